@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a user types; `make help` lists it. kbuild reads Kbuild, not this file.
+#
+# The source tree stays clean: sources are mirrored as links into
+# build/obj/<kernel release>/, kbuild runs there, and the modules end up in
+# build/modules/<kernel release>/, so several kernels can be built side by side.
+
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := modules
+
+top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+build := $(top)/build
+
+Q := $(if $(filter 1 2,$(V)),,@)
+
+# Which kernel: KDIR (a build directory) wins over KVER (an installed release).
+ifeq ($(origin KDIR),undefined)
+KVER ?= $(shell uname -r)
+KDIR := /lib/modules/$(KVER)/build
+else
+override KDIR := $(abspath $(KDIR))
+endif
+# Not include/config/kernel.release: Debian's 6.1 has the upstream version there.
+release := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+
+obj := $(build)/obj/$(release)
+out := $(build)/modules/$(release)
+
+# Folders to mirror: common/ and each <name>/ that holds <name>.c (see Kbuild)
+module-dirs := $(foreach d,$(wildcard * tests/*),$(if \
+	$(wildcard $(d)/$(notdir $(d)).c),$(d)))
+sources := Kbuild $(wildcard $(addsuffix /*.[ch],common $(module-dirs)))
+
+# Without -j from the user, use all processors; with it, the user's choice.
+jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# The verdict on this kernel's private layouts is kept under a name made of
+# everything it depends on: file times of unpacked packages say when they were
+# built, so make cannot tell by them whether a verdict is older.
+abi-inputs = common/compat.h common/layout.c scripts/abi-check \
+	$(KDIR)/Module.symvers $(KDIR)/include/generated/autoconf.h
+abi-key = $(shell { cat $(abi-inputs); uname -rv; \
+	stat -L -c '%n %s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux); } 2>&1 | \
+	cksum | tr ' ' -)
+abi-args = --kdir $(KDIR) --release $(release) $(if $(BTF),--btf $(BTF))
+
+.PHONY: modules
+modules: headers compiler
+	@mkdir -p $(obj)
+	+$(Q)flock $(obj)/.lock $(MAKE) locked-modules \
+		KDIR=$(KDIR)
+
+# Two builds of one kernel at a time would step on each other, hence the lock.
+.PHONY: locked-modules
+locked-modules: abi-verdict mirror
+	+$(Q)$(MAKE) $(jobs) -C $(KDIR) M=$(obj) modules
+	@mkdir -p $(out)
+	@set -e; cd $(out); \
+	wanted=" $$(sed -E 's,.*/,,; s,\.k?o$$,,' $(obj)/modules.order | \
+		tr '\n' ' ')"; \
+	for old in *.ko; do \
+		case "$$wanted" in *" $${old%.ko} "*) ;; *) rm -f "$$old" ;; esac; \
+	done; \
+	for name in $$wanted; do \
+		cmp -s $(obj)/$$name.ko $$name.ko && continue; \
+		cp $(obj)/$$name.ko .$$name.new; mv .$$name.new $$name.ko; \
+		echo "  MODULE  $(patsubst $(top)/%,%,$(out))/$$name.ko"; \
+	done
+
+.PHONY: abi-verdict
+abi-verdict: key := $(abi-key)
+abi-verdict:
+	@set -e; verdict=$(obj)/abi-$(key).mk; \
+	if [ ! -e $$verdict ]; then \
+		rm -f $(obj)/abi-*.mk $(obj)/abi.mk; \
+		$(top)/scripts/abi-check $(abi-args) --makefile $$verdict; \
+	fi; \
+	cmp -s $$verdict $(obj)/abi.mk || cp $$verdict $(obj)/abi.mk
+
+# Links to files, never to folders: kbuild writes its objects beside them.
+.PHONY: mirror
+mirror:
+	@set -e; cd $(obj); find . -xtype l -delete; \
+	for f in $(sources); do \
+		[ -L $$f ] || { mkdir -p $$(dirname $$f); ln -sr $(top)/$$f $$f; }; \
+	done
+
+.PHONY: headers
+headers:
+ifneq ($(words $(subst :, ,$(top))),1)
+	@echo "error: kbuild cannot build below a path with spaces or colons:" \
+		"$(top)" >&2; exit 1
+else ifeq ($(release),)
+ifdef KVER
+	@echo "error: no headers of kernel $(KVER) in $(KDIR)" >&2; \
+	echo "  They are in package linux-headers-$(KVER):" >&2; \
+	echo "      apt-get install linux-headers-$(KVER)" >&2; \
+	echo "  make vm-modules builds for the kernels of the test machines" \
+		"instead, it fetches what it needs." >&2; exit 1
+else
+	@echo "error: $(KDIR) is no kernel build directory (it has no" \
+		"include/generated/utsrelease.h)" >&2; exit 1
+endif
+else
+	@:
+endif
+
+# Headers name the compiler that built the kernel; another one may not know
+# the flags that kbuild passes.
+compiler-wanted = $(or $(CC_WANTED),$(shell sed -nE \
+	's/^CC *:?= *.*\$$\(CROSS_COMPILE\)([^ ]+).*/\1/p' \
+	$(KDIR)/.kernelvariables 2>/dev/null),gcc)
+.PHONY: compiler
+compiler: headers
+ifneq ($(findstring command line,$(origin CC)),)
+compiler: CC_WANTED := $(CC)
+endif
+compiler:
+	@command -v $(firstword $(compiler-wanted)) >/dev/null || { \
+		echo "error: the headers of $(release) want the compiler" \
+			"$(compiler-wanted), which is not installed:" >&2; \
+		echo "      apt-get install $(compiler-wanted)" >&2; exit 1; }
+ifneq ($(filter 1 2,$(C)),)
+	@command -v $(or $(firstword $(CHECK)),sparse) >/dev/null || { \
+		echo "error: C=$(C) wants sparse: apt-get install sparse" >&2; \
+		exit 1; }
+endif
+
+# Kernels of the test machines. Status 77 of scripts/kernel: the archive of
+# this machine has no such kernel, which is reported and is no failure as long
+# as one series could be built.
+SERIES ?= 6.1 6.12
+.PHONY: vm-modules
+vm-modules:
+	+@set -e; built=; \
+	for series in $(SERIES); do \
+		status=0; facts=$$(scripts/kernel $$series) || status=$$?; \
+		if [ $$status = 77 ]; then \
+			echo "vm-modules: $$series left out, see above" >&2; \
+			continue; \
+		fi; \
+		[ $$status = 0 ] || exit $$status; \
+		fact() { printf '%s\n' "$$facts" | sed -n "s/^$$1=//p"; }; \
+		$(MAKE) modules KVER= KDIR="$$(fact kdir)" \
+			BTF="$$(fact btf)"; \
+		built="$$built $$series"; \
+	done; \
+	[ -n "$$built" ] || { echo "vm-modules: nothing to build for" >&2; exit 77; }
+
+.PHONY: abi-check
+abi-check: headers compiler
+	$(Q)scripts/abi-check $(abi-args) --verbose
+
+# What check and bench need differs little; one list makes the first wait the
+# only one.
+.PHONY: deps
+deps:
+	$(Q)scripts/deps build unit vm bench check
+
+.PHONY: check
+check: deps
+	+$(Q)scripts/check
+
+.PHONY: bench
+bench: deps
+	+$(Q)scripts/bench
+
+.PHONY: unit
+unit:
+	+$(Q)$(MAKE) -C tests/unit
+
+# Not through modules_install: that wants to sign with a key that only the
+# distribution has, and says so in an error that is none.
+mod-root = $(or $(DESTDIR),$(INSTALL_MOD_PATH))
+mod-dir = $(mod-root)/lib/modules/$(release)
+depmod = if [ -e $(mod-dir)/modules.order ]; then \
+		depmod $(if $(mod-root),-b $(mod-root)) $(release); \
+	else echo "no kernel $(release) in $(mod-dir): depmod left out"; fi
+
+.PHONY: install
+install: modules
+	$(Q)install -d $(mod-dir)/updates
+	$(Q)install -m 644 $(out)/*.ko $(mod-dir)/updates/
+	@$(depmod)
+
+.PHONY: uninstall
+uninstall: headers
+	$(Q)rm -f $(addprefix $(mod-dir)/updates/,$(addsuffix .ko,$(notdir $(module-dirs))))
+	@$(depmod)
+
+.PHONY: clean
+clean:
+	$(Q)rm -rf $(build)/obj $(build)/modules
+
+.PHONY: distclean
+distclean:
+	$(Q)rm -rf $(build)
+
+.PHONY: help
+help:
+	@printf '%s\n' \
+	'make [modules]  build all modules for the running kernel' \
+	'                KVER=RELEASE for another installed one, KDIR=DIR for a' \
+	'                build directory; into build/modules/RELEASE/' \
+	'                W=1 more warnings, C=1 sparse on what is compiled (C=2 on' \
+	'                all), V=1 show commands' \
+	'make vm-modules build for the kernels of the test machines' \
+	'                SERIES="6.1 6.12" chooses' \
+	'make check      all tests: on this machine and in virtual machines' \
+	'make bench      the benchmarks behind the results table' \
+	'make unit       unit tests of the pure logic, in user space' \
+	'make abi-check  compare the restated layouts with the kernel, verbosely' \
+	'make install    into /lib/modules/RELEASE/updates, then depmod; DESTDIR' \
+	'                or INSTALL_MOD_PATH before it' \
+	'make uninstall  undo that' \
+	'make deps       install the Debian packages that check and bench need' \
+	'make clean      remove objects and modules' \
+	'make distclean  remove build/, results included' \
+	'make help       this'

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * attrs.c - tunables and statistics in sysfs, and what a disk keeps
+ */
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "elv.h"
+
+/* Disks remembered while another scheduler is selected for them. */
+#define FLASH_DISKS_MAX		256
+
+static LIST_HEAD(flash_disks);
+static unsigned int flash_nr_disks;
+/* Guards the list above, its entries' @attached and policy_defaults. */
+static DEFINE_MUTEX(flash_disks_lock);
+
+static void flash_disk_free(struct flash_disk *disk)
+{
+	list_del(&disk->list);
+	flash_nr_disks--;
+	kfree(disk);
+}
+
+/* Forget the disk that was left longest ago; attached ones stay. */
+static void flash_disks_trim(void)
+{
+	struct flash_disk *disk, *next;
+
+	list_for_each_entry_safe(disk, next, &flash_disks, list) {
+		if (flash_nr_disks < FLASH_DISKS_MAX)
+			return;
+		if (!disk->attached)
+			flash_disk_free(disk);
+	}
+}
+
+/**
+ * flash_disk_get - the tunables of a queue's disk
+ * @q: the request queue
+ *
+ * Return: those it had when this scheduler was last selected for it, else a
+ * new set with the defaults; NULL when out of memory.
+ */
+struct flash_disk *flash_disk_get(struct request_queue *q)
+{
+	u64 seq = q->disk ? q->disk->diskseq : 0;
+	struct flash_disk *disk;
+
+	mutex_lock(&flash_disks_lock);
+	if (seq) {
+		list_for_each_entry(disk, &flash_disks, list) {
+			if (disk->seq != seq || disk->attached)
+				continue;
+			disk->attached = true;
+			goto out;
+		}
+	}
+	disk = kzalloc(sizeof(*disk), GFP_KERNEL);
+	if (!disk)
+		goto out;
+	flash_disks_trim();
+	disk->seq = seq;
+	disk->attached = true;
+	memcpy(disk->val, policy_defaults,
+	       policy_nr_tunables * sizeof(policy_defaults[0]));
+	list_add_tail(&disk->list, &flash_disks);
+	flash_nr_disks++;
+out:
+	mutex_unlock(&flash_disks_lock);
+	return disk;
+}
+
+/**
+ * flash_disk_put - the elevator of a disk goes
+ * @disk: from flash_disk_get()
+ * @q: the request queue
+ *
+ * The values stay for the next time, unless the disk itself goes.
+ */
+void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
+{
+	mutex_lock(&flash_disks_lock);
+	disk->attached = false;
+	if (!disk->seq || !q->disk || elv_disk_dying(q->disk))
+		flash_disk_free(disk);
+	else
+		list_move_tail(&disk->list, &flash_disks);
+	mutex_unlock(&flash_disks_lock);
+}
+
+/** flash_disks_free - forget every disk; no elevator is attached any more */
+void flash_disks_free(void)
+{
+	struct flash_disk *disk, *next;
+
+	mutex_lock(&flash_disks_lock);
+	list_for_each_entry_safe(disk, next, &flash_disks, list)
+		flash_disk_free(disk);
+	mutex_unlock(&flash_disks_lock);
+}
+
+/*
+ * Parse a value for tunable @idx: decimal digits only, so that a sign, a hex
+ * prefix or a unit is refused and not guessed at. @who is the disk or "default".
+ */
+static int flash_parse(const char *text, unsigned int idx, const char *who,
+		       unsigned int *val)
+{
+	const struct flash_tunable *t = &policy_tunables[idx];
+	int ret = -EINVAL;
+
+	if (text[0] >= '0' && text[0] <= '9')
+		ret = kstrtouint(text, 10, val);
+	if (!ret && (*val < t->min || *val > t->max))
+		ret = -ERANGE;
+	if (ret)
+		pr_notice_ratelimited("%s: %s: %s: '%.*s' is not a number from %u to %u\n",
+				      policy_name, who, t->name,
+				      (int)min_t(size_t, strcspn(text, "\n"), 32),
+				      text, t->min, t->max);
+	return ret;
+}
+
+static struct flash_queue *flash_queue_of(struct elevator_queue *eq)
+{
+	return eq->elevator_data;
+}
+
+/**
+ * flash_tunable_show - read a tunable
+ * @eq: the elevator
+ * @page: where to print
+ * @idx: which one
+ */
+ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
+			   unsigned int idx)
+{
+	return sysfs_emit(page, "%u\n", flash_tun(flash_queue_of(eq), idx));
+}
+
+/**
+ * flash_tunable_store - write a tunable
+ * @eq: the elevator
+ * @page: the value as text
+ * @count: its length
+ * @idx: which one
+ *
+ * Return: @count; -EINVAL for what is no number, -ERANGE for one outside the
+ * range, both of which leave the old value in place.
+ */
+ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
+			    size_t count, unsigned int idx)
+{
+	struct flash_queue *fq = flash_queue_of(eq);
+	struct gendisk *disk = fq->q->disk;
+	unsigned int val;
+	int ret;
+
+	ret = flash_parse(page, idx, disk ? disk->disk_name : "disk", &val);
+	if (ret)
+		return ret;
+	WRITE_ONCE(fq->disk->val[idx], val);
+	policy_tuned(fq, idx);
+	return count;
+}
+
+/* Module parameters set the defaults, under the same ranges. */
+static int flash_param_set(const char *text, const struct kernel_param *kp)
+{
+	unsigned int *def = kp->arg, val;
+	int ret;
+
+	ret = flash_parse(text, def - policy_defaults, "module parameter", &val);
+	if (ret)
+		return ret;
+	mutex_lock(&flash_disks_lock);
+	*def = val;
+	mutex_unlock(&flash_disks_lock);
+	return 0;
+}
+
+const struct kernel_param_ops flash_param_ops = {
+	.set = flash_param_set,
+	.get = param_get_uint,
+};
+
+/**
+ * flash_inflight_show - requests handed to the driver and not finished
+ * @eq: the elevator
+ * @page: where to print
+ */
+ssize_t flash_inflight_show(struct elevator_queue *eq, char *page)
+{
+	return sysfs_emit(page, "%d\n",
+			  atomic_read(&flash_queue_of(eq)->inflight));
+}
+
+/**
+ * flash_stats_show - counters since the scheduler was selected
+ * @eq: the elevator
+ * @page: where to print, one "key value" a line
+ */
+ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = flash_queue_of(eq);
+	int len;
+
+	spin_lock_irq(&fq->lock);
+	len = sysfs_emit(page,
+			 "queued %u\ninflight %d\npeak_inflight %u\n"
+			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
+			 "merged %llu\nhead %llu\nrequeued %ld\nbypassed %ld\n"
+			 "untracked %llu\ninlined %llu\nkicks %ld\n",
+			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
+			 fq->stats.peak, fq->stats.inserted,
+			 fq->stats.dispatched, fq->stats.absorbed,
+			 fq->stats.merged, fq->stats.head,
+			 atomic_long_read(&fq->requeued),
+			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
+			 fq->stats.inlined, atomic_long_read(&fq->kicks));
+	len = policy_stats(fq, page, len);
+	spin_unlock_irq(&fq->lock);
+	return len;
+}

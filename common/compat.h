@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - the one place that knows kernel versions
+ *
+ * A blk-mq elevator is built against interfaces that live in block/ of the
+ * kernel tree: block/elevator.h, block/blk-mq.h, block/blk-mq-sched.h and
+ * block/blk.h. Header packages do not ship them, so this file restates the
+ * few structures and functions that we need, one layout per verified kernel
+ * series, and hides every difference behind a wrapper. No other file of the
+ * project may test a kernel version.
+ *
+ * Neither vermagic nor symbol CRCs notice a structure restated wrongly, so
+ * nothing here is taken on trust: scripts/abi-check compiles this file for the
+ * target kernel and compares every structure and prototype below with that
+ * kernel's BTF. What BTF cannot show (the meaning of a value, the pairing of
+ * hooks) is noted at the wrapper concerned.
+ *
+ * To add a series: add a row to "Layouts", set its features, run
+ * scripts/abi-check, then run the whole test suite on that kernel.
+ */
+#ifndef FLASH_COMPAT_H
+#define FLASH_COMPAT_H
+
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hashtable.h>
+#include <linux/ioprio.h>
+#include <linux/kobject.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/version.h>
+
+/*
+ * Layouts
+ *
+ * ELV_LAYOUT is major * 100 + minor of the series whose layout is restated.
+ * It follows from the kernel's version for a verified series. For any other
+ * kernel the build passes ELV_LAYOUT together with ELV_LAYOUT_FROM_BTF, and
+ * only after scripts/abi-check has found that kernel's BTF equal to a layout.
+ * A version number alone never selects a layout: stable updates have moved
+ * private fields in the middle of a series.
+ */
+#if defined(ELV_LAYOUT_FROM_BTF)
+# ifndef ELV_LAYOUT
+#  error "ELV_LAYOUT_FROM_BTF needs ELV_LAYOUT: run scripts/abi-check"
+# endif
+# define ELV_LAYOUT_STATUS "layout verified, not tested"
+#else
+# undef ELV_LAYOUT
+# define ELV_LAYOUT_STATUS "tested series"
+# if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0) && \
+     LINUX_VERSION_CODE <  KERNEL_VERSION(6, 2, 0)
+#  define ELV_LAYOUT 601
+# elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && \
+       LINUX_VERSION_CODE <  KERNEL_VERSION(6, 13, 0)
+#  define ELV_LAYOUT 612
+# else
+#  error "kernel series not verified: scripts/abi-check tells whether its layout is known"
+# endif
+#endif
+
+/* Features of each layout; a new series adds a branch, not a test elsewhere. */
+#if ELV_LAYOUT == 601
+# define ELV_INSERT_BOOL	1	/* insert_requests() takes bool at_head */
+# define ELV_HAS_FEATURES	1	/* elevator_type.elevator_features */
+# define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
+# define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
+# define ELV_RQF_OURS		RQF_ELVPRIV
+#elif ELV_LAYOUT == 612
+# define ELV_INSERT_BOOL	0
+# define ELV_HAS_FEATURES	0
+# define ELV_QUEUE_REGISTERED	0
+# define ELV_CACHED_RQ_PTR	0
+# define ELV_RQF_OURS		RQF_USE_SCHED
+#else
+# error "ELV_LAYOUT names no layout that this file restates"
+#endif
+
+/* block/elevator.h */
+
+enum elv_merge {
+	ELEVATOR_NO_MERGE	= 0,
+	ELEVATOR_FRONT_MERGE	= 1,
+	ELEVATOR_BACK_MERGE	= 2,
+	ELEVATOR_DISCARD_MERGE	= 3,
+};
+
+struct blk_mq_alloc_data;
+struct blk_mq_debugfs_attr;
+struct elevator_queue;
+struct elevator_type;
+struct io_cq;
+
+#if ELV_INSERT_BOOL
+typedef bool elv_insert_t;
+#else
+typedef unsigned int __bitwise blk_insert_t;
+# define BLK_MQ_INSERT_AT_HEAD	((__force blk_insert_t)0x01)
+typedef blk_insert_t elv_insert_t;
+#endif
+
+struct elevator_mq_ops {
+	int (*init_sched)(struct request_queue *q, struct elevator_type *e);
+	void (*exit_sched)(struct elevator_queue *eq);
+	int (*init_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
+	void (*exit_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
+	void (*depth_updated)(struct blk_mq_hw_ctx *hctx);
+
+	bool (*allow_merge)(struct request_queue *q, struct request *rq,
+			    struct bio *bio);
+	bool (*bio_merge)(struct request_queue *q, struct bio *bio,
+			  unsigned int nr_segs);
+	int (*request_merge)(struct request_queue *q, struct request **rq,
+			     struct bio *bio);
+	void (*request_merged)(struct request_queue *q, struct request *rq,
+			       enum elv_merge type);
+	void (*requests_merged)(struct request_queue *q, struct request *rq,
+				struct request *next);
+	void (*limit_depth)(blk_opf_t opf, struct blk_mq_alloc_data *data);
+	void (*prepare_request)(struct request *rq);
+	void (*finish_request)(struct request *rq);
+	void (*insert_requests)(struct blk_mq_hw_ctx *hctx,
+				struct list_head *list, elv_insert_t flags);
+	struct request *(*dispatch_request)(struct blk_mq_hw_ctx *hctx);
+	bool (*has_work)(struct blk_mq_hw_ctx *hctx);
+	void (*completed_request)(struct request *rq, u64 now);
+	void (*requeue_request)(struct request *rq);
+	struct request *(*former_request)(struct request_queue *q,
+					  struct request *rq);
+	struct request *(*next_request)(struct request_queue *q,
+					struct request *rq);
+	void (*init_icq)(struct io_cq *icq);
+	void (*exit_icq)(struct io_cq *icq);
+};
+
+struct elv_fs_entry {
+	struct attribute attr;
+	ssize_t (*show)(struct elevator_queue *eq, char *page);
+	ssize_t (*store)(struct elevator_queue *eq, const char *page,
+			 size_t count);
+};
+
+/* Longest elevator name, with its terminating zero. */
+#define ELV_NAME_MAX	16
+
+struct elevator_type {
+	struct kmem_cache *icq_cache;
+	struct elevator_mq_ops ops;
+	size_t icq_size;
+	size_t icq_align;
+	struct elv_fs_entry *elevator_attrs;
+	const char *elevator_name;
+	const char *elevator_alias;
+#if ELV_HAS_FEATURES
+	const unsigned int elevator_features;
+#endif
+	struct module *elevator_owner;
+#ifdef CONFIG_BLK_DEBUG_FS
+	const struct blk_mq_debugfs_attr *queue_debugfs_attrs;
+	const struct blk_mq_debugfs_attr *hctx_debugfs_attrs;
+#endif
+	char icq_cache_name[ELV_NAME_MAX + 6];
+	struct list_head list;
+};
+
+#define ELV_HASH_BITS	6
+
+struct elevator_queue {
+	struct elevator_type *type;
+	void *elevator_data;
+	struct kobject kobj;
+	struct mutex sysfs_lock;
+#if ELV_QUEUE_REGISTERED
+	unsigned int registered:1;
+#else
+	unsigned long flags;
+#endif
+	DECLARE_HASHTABLE(hash, ELV_HASH_BITS);
+};
+
+int elv_register(struct elevator_type *e);
+void elv_unregister(struct elevator_type *e);
+struct elevator_queue *elevator_alloc(struct request_queue *q,
+				      struct elevator_type *e);
+bool elv_bio_merge_ok(struct request *rq, struct bio *bio);
+void elv_rqhash_add(struct request_queue *q, struct request *rq);
+void elv_rqhash_del(struct request_queue *q, struct request *rq);
+void elv_rb_add(struct rb_root *root, struct request *rq);
+void elv_rb_del(struct rb_root *root, struct request *rq);
+struct request *elv_rb_find(struct rb_root *root, sector_t sector);
+struct request *elv_rb_former_request(struct request_queue *q,
+				      struct request *rq);
+struct request *elv_rb_latter_request(struct request_queue *q,
+				      struct request *rq);
+
+/* block/blk-mq.h: only limit_depth() sees it */
+
+struct blk_mq_ctx;
+
+struct blk_mq_alloc_data {
+	struct request_queue *q;
+	blk_mq_req_flags_t flags;
+	unsigned int shallow_depth;
+	blk_opf_t cmd_flags;
+	req_flags_t rq_flags;
+	unsigned int nr_tags;
+#if ELV_CACHED_RQ_PTR
+	struct request **cached_rq;
+#else
+	struct rq_list *cached_rqs;
+#endif
+	struct blk_mq_ctx *ctx;
+	struct blk_mq_hw_ctx *hctx;
+};
+
+/* block/blk-mq-sched.h */
+
+bool blk_mq_sched_try_merge(struct request_queue *q, struct bio *bio,
+			    unsigned int nr_segs, struct request **merged);
+
+/* block/blk-mq-debugfs.h: restated because elevator_type points to it */
+
+struct blk_mq_debugfs_attr {
+	const char *name;
+	umode_t mode;
+	int (*show)(void *data, struct seq_file *m);
+	ssize_t (*write)(void *data, const char __user *buf, size_t count,
+			 loff_t *ppos);
+	const struct seq_operations *seq_ops;
+};
+
+/* Wrappers: what the rest of the project uses */
+
+/* True when insert_requests() asks for the front of the dispatch order. */
+static inline bool elv_insert_at_head(elv_insert_t flags)
+{
+#if ELV_INSERT_BOOL
+	return flags;
+#else
+	return !!(flags & BLK_MQ_INSERT_AT_HEAD);
+#endif
+}
+
+/* What init_sched() is handed besides the queue. */
+typedef struct elevator_type elv_init_arg_t;
+
+/*
+ * elv_queue_get - the elevator_queue that init_sched() shall fill
+ *
+ * Call it before anything that can fail: on 6.1 the module reference that the
+ * core took is given back by the release of this object and by nothing else.
+ * NULL when out of memory.
+ */
+static inline struct elevator_queue *elv_queue_get(struct request_queue *q,
+						   elv_init_arg_t *arg)
+{
+	return elevator_alloc(q, arg);
+}
+
+/* elv_queue_put - give it back when init_sched() fails later on */
+static inline void elv_queue_put(struct elevator_queue *eq)
+{
+	kobject_put(&eq->kobj);
+}
+
+/* What depth_updated() is handed, and how to visit the queues it concerns. */
+typedef struct blk_mq_hw_ctx elv_depth_arg_t;
+#define elv_depth_for_each_hctx(arg, hctx) \
+	for ((hctx) = (arg); (hctx); (hctx) = NULL)
+
+/* Private data of the elevator attached to @q (the caller holds it there). */
+static inline void *elv_queue_data(struct request_queue *q)
+{
+	return q->elevator->elevator_data;
+}
+
+/*
+ * elv_rq_ours - may elv.priv of @rq be used?
+ *
+ * The core calls prepare_request() and finish_request() for these requests
+ * only. For the others elv.priv is not ours to read: on 6.1 it shares its
+ * memory with the state of the flush machinery.
+ */
+static inline bool elv_rq_ours(const struct request *rq)
+{
+	return !!(rq->rq_flags & ELV_RQF_OURS);
+}
+
+/* block/blk.h: rq_mergeable() */
+static inline bool elv_rq_mergeable(const struct request *rq)
+{
+	if (blk_rq_is_passthrough((struct request *)rq))
+		return false;
+	switch (req_op(rq)) {
+	case REQ_OP_FLUSH:
+	case REQ_OP_WRITE_ZEROES:
+	case REQ_OP_ZONE_APPEND:
+		return false;
+	default:
+		break;
+	}
+	return !(rq->cmd_flags & REQ_NOMERGE_FLAGS) &&
+	       !(rq->rq_flags & RQF_NOMERGE_FLAGS);
+}
+
+/* block/blk.h: blk_discard_mergable() */
+static inline bool elv_discard_mergeable(const struct request *rq)
+{
+	return req_op(rq) == REQ_OP_DISCARD &&
+	       queue_max_discard_segments(rq->q) > 1;
+}
+
+/* True once the disk is being removed for good, not merely re-configured. */
+static inline bool elv_disk_dying(const struct gendisk *disk)
+{
+	return test_bit(GD_DEAD, &disk->state);
+}
+
+/* Number of scheduler tags of a hardware queue, valid in init_hctx() and in
+ * depth_updated(), where q->nr_requests still has its old value.
+ */
+static inline unsigned int elv_hctx_tags(const struct blk_mq_hw_ctx *hctx)
+{
+	return hctx->sched_tags->nr_tags;
+}
+
+/* ioprio level, 0 (highest) to 7; newer kernels keep hints above these bits */
+static inline unsigned int elv_ioprio_level(unsigned short ioprio)
+{
+	return ioprio & 7;
+}
+
+#endif /* FLASH_COMPAT_H */

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * elv.c - the kernel's elevator interface, implemented once for all policies
+ *
+ * One queue a device, in the policy's order, whatever the number of hardware
+ * queues: the policies decide for the device as a whole. Any hardware queue's
+ * run may dispatch any request, which is what QUEUE_FLAG_SQ_SCHED tells the
+ * core. In-flight accounting and wake-ups are in inflight.c, merging is in
+ * rqstore.c, tunables are in attrs.c.
+ *
+ * Two things that are easy to get wrong, and are settled here:
+ *
+ *   - Which hook runs for which request differs from kernel to kernel. Nothing
+ *     is counted per hook; each request's record says what it holds.
+ *   - On the kernels we know, a lone request under any elevator is issued by a
+ *     worker thread, which costs a context switch at depth one. When a request
+ *     meets an idle queue we run the hardware queue from insert_requests(),
+ *     in the submitter's own context (flash_may_inline()). The core's own run
+ *     that follows finds has_work() false and wakes nobody.
+ */
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <trace/events/block.h>
+
+#include "elv.h"
+
+static struct dentry *flash_debugfs_dir;
+
+/* May this context issue requests itself? Asked with no lock held. */
+static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
+{
+	/*
+	 * Not where sleeping or waking is impossible, not from the plug that
+	 * schedule() flushes (the task is on its way to sleep and its stack may
+	 * be deep), not for drivers that sleep in queue_rq().
+	 */
+	return in_task() && !irqs_disabled() && task_is_running(current) &&
+	       !(hctx->flags & BLK_MQ_F_BLOCKING);
+}
+
+static void flash_insert_head(struct flash_queue *fq, struct request *rq)
+{
+	list_add(&rq->queuelist, &fq->head);
+	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
+	fq->stats.head++;
+}
+
+static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+			 struct request *rq, bool at_head)
+{
+	struct flash_rq *fr = flash_hctx_rec(fh, rq);
+
+	trace_block_rq_insert(rq);
+	fq->stats.inserted++;
+
+	/* What we could not release again is not counted, and goes at once. */
+	if (unlikely(!fr || !elv_rq_ours(rq))) {
+		fq->stats.untracked++;
+		flash_insert_head(fq, rq);
+		return;
+	}
+
+	/* A record of the last user of this tag holds nothing any more. */
+	if (rq->elv.priv[0] != fr) {
+		fr->slot = FLASH_SLOT_IDLE;
+		fr->rq = rq;
+		rq->elv.priv[0] = fr;
+	}
+	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot)))
+		atomic_dec(&fq->inflight);
+
+	if (unlikely(at_head)) {
+		flash_insert_head(fq, rq);
+		return;
+	}
+	fr->seq = ++fq->seq;
+	fr->class = policy_rq_class(fq, rq);
+	policy_insert(fq, fr);
+	flash_store_add(fq, rq);
+	flash_queued_add(fq, fh);
+}
+
+static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
+				struct list_head *list, elv_insert_t how)
+{
+	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	struct flash_hctx *fh = hctx->sched_data;
+	bool at_head = elv_insert_at_head(how);
+	bool run = !at_head && list_is_singular(list) &&
+		   flash_tun(fq, policy_inline_tunable) &&
+		   flash_may_inline(hctx);
+	struct request *rq, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	run = run && !fq->queued && !fq->nr_head;
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		list_del_init(&rq->queuelist);
+		flash_insert(fq, fh, rq, at_head);
+	}
+	run = run && flash_ready(fq);
+	if (run)
+		fq->stats.inlined++;
+	spin_unlock_irqrestore(&fq->lock, flags);
+
+	/*
+	 * @queued before @inflight, which has_work() reads next: pairs with the
+	 * barriers in flash_release() and flash_set_bound().
+	 */
+	smp_mb();
+
+	if (run)
+		blk_mq_run_hw_queue(hctx, false);
+}
+
+static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	struct request *rq = NULL;
+	struct flash_rq *fr;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	if (unlikely(fq->nr_head)) {
+		rq = list_first_entry(&fq->head, struct request, queuelist);
+		list_del_init(&rq->queuelist);
+		WRITE_ONCE(fq->nr_head, fq->nr_head - 1);
+		fr = elv_rq_ours(rq) ? flash_rq_of(rq) : NULL;
+		if (fr)
+			flash_take(fq, fr);
+		else
+			fq->stats.dispatched++;
+	} else if (flash_ready(fq)) {
+		fr = policy_select(fq);
+		if (fr) {
+			rq = fr->rq;
+			flash_store_del(fq, rq);
+			flash_take(fq, fr);
+			flash_queued_del(fq, rq->mq_hctx->sched_data);
+		}
+	}
+	if (rq)
+		rq->rq_flags |= RQF_STARTED;
+	spin_unlock_irqrestore(&fq->lock, flags);
+	return rq;
+}
+
+static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	return flash_ready(elv_queue_data(hctx->queue));
+}
+
+/*
+ * The request was just allocated and may yet never be inserted. Without this
+ * hook 6.1 calls neither finish_request() nor requeue_request().
+ */
+static void elv_prepare_request(struct request *rq)
+{
+	rq->elv.priv[0] = NULL;
+}
+
+static void elv_finish_request(struct request *rq)
+{
+	struct flash_rq *fr = flash_rq_of(rq);
+
+	if (!fr)
+		return;
+	rq->elv.priv[0] = NULL;
+	if (flash_slot_finish(&fr->slot))
+		flash_release(elv_queue_data(rq->q), rq->mq_hctx->queue_num);
+}
+
+static void elv_requeue_request(struct request *rq)
+{
+	struct flash_queue *fq = elv_queue_data(rq->q);
+	struct flash_rq *fr = flash_rq_of(rq);
+
+	if (!fr)
+		return;
+	atomic_long_inc(&fq->requeued);
+	if (flash_slot_requeue(&fr->slot))
+		flash_release(fq, rq->mq_hctx->queue_num);
+}
+
+/*
+ * Runs for more requests than ever reached us; only those are of interest.
+ * Ours have their record until finish_request(), which comes later.
+ */
+static void elv_completed_request(struct request *rq, u64 now)
+{
+	if (!elv_rq_ours(rq) || !flash_rq_of(rq)) {
+		struct flash_queue *fq = elv_queue_data(rq->q);
+
+		atomic_long_inc(&fq->bypassed);
+	}
+}
+
+static int flash_arrays_show(struct seq_file *m, void *unused)
+{
+	struct flash_queue *fq = m->private;
+	unsigned int n;
+
+	spin_lock_irq(&fq->lock);
+	for (n = 0; n < fq->nr_hctx; n++)
+		if (fq->hctx[n])
+			seq_printf(m, "hctx %u queued %u\n", n,
+				   fq->hctx[n]->queued);
+	policy_arrays(fq, m);
+	spin_unlock_irq(&fq->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(flash_arrays);
+
+static void flash_queue_free(struct flash_queue *fq)
+{
+	bitmap_free(fq->work);
+	kfree(fq->hctx);
+	kfree(fq);
+}
+
+static struct flash_queue *flash_queue_alloc(struct request_queue *q)
+{
+	struct flash_queue *fq;
+
+	fq = kzalloc_node(policy_queue_size, GFP_KERNEL, q->node);
+	if (!fq)
+		return NULL;
+	fq->q = q;
+	fq->nr_hctx = q->nr_hw_queues;
+	fq->hctx = kcalloc(fq->nr_hctx, sizeof(*fq->hctx), GFP_KERNEL);
+	fq->work = bitmap_zalloc(fq->nr_hctx, GFP_KERNEL);
+	if (!fq->hctx || !fq->work) {
+		flash_queue_free(fq);
+		return NULL;
+	}
+	spin_lock_init(&fq->lock);
+	INIT_LIST_HEAD(&fq->head);
+	flash_store_init(&fq->store);
+	fq->bound = UINT_MAX;
+	return fq;
+}
+
+static int flash_queue_init(struct request_queue *q, struct elevator_queue *eq)
+{
+	struct flash_queue *fq;
+	int ret = -ENOMEM;
+
+	fq = flash_queue_alloc(q);
+	if (!fq)
+		return ret;
+	fq->disk = flash_disk_get(q);
+	if (!fq->disk)
+		goto free;
+	ret = policy_init(fq);
+	if (ret)
+		goto put;
+
+	eq->elevator_data = fq;
+	q->elevator = eq;
+	/* Set or cleared by every scheduler: it survives a direct switch. */
+	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
+	if (q->disk)
+		fq->debugfs = debugfs_create_file(q->disk->disk_name, 0444,
+						  flash_debugfs_dir, fq,
+						  &flash_arrays_fops);
+	return 0;
+put:
+	flash_disk_put(fq->disk, q);
+free:
+	flash_queue_free(fq);
+	return ret;
+}
+
+static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
+{
+	struct elevator_queue *eq;
+	unsigned int noio;
+	int ret;
+
+	eq = elv_queue_get(q, arg);
+	if (!eq)
+		return -ENOMEM;
+	/* The queue is frozen: reclaim must not wait for I/O to this device. */
+	noio = memalloc_noio_save();
+	ret = flash_queue_init(q, eq);
+	memalloc_noio_restore(noio);
+	if (ret)
+		elv_queue_put(eq);
+	return ret;
+}
+
+static void elv_exit_sched(struct elevator_queue *eq)
+{
+	struct flash_queue *fq = eq->elevator_data;
+
+	/* Waits for readers, who take fq->lock and nothing else. */
+	debugfs_remove(fq->debugfs);
+
+	WARN_ONCE(fq->queued || fq->nr_head || atomic_read(&fq->inflight),
+		  "%s: at exit %u queued, %u at head, %d in flight\n",
+		  policy_name, fq->queued, fq->nr_head,
+		  atomic_read(&fq->inflight));
+	WARN_ONCE(fq->stats.inserted != fq->stats.dispatched + fq->stats.absorbed,
+		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
+		  policy_name, fq->stats.inserted, fq->stats.dispatched,
+		  fq->stats.absorbed);
+
+	policy_exit(fq);
+	flash_disk_put(fq->disk, fq->q);
+	flash_queue_free(fq);
+}
+
+static int elv_init_hctx(struct blk_mq_hw_ctx *hctx, unsigned int idx)
+{
+	unsigned int noio = memalloc_noio_save();
+	int ret;
+
+	ret = flash_hctx_init(elv_queue_data(hctx->queue), hctx);
+	memalloc_noio_restore(noio);
+	return ret;
+}
+
+static void elv_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int idx)
+{
+	flash_hctx_exit(elv_queue_data(hctx->queue), hctx);
+}
+
+static void elv_depth_updated(elv_depth_arg_t *arg)
+{
+	unsigned int noio = memalloc_noio_save();
+	struct blk_mq_hw_ctx *hctx;
+
+	elv_depth_for_each_hctx(arg, hctx)
+		flash_hctx_resize(hctx);
+	memalloc_noio_restore(noio);
+}
+
+static struct elevator_type flash_elevator = {
+	.ops = {
+		.init_sched		= elv_init_sched,
+		.exit_sched		= elv_exit_sched,
+		.init_hctx		= elv_init_hctx,
+		.exit_hctx		= elv_exit_hctx,
+		.depth_updated		= elv_depth_updated,
+		.allow_merge		= flash_allow_merge,
+		.bio_merge		= flash_bio_merge,
+		.request_merge		= flash_request_merge,
+		.request_merged		= flash_request_merged,
+		.requests_merged	= flash_requests_merged,
+		.former_request		= flash_former_request,
+		.next_request		= flash_next_request,
+		.prepare_request	= elv_prepare_request,
+		.insert_requests	= elv_insert_requests,
+		.dispatch_request	= elv_dispatch_request,
+		.has_work		= elv_has_work,
+		.completed_request	= elv_completed_request,
+		.requeue_request	= elv_requeue_request,
+		.finish_request		= elv_finish_request,
+	},
+	.elevator_attrs	= policy_attrs,
+	.elevator_name	= policy_name,
+	.elevator_owner	= THIS_MODULE,
+};
+
+static int __init flash_module_init(void)
+{
+	int ret;
+
+	flash_debugfs_dir = debugfs_create_dir(policy_name, NULL);
+	ret = elv_register(&flash_elevator);
+	if (ret)
+		debugfs_remove(flash_debugfs_dir);
+	return ret;
+}
+
+static void __exit flash_module_exit(void)
+{
+	elv_unregister(&flash_elevator);
+	debugfs_remove(flash_debugfs_dir);
+	flash_disks_free();
+}
+
+module_init(flash_module_init);
+module_exit(flash_module_exit);
+
+MODULE_INFO(layout, ELV_LAYOUT_STATUS);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * elv.h - what a scheduling policy is built from
+ *
+ * elv.c implements the kernel's elevator interface once. A policy is a folder
+ * whose .c file supplies the policy_*() functions below and reads like its
+ * paper: which queue a request joins, which one goes next. common/ is linked
+ * into each module, so these calls are bound at link time; no indirect call
+ * stands on a hot path.
+ */
+#ifndef FLASH_ELV_H
+#define FLASH_ELV_H
+
+#include <linux/atomic.h>
+#include <linux/debugfs.h>
+#include <linux/spinlock.h>
+
+#include "attrs.h"
+#include "compat.h"
+#include "rqstore.h"
+#include "slot.h"
+
+/**
+ * struct flash_rq - what we know of one request
+ * @rq:		the request
+ * @seq:	its place in the order of arrival on the device
+ * @slot:	where it stands in in-flight accounting
+ * @class:	the policy's class; requests of different classes never merge
+ *
+ * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
+ * points here from insert to finish. @slot changes hands with the request: the
+ * block layer never runs two hooks of one request at once.
+ */
+struct flash_rq {
+	struct request *rq;
+	u64 seq;
+	enum flash_slot slot;
+	unsigned int class;
+};
+
+/**
+ * struct flash_hctx - what we know of one hardware queue
+ * @hctx:	the hardware queue
+ * @queued:	its requests in the policy's queues, under flash_queue.lock
+ * @nr_recs:	size of @recs; changes only while the queue is frozen
+ * @recs:	a record for each scheduler tag
+ */
+struct flash_hctx {
+	struct blk_mq_hw_ctx *hctx;
+	unsigned int queued;
+	unsigned int nr_recs;
+	struct flash_rq *recs;
+};
+
+/**
+ * struct flash_stats - counters since the scheduler was selected
+ * @inserted:	requests handed to us, requeued ones again
+ * @dispatched:	requests handed to the driver
+ * @merged:	bios that a queued request has taken
+ * @absorbed:	queued requests swallowed whole by a neighbour
+ * @head:	inserted at the head of the dispatch order (not bounded)
+ * @untracked:	inserted without a record: growing the table had failed
+ * @inlined:	dispatched in the context that submitted them
+ * @peak:	largest number in flight at once
+ *
+ * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
+ */
+struct flash_stats {
+	u64 inserted;
+	u64 dispatched;
+	u64 merged;
+	u64 absorbed;
+	u64 head;
+	u64 untracked;
+	u64 inlined;
+	unsigned int peak;
+};
+
+/**
+ * struct flash_queue - one device with this scheduler selected
+ * @q:		its request queue
+ * @disk:	the disk's tunables, which outlive this structure
+ * @lock:	guards @head, @store, @stats, @seq, each flash_hctx.queued, all
+ *		writes to @queued, @nr_head and @work, and the policy's queues
+ * @inflight:	requests handed to the driver and not finished, lockless
+ * @bound:	most requests that may be in flight; read without the lock
+ * @queued:	requests in the policy's queues; read without the lock
+ * @nr_head:	requests in @head; read without the lock
+ * @head:	goes before everything and ignores the bound: what the driver
+ *		handed back, and what the flush machinery waits for
+ * @store:	merge lookup over the policy's queues
+ * @seq:	last flash_rq.seq given out
+ * @stats:	see there
+ * @requeued:	requests handed back by the driver
+ * @bypassed:	requests of this device that the block layer never showed us
+ *		(on 6.1: flushes, FUA writes, passthrough)
+ * @kicks:	hardware queues run because a slot became free
+ * @debugfs:	the module's own file for this disk
+ * @nr_hctx:	size of @hctx
+ * @hctx:	hardware queues by number
+ * @work:	bit n set: hctx[n] has requests in the policy's queues
+ *
+ * A policy embeds it as the first member of its own structure.
+ */
+struct flash_queue {
+	struct request_queue *q;
+	struct flash_disk *disk;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	struct list_head head;
+	struct flash_store store;
+	u64 seq;
+	struct flash_stats stats;
+
+	atomic_t inflight ____cacheline_aligned_in_smp;
+	unsigned int bound;
+	unsigned int queued;
+	unsigned int nr_head;
+
+	atomic_long_t requeued;
+	atomic_long_t bypassed;
+	atomic_long_t kicks;
+
+	struct dentry *debugfs;
+	unsigned int nr_hctx;
+	struct flash_hctx **hctx;
+	unsigned long *work;
+};
+
+/**
+ * flash_rq_of - the record of a request, or NULL
+ * @rq: a request for which elv_rq_ours() holds
+ */
+static inline struct flash_rq *flash_rq_of(const struct request *rq)
+{
+	return rq->elv.priv[0];
+}
+
+/**
+ * flash_tun - a tunable's value now
+ * @fq: the device
+ * @idx: which one, an index into policy_tunables
+ */
+static inline unsigned int flash_tun(const struct flash_queue *fq,
+				     unsigned int idx)
+{
+	return READ_ONCE(fq->disk->val[idx]);
+}
+
+/* inflight.c */
+bool flash_ready(const struct flash_queue *fq);
+void flash_kick(struct flash_queue *fq, unsigned int first);
+void flash_release(struct flash_queue *fq, unsigned int idx);
+void flash_set_bound(struct flash_queue *fq, unsigned int bound);
+void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
+void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
+void flash_take(struct flash_queue *fq, struct flash_rq *fr);
+int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
+void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
+void flash_hctx_resize(struct blk_mq_hw_ctx *hctx);
+struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq);
+
+/*
+ * The policy. Unless noted, functions run under flash_queue.lock, with
+ * interrupts off, and must neither sleep nor allocate.
+ */
+
+/** policy_name - the elevator's name, at most 15 characters */
+extern const char policy_name[];
+
+/** policy_inline_tunable - index of the tunable "inline_dispatch" */
+extern const unsigned int policy_inline_tunable;
+
+/** policy_queue_size - size of the structure that begins with flash_queue */
+extern const size_t policy_queue_size;
+
+/**
+ * policy_init - prepare the policy's queues
+ * Process context, device frozen, no lock held; may allocate.
+ * Return: 0 or a negative errno.
+ */
+int policy_init(struct flash_queue *fq);
+
+/** policy_exit - undo policy_init(); the queues are empty, no lock held */
+void policy_exit(struct flash_queue *fq);
+
+/** policy_rq_class - class of a request about to be queued */
+unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq);
+
+/** policy_bio_class - class that a bio would have as a request of its own */
+unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
+
+/** policy_insert - queue @fr; its class and arrival number are set */
+void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
+
+/**
+ * policy_select - take the request that goes next out of the policy's queues
+ * Called only when something is queued and a slot is free.
+ * Return: its record, or NULL if the policy wants nothing to go now.
+ */
+struct flash_rq *policy_select(struct flash_queue *fq);
+
+/**
+ * policy_merged - @fr has swallowed @gone; take @gone out of the queues
+ * @fr inherits @gone's place if @gone came first.
+ */
+void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
+		   struct flash_rq *gone);
+
+/** policy_tuned - tunable @idx changed; process context, no lock held */
+void policy_tuned(struct flash_queue *fq, unsigned int idx);
+
+/** policy_stats - append the policy's own "key value" lines at @len */
+int policy_stats(struct flash_queue *fq, char *page, int len);
+
+/** policy_arrays - print the policy's arrays into the module's debugfs file */
+void policy_arrays(struct flash_queue *fq, struct seq_file *m);
+
+/** policy_attrs - sysfs attributes, ended by an empty entry */
+extern struct elv_fs_entry policy_attrs[];
+
+#endif /* FLASH_ELV_H */

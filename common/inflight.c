@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * inflight.c - in-flight accounting, and who is woken when a slot is free
+ *
+ * The rule that keeps a bounded device alive: whenever something is queued and
+ * a slot is free, either a run of a hardware queue is on its way, or the
+ * context that made it so starts one. Three contexts make it so:
+ *
+ *   - a request is queued: the block layer runs the hardware queue next;
+ *   - a slot is given back: flash_release() kicks;
+ *   - the bound is raised: flash_set_bound() kicks.
+ *
+ * Counting down takes no lock. The race "the dispatcher saw the last slot
+ * taken and stops" against "the slot is given back by one who saw nothing
+ * queued" is closed by full barriers: who queues writes @queued, then reads
+ * @inflight; who releases writes @inflight, then reads @queued. One of the two
+ * sees the other's write.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "elv.h"
+
+/**
+ * flash_ready - is there a request that a slot is free for?
+ * @fq: the device
+ *
+ * This is has_work(): it must be true exactly when dispatch would return a
+ * request. If it lied upwards the block layer would poll every 3 ms; if it lied
+ * downwards the device would stop. Reads without the lock.
+ */
+bool flash_ready(const struct flash_queue *fq)
+{
+	return READ_ONCE(fq->nr_head) ||
+	       (READ_ONCE(fq->queued) &&
+		flash_slot_free(atomic_read(&fq->inflight),
+				READ_ONCE(fq->bound)));
+}
+
+/**
+ * flash_kick - run a hardware queue if there is work that may go
+ * @fq: the device
+ * @first: number of the hardware queue to prefer
+ *
+ * One run is enough however many slots are free: dispatch takes requests of
+ * every hardware queue in the policy's order until no slot is left. Queues
+ * without requests of their own are left alone, so the cost does not grow with
+ * the number of hardware queues. Any context; the caller holds no lock.
+ */
+void flash_kick(struct flash_queue *fq, unsigned int first)
+{
+	struct blk_mq_hw_ctx *hctx = NULL;
+	unsigned int n;
+
+	if (!flash_ready(fq))
+		return;
+
+	if (first < fq->nr_hctx && test_bit(first, fq->work))
+		hctx = fq->hctx[first]->hctx;
+
+	/*
+	 * A driver that is out of resources stops a queue and runs it itself
+	 * later on; another one may still have room.
+	 */
+	if (!hctx || test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
+		for_each_set_bit(n, fq->work, fq->nr_hctx) {
+			hctx = fq->hctx[n]->hctx;
+			if (!test_bit(BLK_MQ_S_STOPPED, &hctx->state))
+				break;
+		}
+	}
+
+	/* Emptied meanwhile: whoever took the last request has seen our slot. */
+	if (!hctx)
+		return;
+
+	atomic_long_inc(&fq->kicks);
+	blk_mq_run_hw_queue(hctx, true);
+}
+
+/**
+ * flash_release - give one slot back
+ * @fq: the device
+ * @idx: hardware queue of the request that held it
+ *
+ * Hard interrupt context included.
+ */
+void flash_release(struct flash_queue *fq, unsigned int idx)
+{
+	atomic_dec(&fq->inflight);
+	/* Pairs with the barrier in elv_insert_requests(). */
+	smp_mb__after_atomic();
+	flash_kick(fq, idx);
+}
+
+/**
+ * flash_take - count a request as handed to the driver
+ * @fq: the device, locked
+ * @fr: the request's record
+ */
+void flash_take(struct flash_queue *fq, struct flash_rq *fr)
+{
+	int now;
+
+	lockdep_assert_held(&fq->lock);
+
+	fq->stats.dispatched++;
+	if (!flash_slot_dispatch(&fr->slot))
+		return;
+	now = atomic_inc_return(&fq->inflight);
+	if (now > (int)fq->stats.peak)
+		fq->stats.peak = now;
+}
+
+/**
+ * flash_set_bound - change how many requests may be in flight
+ * @fq: the device
+ * @bound: the new bound, at least 1
+ *
+ * Lowering it takes effect as requests finish. Raising it dispatches what is
+ * waiting at once. Process context, no lock held.
+ */
+void flash_set_bound(struct flash_queue *fq, unsigned int bound)
+{
+	WRITE_ONCE(fq->bound, bound);
+	/* Pairs with the barrier in elv_insert_requests(). */
+	smp_mb();
+	flash_kick(fq, 0);
+}
+
+/**
+ * flash_queued_add - one more request in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (!fh->queued++)
+		__set_bit(fh->hctx->queue_num, fq->work);
+	WRITE_ONCE(fq->queued, fq->queued + 1);
+}
+
+/**
+ * flash_queued_del - one request less in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (!--fh->queued)
+		__clear_bit(fh->hctx->queue_num, fq->work);
+	WRITE_ONCE(fq->queued, fq->queued - 1);
+}
+
+/**
+ * flash_hctx_rec - the record that belongs to a request's scheduler tag
+ * @fh: the request's hardware queue
+ * @rq: the request
+ *
+ * Return: the record, or NULL if the table is too small because growing it had
+ * failed. Such a request is dispatched at once and not accounted.
+ */
+struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
+{
+	unsigned int tag = rq->internal_tag;
+
+	if (unlikely(tag >= fh->nr_recs))
+		return NULL;
+	return &fh->recs[tag];
+}
+
+static struct flash_rq *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
+{
+	return kvzalloc_node(array_size(elv_hctx_tags(hctx),
+					sizeof(struct flash_rq)),
+			     GFP_KERNEL, hctx->numa_node);
+}
+
+/**
+ * flash_hctx_init - set up one hardware queue
+ * @fq: the device
+ * @hctx: the hardware queue; its sched_data is set
+ *
+ * The device is frozen. Return: 0 or -ENOMEM.
+ */
+int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh;
+
+	if (WARN_ON_ONCE(hctx->queue_num >= fq->nr_hctx))
+		return -EINVAL;
+	fh = kzalloc_node(sizeof(*fh), GFP_KERNEL, hctx->numa_node);
+	if (!fh)
+		return -ENOMEM;
+	fh->recs = flash_recs_alloc(hctx);
+	if (!fh->recs) {
+		kfree(fh);
+		return -ENOMEM;
+	}
+	fh->nr_recs = elv_hctx_tags(hctx);
+	fh->hctx = hctx;
+	fq->hctx[hctx->queue_num] = fh;
+	hctx->sched_data = fh;
+	return 0;
+}
+
+/**
+ * flash_hctx_exit - undo flash_hctx_init()
+ * @fq: the device, frozen
+ * @hctx: the hardware queue
+ */
+void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh = hctx->sched_data;
+
+	WARN_ON_ONCE(fh->queued);
+	fq->hctx[hctx->queue_num] = NULL;
+	hctx->sched_data = NULL;
+	kvfree(fh->recs);
+	kfree(fh);
+}
+
+/**
+ * flash_hctx_resize - follow a change of nr_requests
+ * @hctx: a hardware queue of a frozen device
+ *
+ * Nothing is in flight, so no record is in use. There is no way to report a
+ * failure: the old table is kept, and what has no record goes unaccounted.
+ */
+void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh = hctx->sched_data;
+	struct flash_rq *recs;
+
+	if (!fh || elv_hctx_tags(hctx) <= fh->nr_recs)
+		return;
+	recs = flash_recs_alloc(hctx);
+	if (!recs)
+		return;
+	kvfree(fh->recs);
+	fh->recs = recs;
+	fh->nr_recs = elv_hctx_tags(hctx);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rqstore.c - finding and merging neighbours among queued requests
+ *
+ * The hooks below run under flash_queue.lock, which flash_bio_merge() takes:
+ * the core calls them from inside blk_mq_sched_try_merge(). Insertion does not
+ * look for merges a second time: every bio was offered to the queued requests
+ * before it became a request, and the core's insert-time merge asks no hook
+ * whether two requests may merge, so that it could cross a class.
+ */
+#include "elv.h"
+
+static struct rb_root *flash_sort_root(struct flash_queue *fq,
+				       const struct request *rq)
+{
+	return &fq->store.sort[rq_data_dir(rq)];
+}
+
+/** flash_store_init - an empty store */
+void flash_store_init(struct flash_store *store)
+{
+	store->sort[READ] = RB_ROOT;
+	store->sort[WRITE] = RB_ROOT;
+}
+
+/**
+ * flash_store_add - let later bios find @rq
+ * @fq: the device, locked
+ * @rq: a request in the policy's queues
+ */
+void flash_store_add(struct flash_queue *fq, struct request *rq)
+{
+	struct request_queue *q = fq->q;
+
+	lockdep_assert_held(&fq->lock);
+
+	RB_CLEAR_NODE(&rq->rb_node);
+	INIT_HLIST_NODE(&rq->hash);
+	if (!elv_rq_mergeable(rq))
+		return;
+	elv_rb_add(flash_sort_root(fq, rq), rq);
+	elv_rqhash_add(q, rq);
+	if (!q->last_merge)
+		q->last_merge = rq;
+}
+
+/**
+ * flash_store_del - @rq leaves the policy's queues
+ * @fq: the device, locked
+ * @rq: the request
+ */
+void flash_store_del(struct flash_queue *fq, struct request *rq)
+{
+	struct request_queue *q = fq->q;
+
+	lockdep_assert_held(&fq->lock);
+
+	if (!RB_EMPTY_NODE(&rq->rb_node))
+		elv_rb_del(flash_sort_root(fq, rq), rq);
+	elv_rqhash_del(q, rq);
+	if (q->last_merge == rq)
+		q->last_merge = NULL;
+}
+
+/**
+ * flash_bio_merge - merge a new bio into a queued request
+ * @q: the request queue
+ * @bio: the bio
+ * @nr_segs: its segments
+ *
+ * Submission context. Return: true if a request has taken the bio.
+ */
+bool flash_bio_merge(struct request_queue *q, struct bio *bio,
+		     unsigned int nr_segs)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+	struct request *gone = NULL;
+	unsigned long flags;
+	bool merged;
+
+	if (!READ_ONCE(fq->queued))
+		return false;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
+	spin_unlock_irqrestore(&fq->lock, flags);
+
+	/* Ends in finish_request() and wakes waiters: not under the lock. */
+	if (gone)
+		blk_mq_free_request(gone);
+	return merged;
+}
+
+/**
+ * flash_allow_merge - may @rq take @bio?
+ * @q: the request queue, its flash_queue locked
+ * @rq: a queued request
+ * @bio: the bio
+ */
+bool flash_allow_merge(struct request_queue *q, struct request *rq,
+		       struct bio *bio)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+
+	return flash_rq_of(rq)->class == policy_bio_class(fq, bio);
+}
+
+/**
+ * flash_request_merge - find a request that starts where @bio ends
+ * @q: the request queue, its flash_queue locked
+ * @rq: where to put it
+ * @bio: the bio
+ */
+int flash_request_merge(struct request_queue *q, struct request **rq,
+			struct bio *bio)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+	struct request *next;
+
+	next = elv_rb_find(&fq->store.sort[bio_data_dir(bio)],
+			   bio_end_sector(bio));
+	if (!next || !elv_bio_merge_ok(next, bio))
+		return ELEVATOR_NO_MERGE;
+	*rq = next;
+	return elv_discard_mergeable(next) ? ELEVATOR_DISCARD_MERGE :
+					     ELEVATOR_FRONT_MERGE;
+}
+
+/**
+ * flash_request_merged - @rq has taken a bio
+ * @q: the request queue, its flash_queue locked
+ * @rq: the request
+ * @type: at which end
+ */
+void flash_request_merged(struct request_queue *q, struct request *rq,
+			  enum elv_merge type)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+
+	fq->stats.merged++;
+	if (type != ELEVATOR_FRONT_MERGE)
+		return;
+	elv_rb_del(flash_sort_root(fq, rq), rq);
+	elv_rb_add(flash_sort_root(fq, rq), rq);
+}
+
+/**
+ * flash_requests_merged - @rq has taken the whole of @next
+ * @q: the request queue, its flash_queue locked
+ * @rq: the request that stays queued
+ * @next: the one that the core is about to free
+ */
+void flash_requests_merged(struct request_queue *q, struct request *rq,
+			   struct request *next)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_rq *fr = flash_rq_of(rq), *gone = flash_rq_of(next);
+
+	lockdep_assert_held(&fq->lock);
+
+	flash_store_del(fq, next);
+	policy_merged(fq, fr, gone);
+	flash_queued_del(fq, next->mq_hctx->sched_data);
+	flash_slot_finish(&gone->slot);
+	fq->stats.absorbed++;
+}
+
+/* A neighbour in the tree, unless it is of another class. */
+static struct request *flash_same_class(struct request *rq,
+					struct request *other)
+{
+	if (!other || flash_rq_of(rq)->class != flash_rq_of(other)->class)
+		return NULL;
+	return other;
+}
+
+/**
+ * flash_former_request - the queued request that starts before @rq
+ * @q: the request queue, its flash_queue locked
+ * @rq: a queued request
+ */
+struct request *flash_former_request(struct request_queue *q,
+				     struct request *rq)
+{
+	return flash_same_class(rq, elv_rb_former_request(q, rq));
+}
+
+/**
+ * flash_next_request - the queued request that starts after @rq
+ * @q: the request queue, its flash_queue locked
+ * @rq: a queued request
+ */
+struct request *flash_next_request(struct request_queue *q, struct request *rq)
+{
+	return flash_same_class(rq, elv_rb_latter_request(q, rq));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * rqstore.h - merge lookup over a policy's queues
+ *
+ * A policy keeps its requests in lists of its own, in its own order, and the
+ * store finds the neighbour of a new bio among them: by end sector in the
+ * core's hash (back merges), by start sector in a tree per direction (front
+ * merges, and two requests that a merge made adjacent). Requests merge only
+ * within a class.
+ */
+#ifndef FLASH_RQSTORE_H
+#define FLASH_RQSTORE_H
+
+#include <linux/rbtree.h>
+
+#include "compat.h"
+
+struct flash_queue;
+struct flash_rq;
+
+/**
+ * struct flash_store - merge lookup of one device, under flash_queue.lock
+ * @sort: reads and writes by start sector
+ */
+struct flash_store {
+	struct rb_root sort[2];
+};
+
+void flash_store_init(struct flash_store *store);
+void flash_store_add(struct flash_queue *fq, struct request *rq);
+void flash_store_del(struct flash_queue *fq, struct request *rq);
+
+bool flash_bio_merge(struct request_queue *q, struct bio *bio,
+		     unsigned int nr_segs);
+bool flash_allow_merge(struct request_queue *q, struct request *rq,
+		       struct bio *bio);
+int flash_request_merge(struct request_queue *q, struct request **rq,
+			struct bio *bio);
+void flash_request_merged(struct request_queue *q, struct request *rq,
+			  enum elv_merge type);
+void flash_requests_merged(struct request_queue *q, struct request *rq,
+			   struct request *next);
+struct request *flash_former_request(struct request_queue *q,
+				     struct request *rq);
+struct request *flash_next_request(struct request_queue *q, struct request *rq);
+
+#endif /* FLASH_RQSTORE_H */

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# /init of the lab's guest: mounts, the NVMe driver, the command, its status.
+# Run by busybox' sh. ttyS0 is the kernel's console; ttyS1 carries the
+# command's output, alone; ttyS2 tells the host what stage we are at.
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/root TERM=dumb LANG=C
+
+mount -t devtmpfs -o mode=0755 dev /dev
+mount -t proc proc /proc
+exec 3>/dev/ttyS1 4>/dev/ttyS2
+# raw: no LF -> CRLF. The speed matters only for how long the driver thinks
+# that a drain takes.
+stty -F /dev/ttyS1 115200 raw -echo
+stty -F /dev/ttyS2 115200 raw -echo
+read -r uptime _ </proc/uptime
+echo "userspace $uptime" >&4
+
+mount -t sysfs sys /sys
+mkdir -p /dev/pts /dev/shm
+mount -t devpts -o mode=0620,ptmxmode=0666 devpts /dev/pts
+mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+mount -t tmpfs -o mode=1777 tmpfs /tmp
+mount -t tmpfs -o mode=0755 tmpfs /run
+mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+mount -t tracefs tracefs /sys/kernel/tracing 2>/dev/null
+mount -t cgroup2 cgroup2 /sys/fs/cgroup 2>/dev/null
+ln -s /proc/self/fd /dev/fd
+ln -s /proc/self/fd/0 /dev/stdin
+ln -s /proc/self/fd/1 /dev/stdout
+ln -s /proc/self/fd/2 /dev/stderr
+ip link set lo up 2>/dev/null
+hostname lab
+
+# Whatever gets stuck has to end the run, with a report, well before its
+# time-out. The limits allow for TCG on a busy host: there a virtual CPU can
+# stand still for many seconds through no fault of the guest.
+cd /proc/sys/kernel || exit 1
+echo 1 >sysrq
+echo 60 >hung_task_timeout_secs
+echo 10 >hung_task_check_interval_secs
+echo 1 >hung_task_panic
+echo 20 >watchdog_thresh
+echo 1 >softlockup_panic
+cd /root || exit 1
+
+modprobe configfs 2>/dev/null
+mount -t configfs configfs /sys/kernel/config 2>/dev/null
+
+# shellcheck source=/dev/null
+. /etc/lab/env
+
+modprobe nvme
+tries=0
+until [ -b /dev/nvme0n1 ]; do
+	tries=$((tries + 1))
+	if [ $tries -gt 600 ]; then
+		echo "lab: no /dev/nvme0n1 after 60 s" >&3
+		break
+	fi
+	sleep 0.1
+done
+
+nine_p() {
+	modprobe -a virtio_pci 9pnet_virtio 9p &&
+		mount -t 9p -o trans=virtio,version=9p2000.L,msize=131072"$3" "$1" "$2"
+}
+
+mkdir -p /out
+if [ -n "$LAB_SHARE" ]; then
+	mkdir -p /share
+	nine_p share /share ,ro || echo "lab: /share could not be mounted" >&3
+fi
+
+read -r uptime _ </proc/uptime
+echo "command $uptime" >&4
+# Through a pipe: with a terminal as its stdout fio draws a progress line and
+# ls makes columns, and the output is there to be read by programs.
+mkfifo /run/lab-output
+cat </run/lab-output >&3 4>&- &
+relay=$!
+# A session of its own: signals to its process group stay off init, and what
+# it leaves behind can be found.
+setsid sh -c 'echo $$ >/run/lab-session; exec bash -c "$(cat /etc/lab/command)"' \
+	</dev/null >/run/lab-output 2>&1 3>&- 4>&-
+status=$?
+read -r uptime _ </proc/uptime
+# The relay ends when nobody has the pipe open any more. Give what the command
+# left running the time to be killed, and no more.
+pkill -KILL -s "$(cat /run/lab-session)"
+tries=0
+while kill -0 $relay 2>/dev/null && [ $tries -lt 100 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+
+if [ -n "$LAB_OUT" ]; then
+	mkdir -p /run/out
+	if ! { nine_p out /run/out "" && cp -R /out/. /run/out/ &&
+	       umount /run/out; }; then
+		echo "lab: /out could not be copied to the host" >&3
+		[ $status -ne 0 ] || status=1
+	fi
+fi
+
+# stty waits until all output has left the UART before it sets anything.
+stty -F /dev/ttyS1 raw -echo
+echo "status $status $uptime" >&4
+stty -F /dev/ttyS2 raw -echo
+# The host ends QEMU on that line; this is for guests started by other means.
+sleep 10
+poweroff -f

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs one guest in QEMU, from its start to its end.
+
+The guest's three serial ports are socket pairs: the kernel's console, the
+command's output, and control lines from init. Disk and initramfs are files
+without a name, so nothing is left behind, however this process ends.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import selectors
+import shlex
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+
+QEMU = "qemu-system-x86_64"
+
+# How long a kernel may take to reach init before the boot counts as dead. A
+# TCG boot takes about 5 s alone and ten times that on a crowded host.
+BOOT_SECONDS = 180
+# This long before the time-out the kernel is asked where it hangs.
+SYSRQ_SECONDS = 20
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass
+class Machine:
+    """What the guest is made of."""
+    kernel: str                 # vmlinux (booted by PVH) or vmlinuz
+    initramfs: tuple
+    cpus: int = 2
+    nvme_queues: int = 2
+    memory: int = 1 << 30
+    disk: int = 1 << 30
+    accel: str = "tcg"
+    share: str = ""
+    out: str = ""
+    options: str = ""
+    scratch: str = ""
+
+
+@dataclass
+class Result:
+    """How a guest ended."""
+    console: bytearray = field(default_factory=bytearray)
+    userspace: float = None     # seconds from the start of QEMU
+    command: float = None
+    status: int = None          # of the command; None: it never ended
+    ended: float = None
+    timed_out: bool = False
+    qemu_said: str = ""
+    qemu_status: int = None     # None: it had to be killed
+    marks: dict = field(default_factory=dict)
+
+
+def _command_line():
+    return " ".join((
+        "console=ttyS0,115200", "loglevel=8",
+        # A dead guest ends QEMU (-no-reboot) instead of rebooting for ever.
+        "panic=-1", "oops=panic", "sysrq_always_enabled",
+        # Addresses in reports mean the same in every run; the guest runs
+        # nothing that needs protecting, and TCG pays dearly for mitigations.
+        "nokaslr", "mitigations=off", "audit=0",
+        # No guest in the lab is worth waiting for entropy.
+        "random.trust_cpu=on",
+        # As in guest-init.sh: a virtual CPU can stand still under TCG.
+        "rcupdate.rcu_cpu_stall_timeout=60",
+    ))
+
+
+def arguments(machine, fds):
+    """QEMU's command line; `fds` numbers the files that it inherits."""
+    if machine.accel == "kvm":
+        accel = ["-accel", "kvm", "-cpu", "host"]
+    else:
+        accel = ["-accel", "tcg,thread=multi", "-cpu", "max"]
+    line = [
+        QEMU, *accel, "-machine", "pc", "-nodefaults", "-no-user-config",
+        "-no-reboot", "-display", "none", "-smp", str(machine.cpus),
+        "-m", f"{machine.memory >> 20}M",
+        "-kernel", machine.kernel, "-initrd", f"/dev/fd/{fds['initrd']}",
+        "-append", _command_line(),
+    ]
+    for name in ("console", "output", "control"):
+        line += ["-chardev", f"socket,id={name},fd={fds[name]}",
+                 "-serial", f"chardev:{name}"]
+    line += ["-chardev", f"socket,id=qmp,fd={fds['qmp']}",
+             "-mon", "chardev=qmp,mode=control"]
+    # no-flush: the host's disk is not waited for; a guest's data is worth
+    # nothing once the guest is gone.
+    line += [
+        "-add-fd", f"fd={fds['disk']},set=1",
+        "-blockdev", "driver=raw,node-name=disk,discard=unmap,"
+        "cache.direct=off,cache.no-flush=on,file.driver=file,"
+        "file.filename=/dev/fdset/1,file.locking=off",
+        "-device", "nvme,serial=flash-iosched,drive=disk,"
+        f"max_ioqpairs={machine.nvme_queues}",
+    ]
+    for tag, folder, mode in (("share", machine.share, ",readonly=on"),
+                              ("out", machine.out, "")):
+        if folder:
+            path = folder.replace(",", ",,")
+            line += ["-fsdev", f"local,id={tag},path={path},"
+                     f"security_model=none,multidevs=remap{mode}",
+                     "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+    return line + shlex.split(machine.options)
+
+
+def _die_with_parent(parent):
+    """Runs in the child: not even SIGKILL of this script leaves a QEMU."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Guest:
+    """A running QEMU with its channels."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.process = None
+        self.ends = {}
+
+    def __enter__(self):
+        machine = self.machine
+        theirs, fds = {}, {}
+        initrd = os.memfd_create("initramfs", 0)
+        disk = tempfile.TemporaryFile(dir=machine.scratch or None)
+        errors = tempfile.TemporaryFile(dir=machine.scratch or None)
+        try:
+            for part in machine.initramfs:
+                view = memoryview(part)
+                while view:
+                    view = view[os.write(initrd, view):]
+            disk.truncate(machine.disk)
+            for name in ("console", "output", "control", "qmp"):
+                self.ends[name], theirs[name] = socket.socketpair()
+                fds[name] = theirs[name].fileno()
+            fds.update(initrd=initrd, disk=disk.fileno())
+            parent = os.getpid()
+            self.errors = errors
+            self.process = subprocess.Popen(
+                arguments(machine, fds), stdin=subprocess.DEVNULL,
+                stdout=errors, stderr=errors,
+                pass_fds=list(fds.values()), start_new_session=True,
+                preexec_fn=lambda: _die_with_parent(parent))
+        finally:
+            os.close(initrd)
+            disk.close()
+            for end in theirs.values():
+                end.close()
+        return self
+
+    def __exit__(self, *_):
+        if self.process:
+            if self.process.poll() is None:
+                self.process.kill()
+            self.process.wait()
+        for end in self.ends.values():
+            end.close()
+
+    def sysrq(self, keys):
+        """Asks the kernel for a report over its serial console.
+
+        From outside, as a guest that hangs cannot be relied upon to ask for
+        it itself: a BREAK on the console and then the key.
+        """
+        qmp = self.ends["qmp"]
+        for key in keys:
+            for request in ({"execute": "qmp_capabilities"},
+                            {"execute": "chardev-send-break",
+                             "arguments": {"id": "console"}}):
+                qmp.sendall(json.dumps(request).encode() + b"\n")
+            # The key must not arrive before the BREAK.
+            time.sleep(0.3)
+            self.ends["console"].sendall(key.encode())
+            time.sleep(0.3)
+
+    def said(self):
+        """What QEMU itself wrote."""
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace").strip()
+
+
+def run(machine, timeout, on_output, on_console=None):
+    """Boots, waits for the end or the time-out, returns the Result.
+
+    on_output(bytes) gets the command's output as it comes, on_console the
+    kernel's messages.
+    """
+    result = Result()
+    control = b""
+    with Guest(machine) as guest, selectors.DefaultSelector() as selector:
+        start = time.monotonic()
+        deadline = start + timeout
+        asked = False
+        for name in ("console", "output", "control", "qmp"):
+            fcntl.fcntl(guest.ends[name], fcntl.F_SETFD, fcntl.FD_CLOEXEC)
+            selector.register(guest.ends[name], selectors.EVENT_READ, name)
+        while len(selector.get_map()) > 0:
+            now = time.monotonic()
+            if now > deadline:
+                result.timed_out = True
+                break
+            if result.userspace is None and now - start > BOOT_SECONDS:
+                break
+            if not asked and result.userspace is not None and \
+                    now > deadline - SYSRQ_SECONDS and \
+                    now - start > SYSRQ_SECONDS / 4:
+                asked = True
+                try:
+                    guest.sysrq("wl")
+                except OSError:
+                    pass
+            # Once the status is there, only what is already in the sockets
+            # is still of interest.
+            done = result.status is not None
+            ready = selector.select(0 if done else 0.5)
+            if done and not ready:
+                break
+            for key, _ in ready:
+                try:
+                    data = key.fileobj.recv(1 << 16)
+                except ConnectionError:
+                    data = b""
+                if not data:
+                    selector.unregister(key.fileobj)
+                elif key.data == "output":
+                    on_output(data)
+                elif key.data == "console":
+                    result.console += data
+                    if on_console:
+                        on_console(data)
+                elif key.data == "control":
+                    control += data
+                    *lines, control = control.split(b"\n")
+                    for line in lines:
+                        _control(line.decode(errors="replace"), result,
+                                 time.monotonic() - start)
+        result.ended = time.monotonic() - start
+        if result.status is None and not result.timed_out:
+            # The sockets close a moment before the process is gone.
+            try:
+                result.qemu_status = guest.process.wait(2)
+            except subprocess.TimeoutExpired:
+                pass
+        result.qemu_said = guest.said()
+    return result
+
+
+def _control(line, result, now):
+    """Takes note of a line from init: `stage [status] guest-uptime`."""
+    words = line.split()
+    if not words:
+        return
+    result.marks[words[0]] = words[-1]
+    if words[0] == "userspace":
+        result.userspace = now
+    elif words[0] == "command":
+        result.command = now
+    elif words[0] == "status" and len(words) > 1 and words[1].isdigit():
+        result.status = int(words[1])

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Finds what a kernel complained about in its console log."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Report:
+    """One complaint: what kind, and the lines of the log that belong to it."""
+    kind: str
+    lines: tuple
+
+    def text(self):
+        """The block as it stood in the log."""
+        return "\n".join(self.lines)
+
+
+# Console lines are "[   12.345678] text", with CONFIG_PRINTK_CALLER
+# "[   12.345678][  T123] text".
+_STAMP = re.compile(r"^\s*\[\s*(\d+\.\d+)\](?:\[\s*[TC]\d+\])? ?")
+
+# ^ stands for the begin of the message, behind the time stamp. The first kind
+# that fits a line names the report.
+_KINDS = tuple((kind, re.compile(pattern)) for kind, pattern in (
+    ("KASAN", r"\bKASAN: "),
+    ("KCSAN", r"\bKCSAN: "),
+    ("KFENCE", r"\bKFENCE: "),
+    ("KMSAN", r"\bKMSAN: "),
+    ("UBSAN", r"\bUBSAN: "),
+    ("panic", r"Kernel panic - not syncing"),
+    ("soft lockup", r"\bsoft lockup\b"),
+    ("hard lockup", r"\bhard LOCKUP\b"),
+    ("RCU stall", r"^rcu: INFO: |\bdetected stalls? on|\bself-detected stall"),
+    ("hung task", r"INFO: task .* blocked|hung_task: |\btask .* hung\b"),
+    ("lockdep", r"possible (?:circular|recursive|irq lock inversion|"
+                r"irq-unsafe)|inconsistent lock state|lock inversion|"
+                r"-unsafe lock order|bad unlock balance|held lock freed|"
+                r"lock held when returning|\[ BUG: Invalid wait context|"
+                r"trying to register non-static key|DEBUG_LOCKS_WARN_ON|"
+                r"BUG: MAX_LOCK|Nested lock was not taken|"
+                r"still has locks held|bad contention detected"),
+    ("suspicious RCU", r"suspicious RCU"),
+    ("list corruption", r"\blist_(?:add|del) corruption"),
+    ("refcount", r"\brefcount_t: "),
+    ("object debugging", r"\bODEBUG: "),
+    ("kmemleak", r"\bkmemleak: \d+ new suspected|unreferenced object 0x"),
+    ("general protection", r"^general protection fault"),
+    ("oops", r"\bOops\b|unable to handle (?:page|kernel)|"
+             r"^(?:divide error|invalid opcode|stack segment|int3): "),
+    ("BUG", r"\bBUG: |^BUG \S+ \(|^kernel BUG at |^BUG at "),
+    ("WARNING", r"^WARNING: "),
+    ("sysfs or kobject", r"cannot create duplicate filename|"
+                         r"kobject_add_internal failed|"
+                         r"is not initialized, yet kobject_(?:get|put)"),
+    ("unhandled interrupt", r"^irq \d+: nobody cared"),
+))
+
+# Messages that plain TCG causes by itself, each with the reason. None is
+# needed so far: the clock source messages of a slow host ("Marking clocksource
+# ... as unstable", "Long readout interval") are no reports to begin with.
+ALLOWED = ()
+
+_LONGEST = 120
+_LEAD_IN = re.compile(r"^(?:=+|-+\[ cut here \]-+)$")
+_END = re.compile(r"^---\[ end (?:trace|Kernel panic)|^=+$")
+# What belongs together is printed together.
+_GAP_SECONDS = 1.0
+
+
+def _split(line):
+    """(time or None, message) of a console line."""
+    match = _STAMP.match(line)
+    if not match:
+        return None, line
+    return float(match[1]), line[match.end():]
+
+
+def _kind(message, allowed):
+    for kind, pattern in _KINDS:
+        if pattern.search(message):
+            if any(re.search(known, message) for known, _ in allowed):
+                return None
+            return kind
+    return None
+
+
+def _block_end(lines, start):
+    """Index behind the last line of the report that begins at `start`."""
+    last, _ = lines[start]
+    end = start + 1
+    while end < len(lines) and end - start < _LONGEST:
+        when, message = lines[end]
+        if when is not None:
+            if last is not None and when - last > _GAP_SECONDS:
+                break
+            last = when
+        end += 1
+        # "====" closes a sanitizer's block but also underlines its title.
+        if _END.match(message) and end - start > 4:
+            break
+    return end
+
+
+def scan(log, allowed=ALLOWED):
+    """All reports in a console log, in its order."""
+    raw = log.replace("\r", "").split("\n")
+    lines = [_split(line) for line in raw]
+    found, index = [], 0
+    while index < len(lines):
+        kind = _kind(lines[index][1], allowed)
+        if not kind:
+            index += 1
+            continue
+        begin, end = index, _block_end(lines, index)
+        while begin and _LEAD_IN.match(lines[begin - 1][1]):
+            begin -= 1
+        block = raw[begin:end]
+        while block and not block[-1].strip():
+            block.pop()
+        found.append(Report(kind, tuple(block)))
+        index = end
+    return found

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/vm: boots a kernel with the project's modules, runs a command.
+
+Prints the command's output and ends with its status; what the kernel
+complains about is shown, and makes the status 125 whatever the command said.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import initramfs
+import kernel
+import qemu
+import reports
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+
+TIMED_OUT, REPORTED, NO_KERNEL, TROUBLE = 124, 125, 77, 1
+RETRIES = 2
+KVM_PROBE_SECONDS = 20
+
+_UNITS = {"": 1 << 20, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def say(text):
+    """One line about the run itself; stdout belongs to the command."""
+    print(f"vm: {text}", file=sys.stderr, flush=True)
+
+
+class Interrupted(BaseException):
+    """A signal asked for the end."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number
+
+
+def _size_text(size):
+    return f"{size >> 30}G" if size % (1 << 30) == 0 else f"{size >> 20}M"
+
+
+def number(low, high):
+    """An argparse type: a whole number in low..high."""
+    def convert(text):
+        if not re.fullmatch(r"\d+", text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(
+                f"'{text}': want a whole number from {low} to {high}")
+        return int(text)
+    return convert
+
+
+def size(low, high):
+    """An argparse type: bytes from e.g. 512M or 2G; a bare number is MiB."""
+    def convert(text):
+        match = re.fullmatch(r"(\d+)([MGT]?)(?:i?B)?", text, re.I)
+        value = int(match[1]) * _UNITS[match[2].upper()] if match else -1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(
+                f"'{text}': want a size from {_size_text(low)} to "
+                f"{_size_text(high)}, such as 512M or 2G")
+        return value
+    return convert
+
+
+def _series(text):
+    if text not in kernel.SERIES:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want one of {', '.join(kernel.SERIES)}")
+    return text
+
+
+def _folder(text):
+    if not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a directory that exists")
+    return os.path.abspath(text)
+
+
+def _new_folder(text):
+    if os.path.exists(text) and not os.path.isdir(text):
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a directory, or a name that is free")
+    return os.path.abspath(text)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        say(message)
+        sys.exit(2)
+
+
+def parse(argv):
+    """The options, with the command as .command."""
+    argv, command = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) \
+        if "--" in argv else (argv, None)
+    parser = _Parser(
+        prog="scripts/vm", allow_abbrev=False,
+        usage="scripts/vm [options] -- COMMAND",
+        description=__doc__.split("\n", 1)[1].strip(),
+        epilog="Status: the command's own; 124 time-out; 125 the kernel "
+        "reported something, or the guest died; 77 no such kernel to be had "
+        "here; 2 bad options; 1 trouble before the guest ran. More in "
+        "docs/lab.md.")
+    add = parser.add_argument
+    add("--kernel", type=_series, default="6.1", metavar="SERIES",
+        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    add("--cpus", type=number(1, 16), default=2, metavar="N",
+        help="virtual CPUs, 1 to 16 (default 2)")
+    add("--nvme-queues", type=number(1, 64), metavar="N",
+        help="I/O queues of the NVMe disk, 1 to 64 (default: as CPUs)")
+    add("--memory", type=size(256 << 20, 32 << 30), default=1 << 30,
+        metavar="SIZE", help="256M to 32G (default 1G)")
+    add("--disk", type=size(1 << 20, 1 << 40), default=1 << 30,
+        metavar="SIZE",
+        help="size of /dev/nvme0n1, 1M to 1024G, sparse (default 1G)")
+    add("--timeout", type=number(10, 86400), default=600, metavar="S",
+        help="seconds for boot and command, 10 to 86400 (default 600)")
+    add("--share", type=_folder, metavar="DIR",
+        help="show DIR read-only as /share")
+    add("--out", type=_new_folder, metavar="DIR",
+        help="copy what the command leaves in /out to DIR")
+    add("--qemu", default="", metavar="OPTS",
+        help="more options for QEMU, as one word")
+    add("--no-modules", action="store_true",
+        help="neither build nor install the project's modules")
+    add("--verbose", action="store_true",
+        help="show the kernel's console on stderr, keep its log")
+    args = parser.parse_args(argv)
+    if not command or not " ".join(command).strip():
+        parser.error("no command: want `-- COMMAND`, one shell string")
+    args.command = " ".join(command)
+    try:
+        shlex.split(args.qemu)
+    except ValueError as error:
+        parser.error(f"argument --qemu: '{args.qemu}': {error}")
+    args.nvme_queues = args.nvme_queues or args.cpus
+    args.vmlinuz = ""
+    return args
+
+
+def build_modules(facts):
+    """Builds the project's modules; {file name: bytes}."""
+    if not (REPO / "Kbuild").exists() or not (REPO / "Makefile").exists():
+        say("no Kbuild and Makefile here yet: going without own modules")
+        return {}
+    # Two runs must not build in one tree at once, nor read half a module.
+    with kernel.locked(REPO / "build" / ".vm-modules.lock"):
+        started = time.monotonic()
+        done = subprocess.run(
+            ["make", "-s", "-C", REPO, "modules",
+             f"KVER={facts['release']}", f"KDIR={facts['kdir']}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+            # An outer make's flags and jobserver are not for this one.
+            env={k: v for k, v in os.environ.items()
+                 if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")},
+            check=False)
+        if done.returncode:
+            sys.stderr.write(done.stdout)
+            raise RuntimeError(
+                f"the modules do not build for {facts['release']}, see above")
+        if time.monotonic() - started > 2:
+            say(f"built the modules in {time.monotonic() - started:.0f} s")
+        folder = REPO / "build" / "modules" / facts["release"]
+        return {p.name: p.read_bytes() for p in sorted(folder.glob("*.ko"))}
+
+
+def _boot_id():
+    return pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def accelerator(cache, facts, parts):
+    """"kvm" if a guest really boots with it, else "tcg".
+
+    That /dev/kvm opens proves nothing: on some hosts a guest then aborts or
+    spins for ever. So one is booted, once for each boot of the host.
+    """
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    memory = cache / "kvm-probe"
+    boot = _boot_id()
+    with kernel.locked(cache / ".kvm-probe.lock"):
+        if memory.exists():
+            words = memory.read_text().split()
+            if len(words) == 2 and words[0] == boot and \
+                    words[1] in ("kvm", "tcg"):
+                return words[1]
+        say(f"trying whether KVM works here (once, {KVM_PROBE_SECONDS} s "
+            "at most)")
+        tiny = initramfs.project(cache, facts, {}, (), "true", {})
+        result = qemu.run(
+            qemu.Machine(kernel=facts["vmlinuz"], accel="kvm", cpus=1,
+                         memory=1 << 30, initramfs=(*parts, tiny)),
+            KVM_PROBE_SECONDS, lambda data: None)
+        works = "kvm" if result.status == 0 else "tcg"
+        memory.write_text(f"{boot} {works}\n")
+    return works
+
+
+def _show(found):
+    for report in found:
+        say(f"the kernel reported: {report.kind}")
+        sys.stderr.write(report.text() + "\n")
+    sys.stderr.flush()
+
+
+def _tail(console, count=15):
+    text = console.decode(errors="replace").replace("\r", "").strip()
+    return "\n".join(text.split("\n")[-count:])
+
+
+def verdict(result, found, timeout):
+    """(exit status, what to say or "") for a guest that reached init."""
+    if result.timed_out:
+        return (REPORTED if found else TIMED_OUT,
+                f"time-out after {timeout} s; the console's last lines:\n"
+                + _tail(result.console, 60))
+    if result.status is None:
+        return REPORTED, ("the guest died before the command ended" if found
+                          else "the guest died without a word; the console's "
+                          "last lines:\n" + _tail(result.console))
+    return (REPORTED if found else result.status), ""
+
+
+def _write(data):
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def _keep_log(console, log):
+    if log:
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_bytes(bytes(console).replace(b"\r", b""))
+            say(f"console log: {log}")
+        except OSError as error:
+            say(f"could not keep the console log: {error}")
+
+
+def boot(machine, args, log):
+    """Runs the guest, once more if it dies before init; the exit status."""
+    on_console = None
+    if args.verbose:
+        def on_console(data):
+            sys.stderr.buffer.write(data.replace(b"\r", b""))
+            sys.stderr.buffer.flush()
+    retries = 0
+    while True:
+        result = qemu.run(machine, args.timeout, _write, on_console)
+        if result.userspace is not None or result.timed_out:
+            break
+        if result.qemu_status and not result.console:
+            raise RuntimeError("QEMU did not start: "
+                               + (result.qemu_said or "it said nothing"))
+        say("boot died before userspace; the console's last lines:\n"
+            + _tail(result.console))
+        if retries == RETRIES:
+            say(f"gave up after {retries} retries")
+            _keep_log(result.console, log)
+            return REPORTED
+        retries += 1
+        machine.kernel = args.vmlinuz
+        say(f"retry {retries} of {RETRIES}")
+    found = reports.scan(result.console.decode(errors="replace"))
+    _show(found)
+    status, text = verdict(result, found, args.timeout)
+    if text:
+        say(text)
+    if retries:
+        say(f"boots retried: {retries}")
+    if found or status in (TIMED_OUT, REPORTED) or args.verbose:
+        _keep_log(result.console, log)
+    if args.verbose:
+        say("seconds to userspace, command, end: " + ", ".join(
+            "-" if t is None else f"{t:.1f}"
+            for t in (result.userspace, result.command, result.ended)))
+    return status
+
+
+def run(args):
+    """Everything between the options and the exit status."""
+    cache = kernel.cache_dir()
+    facts = kernel.Store(cache).get(args.kernel)
+    own = {} if args.no_modules else build_modules(facts)
+    parts = (initramfs.base(cache), initramfs.modules(cache, facts))
+    environment = {
+        "KERNEL_SERIES": args.kernel,
+        "LAB_SHARE": "1" if args.share else "",
+        "LAB_OUT": "1" if args.out else "",
+    }
+    trees = [(REPO / "tests" / name, f"tests/{name}")
+             for name in ("vm", "fio")]
+    parts += (initramfs.project(cache, facts, own, trees, args.command,
+                                environment),)
+    accel = accelerator(cache, facts, parts[:2])
+    if args.out:
+        os.makedirs(args.out, exist_ok=True)
+    scratch = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    machine = qemu.Machine(
+        kernel=facts["vmlinux"], initramfs=parts, cpus=args.cpus,
+        nvme_queues=args.nvme_queues, memory=args.memory, disk=args.disk,
+        accel=accel, share=args.share or "",
+        out=args.out or "", options=args.qemu,
+        scratch=scratch)
+    say(f"{facts['release']}, {accel.upper()}, {args.cpus} CPUs, "
+        f"{args.nvme_queues} NVMe queues, {len(own)} own modules, initramfs "
+        f"{sum(map(len, parts)) / 1e6:.0f} MB")
+    # What a boot that died is tried again with: the way hardware does it.
+    args.vmlinuz = facts["vmlinuz"]
+    log = REPO / "build" / "vm" / \
+        f"console-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    return boot(machine, args, log)
+
+
+def main(argv=None):
+    """Command line of scripts/vm."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    if not shutil.which(qemu.QEMU):
+        say(f"no {qemu.QEMU}: run scripts/deps vm")
+        return TROUBLE
+
+    def on_signal(signum, _):
+        raise Interrupted(signum)
+    kernel.SPEAKER = "vm"
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, on_signal)
+    try:
+        return run(args)
+    except Interrupted as error:
+        name = signal.Signals(error.number).name
+        say(f"ended by {name}")
+        return 128 + error.number
+    except BrokenPipeError:
+        # Whoever read the output has gone; nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + signal.SIGPIPE
+    except kernel.Unavailable as error:
+        say(f"kernel {args.kernel} cannot be had: {error}")
+        return NO_KERNEL
+    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+        say(str(error))
+        return TROUBLE
+
+
+if __name__ == "__main__":
+    sys.exit(main())
