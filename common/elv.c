@@ -32,12 +32,15 @@ static struct dentry *flash_debugfs_dir;
 static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 {
 	/*
-	 * Not where sleeping or waking is impossible, not from the plug that
-	 * schedule() flushes (the task is on its way to sleep and its stack may
-	 * be deep), not for drivers that sleep in queue_rq().
+	 * Not with interrupts or softirqs off, not from the plug that schedule()
+	 * flushes (the task is on its way to sleep and its stack may be deep),
+	 * not for drivers that sleep in queue_rq(). On a CPU that the hardware
+	 * queue does not serve the core would use a worker anyway.
 	 */
-	return in_task() && !irqs_disabled() && task_is_running(current) &&
-	       !(hctx->flags & BLK_MQ_F_BLOCKING);
+	return !in_interrupt() && !irqs_disabled() &&
+	       task_is_running(current) &&
+	       !(hctx->flags & BLK_MQ_F_BLOCKING) &&
+	       cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask);
 }
 
 static void flash_insert_head(struct flash_queue *fq, struct request *rq)

@@ -203,7 +203,10 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	}
 	fh->nr_recs = elv_hctx_tags(hctx);
 	fh->hctx = hctx;
+	/* The debugfs file exists already and may be read. */
+	spin_lock_irq(&fq->lock);
 	fq->hctx[hctx->queue_num] = fh;
+	spin_unlock_irq(&fq->lock);
 	hctx->sched_data = fh;
 	return 0;
 }
@@ -218,7 +221,10 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	struct flash_hctx *fh = hctx->sched_data;
 
 	WARN_ON_ONCE(fh->queued);
+	/* The debugfs file goes later, in exit_sched(). */
+	spin_lock_irq(&fq->lock);
 	fq->hctx[hctx->queue_num] = NULL;
+	spin_unlock_irq(&fq->lock);
 	hctx->sched_data = NULL;
 	kvfree(fh->recs);
 	kfree(fh);
