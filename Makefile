@@ -10,7 +10,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := modules
 
-top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+top := $(CURDIR)
 build := $(top)/build
 
 Q := $(if $(filter 1 2,$(V)),,@)
@@ -43,9 +43,11 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 abi-inputs = common/compat.h common/layout.c scripts/abi-check \
 	$(KDIR)/Module.symvers $(KDIR)/include/generated/autoconf.h
 abi-key = $(shell { cat $(abi-inputs); uname -rv; \
-	stat -L -c '%n %s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux); } 2>&1 | \
+	stat -L -c '%s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux); } 2>&1 | \
 	cksum | tr ' ' -)
-abi-args = --kdir $(KDIR) --release $(release) $(if $(BTF),--btf $(BTF))
+abi-args = --kdir $(KDIR) --release $(release) $(if $(BTF),--btf $(BTF)) \
+	$(foreach v,CC LLVM,$(if $(findstring command line,$(origin $(v))), \
+		--make $(v)=$($(v))))
 
 .PHONY: modules
 modules: headers compiler
@@ -68,14 +70,16 @@ locked-modules: abi-verdict mirror
 		cmp -s $(obj)/$$name.ko $$name.ko && continue; \
 		cp $(obj)/$$name.ko .$$name.new; mv .$$name.new $$name.ko; \
 		echo "  MODULE  $(patsubst $(top)/%,%,$(out))/$$name.ko"; \
-	done
+	done; \
+	[ ! -t 1 ] || echo "  modules for $(release) are in" \
+		"$(patsubst $(top)/%,%,$(out))/:" $$wanted
 
 .PHONY: abi-verdict
 abi-verdict: key := $(abi-key)
 abi-verdict:
 	@set -e; verdict=$(obj)/abi-$(key).mk; \
 	if [ ! -e $$verdict ]; then \
-		rm -f $(obj)/abi-*.mk $(obj)/abi.mk; \
+		rm -f $(obj)/abi.mk; \
 		$(top)/scripts/abi-check $(abi-args) --makefile $$verdict; \
 	fi; \
 	cmp -s $$verdict $(obj)/abi.mk || cp $$verdict $(obj)/abi.mk

@@ -83,6 +83,7 @@ cat </run/lab-output >&3 4>&- &
 relay=$!
 # A session of its own: signals to its process group stay off init, and what
 # it leaves behind can be found.
+# shellcheck disable=SC2016 # the inner shell is the one to expand that
 setsid sh -c 'echo $$ >/run/lab-session; exec bash -c "$(cat /etc/lab/command)"' \
 	</dev/null >/run/lab-output 2>&1 3>&- 4>&-
 status=$?

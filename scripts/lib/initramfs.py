@@ -28,13 +28,14 @@ TOOLS = """
     kmod modprobe insmod rmmod lsmod depmod modinfo
     mke2fs mkfs.ext4 e2fsck fsck.ext4 tune2fs dumpe2fs
     mount umount losetup blkdiscard blockdev fallocate lsblk dmesg
-    ionice chrt taskset setpriv unshare flock setsid
+    ps pgrep pkill
+    ionice chrt taskset setpriv unshare flock setsid fsfreeze
     cat cp cut date dd df env head ln ls md5sum mkdir mktemp mv nice nproc od
     printf readlink rm seq sha256sum shuf sleep sort stat stdbuf sync tail tee
     timeout tr truncate uniq wc
 """.split()
 # A useful guest cannot do without these; the rest is left out where absent.
-NEEDED = ("bash", "fio", "kmod", "modprobe")
+NEEDED = ("bash", "fio", "kmod", "modprobe", "setsid", "pkill", "cat")
 
 # Modules of the kernel that the guest has, with all that they depend on.
 # Names that a kernel has built in or lacks are passed over.

@@ -51,6 +51,9 @@ SPEAKER = "kernel"
 
 # A kernel update comes every few weeks; asking once a day is enough.
 FRESH_SECONDS = 24 * 3600
+# After an attempt that failed: a machine that is offline is not to wait for
+# the network on every run.
+RETRY_SECONDS = 1800
 
 
 def say(text):
@@ -166,10 +169,10 @@ class Store:
         except (OSError, ValueError):
             return {}
 
-    def _remember(self, name, release, version):
+    def _remember(self, name, release, version, shift=0):
         memory = self._memory()
         memory[name] = {"release": release, "version": version,
-                        "time": time.time()}
+                        "time": time.time() + shift}
         temporary = self.memory.with_suffix(".new")
         temporary.write_text(json.dumps(memory, indent=1))
         temporary.replace(self.memory)
@@ -215,6 +218,8 @@ class Store:
                 if not have:
                     raise Unavailable(str(error)) from error
                 say(f"{error}; using {have[0]['release']} from the cache")
+                self._remember(name, have[0]["release"], have[0]["version"],
+                               RETRY_SECONDS - FRESH_SECONDS)
                 return have[0]
 
     def _resolve(self, series):
@@ -227,7 +232,7 @@ class Store:
         self.apt.prepare(sources)
         say(f"looking up Debian's newest {series.name} kernel "
             "(about 10 MB of package lists, 5 to 30 s)")
-        trouble = self.apt.update()
+        trouble, passing = self.apt.update()
         versions = {}
         for package in self.apt.names(series.image + series.name + "."):
             if re.fullmatch(series.image + series.release, package):
@@ -238,13 +243,15 @@ class Store:
                 f"Debian '{codename}' as this machine sees it has no "
                 f"{series.name} kernel" + (f" ({trouble})" if trouble else ""))
         if trouble:
-            say(f"went on without a part of the archive: {trouble}")
+            say(f"the archive could not be asked in full ({trouble}): "
+                f"{best[0]} is the newest known")
         release, version = best
         facts = next((f for f in self.cached(series.name)
                       if f["version"] == version), None)
         if not facts:
             facts = self._fetch(series, release, version)
-        self._remember(series.name, release, version)
+        self._remember(series.name, release, version,
+                       RETRY_SECONDS - FRESH_SECONDS if passing else 0)
         return facts
 
     def _fetch(self, series, release, version):

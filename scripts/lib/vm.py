@@ -117,8 +117,8 @@ def parse(argv):
         help="virtual CPUs, 1 to 16 (default 2)")
     add("--nvme-queues", type=number(1, 64), metavar="N",
         help="I/O queues of the NVMe disk, 1 to 64 (default: as CPUs)")
-    add("--memory", type=size(256 << 20, 32 << 30), default=1 << 30,
-        metavar="SIZE", help="256M to 32G (default 1G)")
+    add("--memory", type=size(384 << 20, 32 << 30), default=1 << 30,
+        metavar="SIZE", help="384M to 32G (default 1G)")
     add("--disk", type=size(1 << 20, 1 << 40), default=1 << 30,
         metavar="SIZE",
         help="size of /dev/nvme0n1, 1M to 1024G, sparse (default 1G)")
@@ -218,12 +218,20 @@ def _tail(console, count=15):
     return "\n".join(text.split("\n")[-count:])
 
 
+def _hang(console):
+    """The console's end, from where the kernel was asked what it does."""
+    lines = _tail(console, 400).split("\n")
+    asked = next((i for i, line in enumerate(lines)
+                  if "sysrq: Show Blocked State" in line), len(lines))
+    return "\n".join(lines[max(0, asked - 15):])
+
+
 def verdict(result, found, timeout):
     """(exit status, what to say or "") for a guest that reached init."""
     if result.timed_out:
         return (REPORTED if found else TIMED_OUT,
                 f"time-out after {timeout} s; the console's last lines:\n"
-                + _tail(result.console, 60))
+                + _hang(result.console))
     if result.status is None:
         return REPORTED, ("the guest died before the command ended" if found
                           else "the guest died without a word; the console's "

@@ -1,0 +1,512 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/bench: schedulers against each other, in a virtual machine.
+
+Each workload runs under each scheduler, k2 with each bound, all in one boot.
+What is exact (counts, orders, nothing lost) is checked and decides the exit
+status. Times are printed too, but on an emulated machine they compare nothing.
+"""
+
+import argparse
+import datetime
+import gzip
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import benchdata
+import benchreport
+import kernel
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+
+WORKLOADS = ("seq-read", "rand-read", "seq-write", "rand-write")
+SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq", "k2")
+# The paper's sweep.
+BOUNDS = (1, 2, 4, 8, 16, 32, 64)
+SMOKE_SCHEDULERS = ("none", "mq-deadline", "k2")
+SMOKE_BOUNDS = (1, 8, 64)
+
+# A run ends with its N-th real-time request, not after a time: then what was
+# asked for is a number that can be checked, each run has the same number of
+# samples, and the load lasts exactly as long as the real-time job does.
+REQUESTS, SMOKE_REQUESTS = 300, 60
+# Far beyond what that takes, even on a busy host. Guest seconds.
+RUNTIME = 60
+THINKTIME_US = 2000
+
+CPUS = QUEUES = 2
+DISK = "1G"
+# Measured on two cores under TCG: build and boot; a run; a request of it.
+SECONDS_BOOT, SECONDS_RUN, SECONDS_REQUEST = 20, 2.0, 0.014
+MB_RUN = 0.05
+
+RAW_FILES = ("fio", "trace", "samples", "dmesg", "inflight", "stat-before",
+             "stat-after", "stats-before", "stats-after", "tunables",
+             "status")
+
+
+class Stop(BaseException):
+    """A signal asked for the end."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number
+
+
+# --- options --------------------------------------------------------------
+
+def one_of_list(known):
+    """An argparse type: a list, commas between, of words from `known`."""
+    def convert(text):
+        words = tuple(dict.fromkeys(w for w in text.split(",") if w))
+        bad = next((w for w in words if w not in known), None)
+        if bad is not None or not words:
+            raise argparse.ArgumentTypeError(
+                f"'{bad or text}': want one or more of {','.join(known)}")
+        return words
+    return convert
+
+
+def number(low, high):
+    """An argparse type: a whole number in low..high."""
+    def convert(text):
+        if not re.fullmatch(r"[0-9]{1,12}", text) or \
+                not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(
+                f"'{text}': want a whole number from {low} to {high}")
+        return int(text)
+    return convert
+
+
+def numbers(low, high):
+    """An argparse type: a list, commas between, of such numbers."""
+    def convert(text):
+        words = [w for w in text.split(",") if w]
+        if not words:
+            raise argparse.ArgumentTypeError(
+                f"'{text}': want whole numbers from {low} to {high}, such as "
+                "1,8,64")
+        return tuple(dict.fromkeys(map(number(low, high), words)))
+    return convert
+
+
+def _series(text):
+    if text not in kernel.SERIES:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want one of {', '.join(kernel.SERIES)}")
+    return text
+
+
+def _new_folder(text):
+    path = pathlib.Path(text)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a name that is free, or an empty directory")
+    return path
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"bench: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def parse(argv):
+    """The options."""
+    parser = _Parser(
+        prog="scripts/bench", allow_abbrev=False,
+        description=__doc__.split("\n", 1)[1].strip(),
+        epilog="Status: 0 all checks passed; 1 one failed, or a run could not "
+        "be made; 2 bad options; 77 no such kernel to be had here; 130 "
+        "interrupted. The files are described in docs/results-schema.md.")
+    add = parser.add_argument
+    add("--kernel", type=_series, default="6.1", metavar="SERIES",
+        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    add("--smoke", action="store_true",
+        help="a short look, 2 minutes: fewer schedulers, bounds and requests")
+    add("--schedulers", type=one_of_list(SCHEDULERS), metavar="LIST",
+        help="default " + ",".join(SCHEDULERS))
+    add("--bounds", type=numbers(1, 65535), metavar="LIST",
+        help="of k2, 1 to 65535; default " + ",".join(map(str, BOUNDS)))
+    add("--workloads", type=one_of_list(WORKLOADS), default=WORKLOADS,
+        metavar="LIST", help="default " + ",".join(WORKLOADS))
+    add("--requests", type=number(10, 10000000), metavar="N",
+        help="real-time requests a run, 10 to 10000000 (default "
+        f"{REQUESTS}); p99 needs 5000, p99.9 50000")
+    add("--seed", type=number(0, 2**32 - 1), default=1, metavar="N",
+        help="of the offsets, 0 to 4294967295 (default 1)")
+    add("--out", type=_new_folder, metavar="DIR",
+        help="for the results (default build/results/DATE-TIME)")
+    args = parser.parse_args(argv)
+    args.schedulers = args.schedulers or \
+        (SMOKE_SCHEDULERS if args.smoke else SCHEDULERS)
+    if args.bounds and "k2" not in args.schedulers:
+        parser.error("argument --bounds: only k2 has them, and it is not "
+                     "among --schedulers")
+    args.bounds = args.bounds or (SMOKE_BOUNDS if args.smoke else BOUNDS)
+    args.requests = args.requests or \
+        (SMOKE_REQUESTS if args.smoke else REQUESTS)
+    return args
+
+
+def plan(args):
+    """The runs, as dicts: id, workload, scheduler, bound (None but for k2)."""
+    runs = []
+    for workload in args.workloads:
+        for scheduler in args.schedulers:
+            for bound in args.bounds if scheduler == "k2" else (None,):
+                label = f"k2-{bound}" if bound else scheduler
+                runs.append({"id": f"{workload}.{label}", "label": label,
+                             "workload": workload, "scheduler": scheduler,
+                             "bound": bound})
+    return runs
+
+
+# --- what is recorded about the circumstances -------------------------------
+
+def _output(*command):
+    try:
+        done = subprocess.run(command, cwd=REPO, text=True, check=False,
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def commit():
+    """The project's commit, "-dirty" behind it if files differ."""
+    return _output("git", "describe", "--always", "--dirty", "--abbrev=12",
+                   "--match=v[0-9]*") or "unknown"
+
+
+def shown(path):
+    """A path as a user would type it from here."""
+    path = pathlib.Path(os.path.abspath(path))
+    try:
+        return str(path.relative_to(pathlib.Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def minutes(seconds):
+    """A time to wait, in words."""
+    seconds = int(seconds + 0.5)
+    return f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 \
+        else f"{seconds} s"
+
+
+# --- the bench --------------------------------------------------------------
+
+class Bench:
+    """One invocation."""
+
+    def __init__(self, args):
+        self.args = args
+        self.runs = plan(args)
+        stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
+        self.out = args.out or REPO / "build" / "results" / stamp
+        self.raw = self.out / "raw"
+        self.records = []
+        self.machine = {}
+        self.accelerator = ""
+        self.trouble = []
+        self.seen_ready = False
+        self.commit = commit()
+        self.qemu = _output("qemu-system-x86_64", "--version").split("\n")[0]
+        self.started = time.monotonic()
+        self.began = datetime.datetime.now(datetime.timezone.utc)
+        self.ready_at = None
+        self.vm = None
+        self.progress = benchreport.progress(len(self.runs))
+
+    def environment(self):
+        """What the job files take from the environment."""
+        return {"RUNTIME": RUNTIME, "RT_IOS": self.args.requests,
+                "THINKTIME_US": THINKTIME_US, "SEED": self.args.seed}
+
+    def command(self):
+        """scripts/vm with everything."""
+        args = self.args
+        # QEMU takes two commas for one.
+        raw = str(self.raw.absolute()).replace(",", ",,")
+        limit = 300 + len(self.runs) * (RUNTIME + 40)
+        return [
+            str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
+            "--cpus", str(CPUS), "--nvme-queues", str(QUEUES),
+            "--disk", DISK, "--timeout", str(min(limit, 86400)),
+            # vm's --out is copied at the end only; an interrupted bench shall
+            # keep what is finished.
+            "--qemu", "-virtfs " + shlex.quote(
+                f"local,path={raw},mount_tag=bench,security_model=none"),
+            "--", "bash /tests/vm/lib/bench-guest.sh"]
+
+    def announce(self):
+        """Says what will be done and what that costs."""
+        args, count = self.args, len(self.runs)
+        labels = [run["label"] for run in self.runs
+                  if run["workload"] == args.workloads[0]]
+        seconds = SECONDS_BOOT + count * (
+            SECONDS_RUN + SECONDS_REQUEST * args.requests)
+        say = self.progress.say
+        say(f"{count} runs: {', '.join(args.workloads)}")
+        say(f"  under {', '.join(labels)}")
+        say(f"  each until its {args.requests}th real-time request, seed "
+            f"{args.seed}, in one boot of kernel {args.kernel} with {CPUS} "
+            f"CPUs, /dev/nvme0n1 with {QUEUES} hardware queues")
+        say(f"about {minutes(seconds)} on two idle cores; disk: {DISK}B at "
+            f"most while it runs, {max(1, count * MB_RUN):.0f} MB to stay in "
+            f"{shown(self.out)}")
+        if not kernel.Store().cached(args.kernel):
+            say(f"the first time with kernel {args.kernel}: fetching it takes "
+                "a minute or two and 1 GB more")
+
+    def prepare(self):
+        """Writes what the guest reads."""
+        self.raw.mkdir(parents=True)
+        (self.raw / "plan").write_text("".join(
+            f"{run['id']} {run['workload']} {run['scheduler']} "
+            f"{run['bound'] or '-'}\n" for run in self.runs))
+        (self.raw / "env").write_text("".join(
+            f"{key}={value}\n" for key, value in self.environment().items()))
+
+    def line(self, text):
+        """A line that the virtual machine printed."""
+        if not text.startswith("bench: "):
+            match = re.match(r"vm: \S+, (TCG|KVM), ", text)
+            if match:
+                self.accelerator = match[1]
+            if text.startswith("vm: gave up") or "reported" in text:
+                self.trouble.append(text)
+            self.progress.say(text, plain=True)
+            return
+        word, _, rest = text[len("bench: "):].partition(" ")
+        if word == "ready":
+            self.ready_at = time.monotonic()
+            self.machine = dict(
+                line.split(" ", 1) for line in
+                (self.raw / "machine").read_text().splitlines())
+        elif word == "begin":
+            self.progress.begin(rest)
+        elif word == "done":
+            self.finish(rest)
+        elif word == "unavailable":
+            self.unavailable(rest)
+        elif word == "note":
+            self.progress.say(rest)
+        elif word == "trouble":
+            self.trouble.append(rest)
+            self.progress.say(rest)
+
+    def _run(self, name):
+        return next(run for run in self.runs if run["id"] == name)
+
+    def unavailable(self, name):
+        """A scheduler that the guest could not select."""
+        run = self._run(name)
+        if run["scheduler"] == "k2":
+            self.trouble.append(f"{name}: k2 cannot be selected, see the "
+                                "kernel's log in raw/" + name + "/dmesg")
+        self.runs = [other for other in self.runs if other is not run]
+        self.progress.left_out(f"{name}: this kernel has no such scheduler, "
+                               "or it refused; left out")
+
+    def finish(self, name):
+        """Judges a run and writes its file."""
+        run = self._run(name)
+        folder = self.raw / name
+        raw = {}
+        for file in RAW_FILES:
+            path = folder / file
+            if path.exists():
+                raw[file] = path.read_text(errors="replace")
+        try:
+            result = benchdata.evaluate(
+                raw, run["bound"], self.args.requests, self.machine)
+        except (ValueError, KeyError, IndexError) as error:
+            self.trouble.append(f"{name}: raw files not understood: {error!r}")
+            self.progress.done(name, False, "not understood")
+            return
+        record = {
+            "schema": 1,
+            **{key: run[key] for key in
+               ("id", "workload", "scheduler", "bound")},
+            "time": datetime.datetime.now(
+                datetime.timezone.utc).isoformat(timespec="seconds"),
+            **self.circumstances(),
+            "fio_command": "fio --output-format=json tests/fio/"
+            f"k2-{run['workload']}.fio",
+            "fio_environment": {"DEV": "/dev/nvme0n1", **self.environment()},
+            **result,
+        }
+        try:
+            record["fio"] = json.loads(raw["fio"][raw["fio"].index("{"):])
+        except (KeyError, ValueError):
+            record["fio"] = None
+        (self.out / f"{name}.json").write_text(
+            json.dumps(record, indent=1) + "\n")
+        record["label"] = run["label"]
+        self.records.append(record)
+        failed = [key for key, check in result["checks"].items()
+                  if not check["passed"]]
+        if failed:
+            self.evidence(folder)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.progress.done(name, not failed, "checks passed" if not failed
+                           else "FAILED: " + ", ".join(failed))
+
+    @staticmethod
+    def evidence(folder):
+        """Keeps a failed run's raw files, the trace packed."""
+        trace = folder / "trace"
+        if trace.exists():
+            with gzip.open(folder / "trace.gz", "wb", 6) as packed:
+                packed.write(trace.read_bytes())
+            trace.unlink()
+
+    def circumstances(self):
+        """What all files of this invocation have in common."""
+        machine = self.machine
+        return {
+            "commit": self.commit,
+            "kernel": machine.get("release", ""),
+            "kernel_version": machine.get("version", ""),
+            "fio_version": machine.get("fio", ""),
+            "device": {
+                "model": machine.get("model", "").strip(),
+                "bytes": int(machine.get("bytes", 0)),
+                "hw_queues": int(machine.get("hw_queues", 0)),
+            },
+            "emulator": {"qemu": self.qemu, "accelerator": self.accelerator,
+                         "cpus": int(machine.get("cpus", 0))},
+            "seed": self.args.seed,
+            "requests": self.args.requests,
+            "bench_command": shlex.join(["scripts/bench", *sys.argv[1:]]),
+            "vm_command": shlex.join(
+                ["scripts/vm", *self.command()[1:]]).replace(
+                    str(self.raw.absolute()), shown(self.raw)),
+        }
+
+    def measure(self):
+        """Boots and follows the guest; the status of scripts/vm."""
+        # A session of its own: Ctrl-C comes to us, and we end it.
+        self.vm = subprocess.Popen(
+            self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True)
+        for line in self.vm.stdout:
+            self.line(line.decode(errors="replace").rstrip("\r\n"))
+        return self.vm.wait()
+
+    def stop_vm(self):
+        """Ends scripts/vm, and with it the guest."""
+        if self.vm and self.vm.poll() is None:
+            self.vm.terminate()
+            try:
+                self.vm.wait(20)
+            except subprocess.TimeoutExpired:
+                self.vm.kill()
+                self.vm.wait()
+
+    def conclude(self, vm_status, stopped):
+        """Table, summary, plot; the exit status."""
+        say = self.progress.say
+        records = self.records
+        summary = benchreport.summary(
+            records, self.circumstances() | {
+                "began": self.began.isoformat(timespec="seconds"),
+                "seconds": round(time.monotonic() - self.started, 1),
+                "runs_planned": len(self.runs),
+                "interrupted": bool(stopped),
+                "trouble": self.trouble, "vm_status": vm_status})
+        (self.out / "summary.json").write_text(
+            json.dumps(summary, indent=1) + "\n")
+        failed = summary["failed"]
+        if records:
+            benchreport.table(self.progress.console, records, summary)
+            try:
+                benchreport.plot(self.out / "plot.png", records, summary)
+            except (OSError, ValueError, RuntimeError) as error:
+                self.trouble.append(f"no plot: {error}")
+        for name in ("plan", "env", "machine"):
+            (self.raw / name).unlink(missing_ok=True)
+        for path in self.raw.iterdir():
+            # What was under way is no result.
+            if path.is_dir() and not (path / "status").exists() and \
+                    not (path / "hung").exists() and \
+                    not (path / "choose").stat().st_size:
+                shutil.rmtree(path, ignore_errors=True)
+        if not any(self.raw.iterdir()):
+            self.raw.rmdir()
+
+        where = shown(self.out)
+        say(f"{len(records)} of {len(self.runs)} runs in "
+            f"{minutes(time.monotonic() - self.started)}; results: {where}/"
+            "*.json, summary.json" + (", plot.png" if records else ""))
+        if stopped:
+            say("interrupted: finished runs are kept, the rest was not made")
+            return 130 if stopped == signal.SIGINT else 128 + stopped
+        if failed:
+            say("FAILED: " + "; ".join(
+                f"{name} ({', '.join(names)})"
+                for name, names in failed.items()))
+            say(f"next: read \"checks\" in {where}/{next(iter(failed))}.json; "
+                f"raw files and traces of failed runs are in {where}/raw/; "
+                "one run again: scripts/bench --workloads W --schedulers S "
+                "--bounds B")
+        for text in self.trouble:
+            say(f"trouble: {text}")
+        if vm_status == 77:
+            say("next: try another --kernel, or run this once with a network")
+            return 77
+        if vm_status:
+            say(f"the virtual machine ended with status {vm_status}; next: "
+                "read its report above, and the console log if one is named "
+                "there (build/vm/)")
+        elif not records:
+            say("nothing was measured; next: scripts/vm --verbose -- true")
+        complete = len(records) == len(self.runs) and records
+        return 0 if complete and not failed and not self.trouble and \
+            not vm_status else 1
+
+
+def main(argv=None):
+    """Command line of scripts/bench."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    bench = Bench(args)
+
+    def on_signal(signum, _):
+        raise Stop(signum)
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, on_signal)
+    stopped, status = 0, None
+    try:
+        bench.announce()
+        bench.prepare()
+        with bench.progress:
+            status = bench.measure()
+    except Stop as stop:
+        stopped = stop.number
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_IGN)
+    except OSError as error:
+        print(f"bench: {error}; next: is there room on the disk, may this "
+              "user write here?", file=sys.stderr)
+        return 1
+    finally:
+        bench.stop_vm()
+    if not bench.raw.is_dir():
+        return 128 + stopped
+    return bench.conclude(status, stopped)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/abi-check: it passes the kernels it should, and it can fail.
+
+Most cases are negative controls: a copy of common/compat.h is made wrong in
+one place, and the check has to name that place. They run on the kernels that
+scripts/kernel has fetched; without them they are skipped.
+"""
+
+import functools
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECK = TOP / "scripts/abi-check"
+COMPAT = (TOP / "common/compat.h").read_text(encoding="utf-8")
+LAYOUT = (TOP / "common/layout.c").read_text(encoding="utf-8")
+SERIES = {"6.1": 601, "6.12": 612}
+ALL = pytest.mark.parametrize("series", SERIES)
+
+
+@functools.lru_cache(maxsize=None)
+def fetched():
+    """{series: whether scripts/kernel has it}: no test downloads a kernel."""
+    run = subprocess.run([TOP / "scripts/kernel", "--list"], check=False,
+                         text=True, stdout=subprocess.PIPE)
+    return {line.split()[0]: line.split()[1] != "-"
+            for line in run.stdout.splitlines() if len(line.split()) > 1}
+
+
+@functools.lru_cache(maxsize=None)
+def facts(series):
+    """What scripts/kernel says of a series."""
+    if not fetched().get(series):
+        pytest.skip(f"kernel {series} is not here: scripts/kernel {series}")
+    run = subprocess.run([TOP / "scripts/kernel", series], check=False,
+                         text=True, stdout=subprocess.PIPE)
+    if run.returncode:
+        pytest.skip(f"scripts/kernel {series}: status {run.returncode}")
+    return dict(line.split("=", 1) for line in run.stdout.splitlines())
+
+
+class Run:
+    """One run of abi-check with files made for the occasion."""
+
+    def __init__(self, tmp_path, series, *options, compat=COMPAT,
+                 layout=LAYOUT, btf=None):
+        kernel = facts(series)
+        (tmp_path / "compat.h").write_text(compat, encoding="utf-8")
+        (tmp_path / "layout.c").write_text(layout, encoding="utf-8")
+        self.out = tmp_path / "abi.mk"
+        done = subprocess.run(
+            [CHECK, "--kdir", kernel["kdir"], "--btf", btf or kernel["btf"],
+             "--makefile", self.out, "--compat", tmp_path / "compat.h",
+             "--layout-file", tmp_path / "layout.c", *options],
+            check=False, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+        self.status, self.text = done.returncode, done.stdout
+
+    def passed(self, flags):
+        """It passed, and the module build is told exactly `flags`."""
+        assert self.status == 0, self.text
+        assert self.out.read_text().splitlines()[-1] == \
+            f"ABI_CFLAGS := {flags}".rstrip()
+
+    def refused(self, *words):
+        """It refused, in these words, and left nothing to build with."""
+        assert self.status == 1, self.text
+        assert "refused" in self.text
+        for word in words:
+            assert word in self.text, f"no '{word}' in:\n{self.text}"
+        assert not self.out.exists()
+
+
+def edited(text, old, new):
+    """`text` with one place changed; fails if the place is not there."""
+    assert text.count(old) == 1, f"{text.count(old)} times in file: {old}"
+    return text.replace(old, new)
+
+
+def unverified(text, series):
+    """compat.h as if the kernel's series had never been tested."""
+    major, minor = series.split(".")
+    first, behind = (f"KERNEL_VERSION({major}, {n}, 0)"
+                     for n in (minor, int(minor) + 1))
+    return edited(edited(text, first, "KERNEL_VERSION(66, 6, 0)"),
+                  behind, "KERNEL_VERSION(66, 6, 0)")
+
+
+# What is passed
+
+@ALL
+def test_tested_series_pass(tmp_path, series):
+    """Both tested kernels pass, and everything restated was compared."""
+    run = Run(tmp_path, series, "--verbose")
+    run.passed("")
+    assert "(tested series)" in run.text
+    names = re.findall(r"^(?:struct|enum) (\w+) \{", COMPAT, re.M) + \
+        re.findall(r"^LAYOUT_FN\((\w+)\)", LAYOUT, re.M)
+    assert len(names) >= 19
+    for name in names:
+        assert re.search(rf"^  same .* {name}\b", run.text, re.M), name
+
+
+@ALL
+def test_btf_from_the_image(tmp_path, series):
+    """A compressed kernel image is as good a source of BTF as any."""
+    Run(tmp_path, series, btf=facts(series)["vmlinuz"]).passed("")
+
+
+@ALL
+def test_equal_but_untested_is_marked(tmp_path, series):
+    """A version never tested builds if its BTF equals a layout, marked."""
+    run = Run(tmp_path, series, compat=unverified(COMPAT, series))
+    run.passed(f"-DELV_LAYOUT={SERIES[series]} -DELV_LAYOUT_FROM_BTF")
+    assert "layout verified, not tested" in run.text
+
+
+# Negative controls: what is refused
+
+@pytest.mark.parametrize("series, layout, member",
+                         [("6.12", "601", "elevator_features"),
+                          ("6.1", "612", "registered")])
+def test_forced_layout_of_another_series(tmp_path, series, layout, member):
+    """Another series' layout is refused, structure and member named."""
+    Run(tmp_path, series, "--layout", layout).refused(
+        "struct elevator_type differs", "struct elevator_queue differs",
+        member, f"layout {layout}", "--- common/compat.h")
+
+
+def test_tested_version_with_other_btf(tmp_path):
+    """A tested version does not help when its BTF is another one's."""
+    Run(tmp_path, "6.1", btf=facts("6.12")["btf"]).refused(
+        "is of a tested series", "struct elevator_type differs",
+        "elevator_features: only in compat.h")
+
+
+SWAP = ("	void (*prepare_request)(struct request *rq);\n"
+        "	void (*finish_request)(struct request *rq);\n")
+CHANGES = {
+    # Two members of the same type: sizes and types alone would not show it.
+    "swapped members": (
+        SWAP, "".join(reversed(SWAP.splitlines(keepends=True))),
+        ("elevator_mq_ops", "prepare_request: offset", "finish_request")),
+    "added member": (
+        SWAP, SWAP + "	void (*none_such)(struct request *rq);\n",
+        ("elevator_mq_ops", "none_such: only in compat.h")),
+    "removed member": (
+        SWAP, SWAP.splitlines(keepends=True)[0],
+        ("elevator_mq_ops", "finish_request: only in the kernel")),
+    "parameter of a hook": (
+        "bool (*has_work)(struct blk_mq_hw_ctx *hctx);",
+        "bool (*has_work)(struct request_queue *hctx);",
+        ("elevator_mq_ops", "has_work: type")),
+    "result of a hook": (
+        "bool (*has_work)(struct blk_mq_hw_ctx *hctx);",
+        "int (*has_work)(struct blk_mq_hw_ctx *hctx);",
+        ("elevator_mq_ops", "has_work: type")),
+    # Same size, same offset, other signedness.
+    "type of a member": (
+        "	unsigned int shallow_depth;\n", "	int shallow_depth;\n",
+        ("blk_mq_alloc_data", "shallow_depth: type")),
+    "const of a member": (
+        "	struct elv_fs_entry *elevator_attrs;",
+        "	const struct elv_fs_entry *elevator_attrs;",
+        ("elevator_type", "elevator_attrs: type")),
+    "length of an array": (
+        "#define ELV_HASH_BITS	6", "#define ELV_HASH_BITS	7",
+        ("elevator_queue", "hash: type")),
+    "mode of an attribute": (
+        "	umode_t mode;\n", "	unsigned int mode;\n",
+        ("blk_mq_debugfs_attr", "mode: type")),
+    "store of an attribute": (
+        "			 size_t count);\n};", "			 int count);\n};",
+        ("elv_fs_entry", "store: type")),
+    "value of an enum": (
+        "	ELEVATOR_DISCARD_MERGE	= 3,", "	ELEVATOR_DISCARD_MERGE	= 4,",
+        ("enum elv_merge", "ELEVATOR_DISCARD_MERGE: value is 4")),
+    "parameter of a function": (
+        "			    unsigned int nr_segs, struct request **merged);",
+        "			    int nr_segs, struct request **merged);",
+        ("function blk_mq_sched_try_merge", "(prototype)")),
+    "result of a function": (
+        "int elv_register(struct elevator_type *e);",
+        "void elv_register(struct elevator_type *e);",
+        ("function elv_register", "(prototype)")),
+    "function that takes one more": (
+        "void elv_unregister(struct elevator_type *e);",
+        "void elv_unregister(struct elevator_type *e, int why);",
+        ("function elv_unregister", "(prototype)")),
+}
+
+
+# All on one kernel, and on the other what shows that it is compared as well.
+@pytest.mark.parametrize("series, change", [("6.12", c) for c in CHANGES] + [
+    ("6.1", "swapped members"), ("6.1", "parameter of a function")])
+def test_one_thing_wrong(tmp_path, series, change):
+    """compat.h wrong in one place: refused, and the place is named."""
+    old, new, words = CHANGES[change]
+    Run(tmp_path, series, compat=edited(COMPAT, old, new)).refused(*words)
+
+
+@ALL
+def test_function_the_kernel_does_not_have(tmp_path, series):
+    """A function that is not there, or not exported, is refused."""
+    name = "elv_rb_find_any"
+    run = Run(tmp_path, series,
+              compat=edited(COMPAT, "void elv_unregister(",
+                            f"int {name}(int why);\nvoid elv_unregister("),
+              layout=LAYOUT + f"\nLAYOUT_FN({name});\n")
+    run.refused(f"function {name}", "not in the kernel's BTF",
+                "not exported by the kernel")
+
+
+@ALL
+def test_untested_and_different(tmp_path, series):
+    """Never tested and equal to no layout: refused with the nearest."""
+    old, new, words = CHANGES["type of a member"]
+    run = Run(tmp_path, series,
+              compat=edited(unverified(COMPAT, series), old, new))
+    run.refused("nearest of 601, 612", f"layout {SERIES[series]}", *words)
+
+
+# What it cannot judge, it says so: status 2
+
+@pytest.mark.parametrize("compat, layout, words", [
+    (COMPAT, edited(LAYOUT, "LAYOUT_FN(elv_rb_find);\n", ""),
+     "lacks LAYOUT_FN(elv_rb_find)"),
+    (edited(COMPAT, "struct elv_fs_entry {",
+            "struct elv_none { int x; };\nstruct elv_fs_entry {"), LAYOUT,
+     "no instance of struct elv_none"),
+], ids=["function", "struct"])
+def test_nothing_restated_goes_unchecked(tmp_path, compat, layout, words):
+    """What compat.h restates and layout.c does not list is an error."""
+    run = Run(tmp_path, "6.12", compat=compat, layout=layout)
+    assert run.status == 2 and words in run.text, run.text
+
+
+def test_without_pahole():
+    """Without pahole nothing is verified: says what to install."""
+    done = subprocess.run([CHECK, "--kdir", facts("6.12")["kdir"]],
+                          env={"PATH": "/nonexistent"}, check=False,
+                          text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert "apt-get install dwarves" in done.stderr
+
+
+def test_without_btf():
+    """Without the kernel's BTF nothing is verified: names the package."""
+    # 6.1's headers have no BTF, and nobody runs or has this release.
+    done = subprocess.run([CHECK, "--kdir", facts("6.1")["kdir"],
+                           "--release", "6.1.0-0-none"], check=False,
+                          text=True, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert "linux-image-6.1.0-0-none" in done.stderr
+
+
+def test_unreadable_btf(tmp_path):
+    """A file that is no BTF is an error, not a pass."""
+    (tmp_path / "none").write_bytes(b"\x7fELF" + bytes(200))
+    for btf in (tmp_path / "none", tmp_path / "missing", "/etc/passwd"):
+        run = Run(tmp_path, "6.12", btf=btf)
+        assert run.status == 2, run.text
+        assert not run.out.exists()
+
+
+# The Makefile's part
+
+def make(*arguments, cwd=TOP):
+    """Status and output of make."""
+    environment = {k: v for k, v in os.environ.items()
+                   if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "KDIR",
+                                "KVER", "BTF")}
+    done = subprocess.run(["make", *arguments], cwd=cwd, check=False,
+                          env=environment, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
+
+
+@pytest.fixture(name="tree")
+def fixture_tree(tmp_path):
+    """A copy of what a module build needs."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in ("common", "k2", "scripts"):
+        shutil.copytree(TOP / name, tree / name)
+    for name in ("Makefile", "Kbuild"):
+        shutil.copy(TOP / name, tree)
+    return tree
+
+
+def test_no_headers():
+    """Without headers the package that has them is named."""
+    status, text = make("KVER=9.9.9-none")
+    assert status and "apt-get install linux-headers-9.9.9-none" in text
+
+
+def test_refused_kernel_is_not_built(tree):
+    """A layout that is wrong never becomes a module."""
+    old, new, words = CHANGES["swapped members"]
+    (tree / "common/compat.h").write_text(edited(COMPAT, old, new))
+    status, text = make(f"KDIR={facts('6.12')['kdir']}", cwd=tree)
+    assert status and words[0] in text, text
+    assert not list(tree.rglob("*.ko"))
+
+
+def test_build_leaves_sources_alone(tree):
+    """Modules appear under build/ only; the second build does nothing."""
+    before = sorted(p for p in tree.rglob("*") if p.is_file())
+    kernel = facts("6.12")
+    arguments = (f"KDIR={kernel['kdir']}", f"BTF={kernel['btf']}")
+    status, text = make(*arguments, cwd=tree)
+    assert status == 0, text
+    module = tree / "build/modules" / kernel["release"] / "k2.ko"
+    stamp = module.stat().st_mtime_ns
+    after = sorted(p for p in tree.rglob("*") if p.is_file() and
+                   tree / "build" not in p.parents and
+                   p.parent.name != "__pycache__")
+    assert after == before
+    status, text = make(*arguments, cwd=tree)
+    assert status == 0 and "CC [M]" not in text, text
+    assert module.stat().st_mtime_ns == stamp
+
+
+def test_untested_kernel_is_built_marked(tree):
+    """Equal but untested: built, and the compiler is told so."""
+    (tree / "common/compat.h").write_text(unverified(COMPAT, "6.12"))
+    kernel = facts("6.12")
+    status, text = make(f"KDIR={kernel['kdir']}", cwd=tree)
+    assert status == 0 and "layout verified, not tested" in text, text
+    command = tree / "build/obj" / kernel["release"] / "k2/.k2.o.cmd"
+    assert "-DELV_LAYOUT=612 -DELV_LAYOUT_FROM_BTF" in command.read_text()

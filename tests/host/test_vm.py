@@ -1,0 +1,450 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lab's host side, without booting anything."""
+
+import importlib
+import io
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+aptroot = importlib.import_module("aptroot")
+initramfs = importlib.import_module("initramfs")
+kernel = importlib.import_module("kernel")
+qemu = importlib.import_module("qemu")
+reports = importlib.import_module("reports")
+vm = importlib.import_module("vm")
+
+
+def console(*messages, start=10.0, step=0.001):
+    """A console log with these messages, stamped as the kernel does it."""
+    return "".join(f"[{start + i * step:12.6f}] {message}\r\n"
+                   for i, message in enumerate(messages))
+
+
+CLEAN = console(
+    "Linux version 6.1.0-56-amd64 (debian-kernel@lists.example.org)",
+    "Kernel command line: console=ttyS0 panic=-1 oops=panic",
+    "clocksource: Marking clocksource 'tsc' as unstable",
+    "clocksource: timekeeping watchdog on CPU1: Marking clocksource",
+    "rcu: Hierarchical RCU implementation.",
+    "rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies.",
+    "Spectre V2 : WARNING: Unprivileged eBPF is enabled",
+    "[Firmware Bug]: TSC ADJUST differs",
+    "loading out-of-tree module taints kernel.",
+    "piq: module verification failed: signature and/or required key missing",
+    "nvme nvme0: 2/0/0 default/read/poll queues",
+    "debug: unmapping init memory",
+    "I/O error, dev nvme0n1, sector 8 op 0x0:(READ) flags 0x0",
+    "traps: prog[99] general protection fault ip:4005 sp:7ffc error:0",
+    "workqueue: blk_mq_run_work_fn hogged CPU for >10000us 4 times",
+    "sysrq: Show Blocked State",
+    "NMI backtrace for cpu 0",
+    "INFO: NMI handler (nmi_cpu_backtrace_handler) took too long to run",
+    "kmemleak: Kernel memory leak detector initialized",
+)
+
+COMPLAINTS = [
+    ("panic", "Kernel panic - not syncing: sysrq triggered crash"),
+    ("BUG", "BUG: sleeping function called from invalid context at mm.c:1"),
+    ("BUG", "kernel BUG at block/elevator.c:123!"),
+    ("BUG", "BUG kmalloc-64 (Tainted: G  O ): Redzone overwritten"),
+    ("BUG", "BUG: workqueue lockup - pool cpus=0 node=0 stuck for 33s!"),
+    ("oops", "Oops: 0000 [#1] PREEMPT SMP NOPTI"),
+    ("oops", "BUG: unable to handle page fault for address: ffffc90000"),
+    ("oops", "BUG: kernel NULL pointer dereference, address: 00000000; "
+             "unable to handle kernel paging request"),
+    ("BUG", "BUG: kernel NULL pointer dereference, address: 0000000000000000"),
+    ("general protection",
+     "general protection fault, probably for non-canonical address 0xdead"),
+    ("WARNING", "WARNING: CPU: 1 PID: 77 at block/blk-mq.c:99 f+0x1/0x2"),
+    ("WARNING", "WARNING: block/elevator.c:520 at elv_register+0x1, CPU#0"),
+    ("hung task", "INFO: task fio:123 blocked for more than 60 seconds."),
+    ("panic", "Kernel panic - not syncing: hung_task: blocked tasks"),
+    ("lockdep", "WARNING: possible circular locking dependency detected"),
+    ("lockdep", "WARNING: possible recursive locking detected"),
+    ("lockdep", "WARNING: inconsistent lock state"),
+    ("lockdep", "WARNING: HARDIRQ-safe -> HARDIRQ-unsafe lock order detected"),
+    ("lockdep", "WARNING: bad unlock balance detected!"),
+    ("lockdep", "INFO: trying to register non-static key."),
+    ("lockdep", "[ BUG: Invalid wait context ]"),
+    ("suspicious RCU", "WARNING: suspicious RCU usage"),
+    ("KASAN", "BUG: KASAN: use-after-free in k2_dispatch+0x1/0x2 [k2]"),
+    ("KCSAN", "BUG: KCSAN: data-race in piq_insert / piq_dispatch"),
+    ("KFENCE", "BUG: KFENCE: out-of-bounds read in piq_merge+0x1/0x2"),
+    ("UBSAN", "UBSAN: shift-out-of-bounds in common/geometry.c:12:3"),
+    ("soft lockup", "watchdog: BUG: soft lockup - CPU#1 stuck for 41s!"),
+    ("RCU stall", "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"),
+    ("RCU stall", "rcu: INFO: rcu_preempt self-detected stall on CPU"),
+    ("list corruption", "list_add corruption. prev->next should be next"),
+    ("list corruption", "list_del corruption, ffff88->next is LIST_POISON1"),
+    ("refcount", "refcount_t: underflow; use-after-free."),
+    ("object debugging", "ODEBUG: free active (active state 0) object: x"),
+    ("kmemleak", "kmemleak: 3 new suspected memory leaks"),
+    ("sysfs or kobject",
+     "sysfs: cannot create duplicate filename '/devices/x/iosched'"),
+    ("unhandled interrupt", "irq 11: nobody cared (try booting with irqpoll)"),
+]
+
+
+def test_clean_log_has_no_report():
+    assert reports.scan(CLEAN) == []
+
+
+@pytest.mark.parametrize("kind,message", COMPLAINTS)
+def test_each_complaint_is_found_once(kind, message):
+    log = CLEAN + console(message, "Call Trace:", " f+0x1/0x2", start=20) \
+        + console("nvme nvme0: later and unrelated", start=30)
+    found = reports.scan(log)
+    assert [report.kind for report in found] == [kind]
+    assert message in found[0].text()
+    assert " f+0x1/0x2" in found[0].text()
+    assert "unrelated" not in found[0].text()
+
+
+def test_complaint_behind_a_caller_id():
+    log = "[   11.000000][  T123] BUG: KASAN: use-after-free in f\n"
+    assert [r.kind for r in reports.scan(log)] == ["KASAN"]
+
+
+def test_report_has_the_whole_block():
+    log = CLEAN + console(
+        "------------[ cut here ]------------",
+        "WARNING: CPU: 0 PID: 1 at x.c:1 f+0x1/0x2 [piq]",
+        "Modules linked in: piq(OE)", "Call Trace:", " g+0x3/0x4",
+        "---[ end trace 0000000000000000 ]---",
+        "nvme nvme0: goes on", start=20)
+    (report,) = reports.scan(log)
+    text = report.text()
+    assert "cut here" in text and "end trace" in text and "g+0x3" in text
+    assert "goes on" not in text and "\r" not in text
+
+
+def test_two_reports_stay_two():
+    log = console("WARNING: CPU: 0 PID: 1 at a.c:1 f", "Call Trace:",
+                  " f", " g", "---[ end trace 0 ]---", start=20) \
+        + console("INFO: task a:1 blocked for more than 60 seconds.",
+                  start=99)
+    assert [r.kind for r in reports.scan(log)] == ["WARNING", "hung task"]
+
+
+def test_allowed_message_is_no_report():
+    log = console("WARNING: CPU: 0 PID: 1 at tsc.c:9 sync_tsc+0x1/0x2")
+    assert reports.scan(log)
+    assert not reports.scan(log, allowed=((r"sync_tsc", "why it is fine"),))
+
+
+def ended(**facts):
+    """A Result of a guest that reached init."""
+    result = qemu.Result(console=bytearray(CLEAN.encode()), userspace=4.0)
+    for key, value in facts.items():
+        setattr(result, key, value)
+    return result
+
+
+WARNED = [reports.Report("WARNING", ("WARNING: x",))]
+
+
+@pytest.mark.parametrize("result,found,status", [
+    (ended(status=0), [], 0),
+    (ended(status=7), [], 7),
+    (ended(status=0), WARNED, vm.REPORTED),
+    (ended(status=7), WARNED, vm.REPORTED),
+    (ended(timed_out=True), [], vm.TIMED_OUT),
+    (ended(timed_out=True), WARNED, vm.REPORTED),
+    (ended(), [], vm.REPORTED),
+    (ended(), WARNED, vm.REPORTED),
+])
+def test_verdict(result, found, status):
+    assert vm.verdict(result, found, 600)[0] == status
+
+
+def test_control_lines():
+    result = qemu.Result()
+    for line in ("userspace 2.50", "", "noise", "command 3.00",
+                 "status 42 9.10"):
+        qemu._control(line, result, 5.0)
+    assert (result.userspace, result.command, result.status) == (5, 5, 42)
+
+
+@pytest.mark.parametrize("options,words", [
+    (["--cpus", "0"], ["'0'", "1 to 16"]),
+    (["--cpus", "17"], ["'17'", "1 to 16"]),
+    (["--cpus", "two"], ["'two'", "1 to 16"]),
+    (["--nvme-queues", "0"], ["'0'", "1 to 64"]),
+    (["--memory", "abc"], ["'abc'", "384M to 32G"]),
+    (["--memory", "1M"], ["'1M'", "384M to 32G"]),
+    (["--disk=-1"], ["'-1'", "1M to 1024G"]),
+    (["--disk", "0"], ["'0'", "1M to 1024G"]),
+    (["--timeout", "1"], ["'1'", "10 to 86400"]),
+    (["--kernel", "5.10"], ["'5.10'", "6.1, 6.12"]),
+    (["--share", "/nonexistent/x"], ["'/nonexistent/x'", "exists"]),
+    (["--qemu", "a 'b"], ["a 'b"]),
+    (["--frobnicate"], ["--frobnicate"]),
+])
+def test_bad_options_are_refused(options, words, capsys):
+    with pytest.raises(SystemExit) as ending:
+        vm.parse([*options, "--", "true"])
+    assert ending.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1
+    assert said.err.startswith("vm: ")
+    for word in words:
+        assert word in said.err
+
+
+@pytest.mark.parametrize("argv", [[], ["--"], ["--", " "], ["--cpus", "2"]])
+def test_a_command_is_demanded(argv, capsys):
+    with pytest.raises(SystemExit) as ending:
+        vm.parse(argv)
+    assert ending.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err
+
+
+def test_good_options():
+    args = vm.parse(["--memory", "2G", "--disk", "512M", "--cpus", "4",
+                     "--", "echo", "a  b", "--", "c"])
+    assert args.memory == 2 << 30 and args.disk == 512 << 20
+    assert args.nvme_queues == 4 and args.kernel == "6.1"
+    assert args.command == "echo a  b -- c"
+    assert vm.parse(["--memory", "768", "--", "x"]).memory == 768 << 20
+
+
+def test_script_refuses_unknown_series():
+    done = subprocess.run(
+        [sys.executable, REPO / "scripts/lib/kernel.py", "9.9"], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "'9.9'" in done.stderr and "6.1, 6.12" in done.stderr
+
+
+@pytest.mark.parametrize("args", [["nonsense"], [], ["--frob", "vm"]])
+def test_deps_refuses_unknown_groups(args):
+    done = subprocess.run([REPO / "scripts/deps", *args], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          check=False)
+    assert done.returncode == 2
+    assert "build, unit, vm, bench, check" in done.stderr
+
+
+def test_qemu_gets_what_was_asked_for():
+    machine = qemu.Machine(kernel="/k", initramfs=(), cpus=3, nvme_queues=1,
+                           memory=2 << 30, share="/a,b", options="-foo 'x y'")
+    line = qemu.arguments(machine, dict(initrd=3, console=4, output=5,
+                                        control=6, qmp=7, disk=8))
+    joined = " ".join(line)
+    assert "-smp 3" in joined and "-m 2048M" in joined
+    assert "max_ioqpairs=1" in joined and "thread=multi" in joined
+    assert "path=/a,,b," in joined and "readonly=on" in joined
+    assert line[-2:] == ["-foo", "x y"]
+    assert "mount_tag=out" not in joined
+
+
+ONE_LINE = """\
+# deb http://example.org/debian buster main
+deb http://example.org/debian bookworm main contrib # the main one
+deb-src http://example.org/debian bookworm main
+deb [arch=amd64 signed-by=/usr/share/keyrings/a.gpg] \
+http://example.org/debian/ bookworm-updates main
+deb [signed-by=/k.gpg] https://vendor.example.org/apt stable main
+"""
+
+DEB822 = """\
+Types: deb deb-src
+# a comment
+URIs: http://example.org/debian
+Suites: bookworm bookworm-updates
+Components: main
+Signed-By: /usr/share/keyrings/debian.gpg
+
+Types: deb
+URIs: http://example.org/sec
+Suites: bookworm-security
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc
+
+Types: deb
+Enabled: no
+URIs: http://off.example.org/debian
+Suites: bookworm
+
+Types: deb
+URIs: https://vendor.example.org/node
+Suites: nodistro
+Components: main
+"""
+
+
+def wanted(sources):
+    return {(source.uri, suite) for source in sources
+            for suite in source.suites}
+
+
+def test_sources_from_list():
+    parsed = aptroot.parse_list(ONE_LINE)
+    assert [s.suites for s in parsed] == [
+        ("bookworm",), ("bookworm-updates",), ("stable",)]
+    assert parsed[1].options == {"Signed-By": "/usr/share/keyrings/a.gpg"}
+    # The security archive is assumed beside the main one.
+    assert wanted(aptroot.derive(parsed, "bookworm")) == {
+        ("http://example.org/debian", "bookworm"),
+        ("http://example.org/debian", "bookworm-updates"),
+        ("http://example.org/debian", "bookworm-backports"),
+        ("http://example.org/debian-security", "bookworm-security"),
+    }
+
+
+def test_sources_from_deb822():
+    parsed = aptroot.parse_deb822(DEB822)
+    assert [s.uri for s in parsed] == [
+        "http://example.org/debian", "http://example.org/sec",
+        "https://vendor.example.org/node"]
+    derived = aptroot.derive(parsed, "bookworm")
+    assert wanted(derived) == {
+        ("http://example.org/debian", "bookworm"),
+        ("http://example.org/debian", "bookworm-updates"),
+        ("http://example.org/debian", "bookworm-backports"),
+        ("http://example.org/sec", "bookworm-security"),
+    }
+    # What we write is what we would read, keys included.
+    again = aptroot.parse_deb822(aptroot.render(derived))
+    assert wanted(again) == wanted(derived)
+    assert {s.options["Signed-By"].split("\n")[0] for s in again} == {
+        "/usr/share/keyrings/debian.gpg", ""}
+    assert "abc" in aptroot.render(derived)
+
+
+def test_sources_of_another_release_are_not_ours():
+    assert aptroot.derive(aptroot.parse_deb822(DEB822), "trixie") == []
+
+
+def test_machine_sources_reads_both_styles(tmp_path):
+    (tmp_path / "sources.list.d").mkdir()
+    (tmp_path / "sources.list").write_text(ONE_LINE)
+    (tmp_path / "sources.list.d/a.sources").write_text(DEB822)
+    (tmp_path / "sources.list.d/b.sources.off").write_text(DEB822)
+    assert len(aptroot.machine_sources(tmp_path)) == 3 + 3
+
+
+def test_newest_version_is_picked():
+    assert kernel.pick(kernel.SERIES["6.1"], {
+        "linux-image-6.1.0-9-amd64": "6.1.27-1",
+        "linux-image-6.1.0-56-amd64": "6.1.192-2",
+        "linux-image-6.1.0-100-rt-amd64": "6.1.999-1",
+        "linux-image-6.1.0-100-cloud-amd64": "6.1.999-1",
+        "linux-image-6.1.0-100-amd64-unsigned": "6.1.999-1",
+        "linux-image-6.1.0-100-amd64-dbg": "6.1.999-1",
+    }) == ("6.1.0-56-amd64", "6.1.192-2")
+    assert kernel.pick(kernel.SERIES["6.12"], {
+        "linux-image-6.12.95+deb12-amd64": "6.12.95-1~bpo12+1",
+        "linux-image-6.12.117+deb12-amd64": "6.12.117-1~deb12u1",
+        "linux-image-6.12.9+bpo-amd64": "6.12.9-1~bpo12+1",
+        "linux-image-6.12.200+deb12-rt-amd64": "6.12.200-1",
+        "linux-image-6.1.0-56-amd64": "6.1.192-2",
+    }) == ("6.12.117+deb12-amd64", "6.12.117-1~deb12u1")
+    assert kernel.pick(kernel.SERIES["6.12"], {}) is None
+
+
+def test_header_packages():
+    assert kernel.header_packages({
+        "depends": "linux-headers-6.1.0-56-common (= 6.1.192-2), "
+                   "linux-kbuild-6.1 (>= 6.1.192-2), "
+                   "linux-compiler-gcc-12-x86, gcc-12 | gcc"
+    }) == ["linux-headers-6.1.0-56-common", "linux-kbuild-6.1"]
+
+
+@pytest.mark.parametrize("tool", ["xz", "gzip", "zstd"])
+def test_kernel_is_unpacked(tool):
+    elf = b"\x7fELF" + bytes(range(256)) * 40 + b"\0.BTF\0"
+    packed = subprocess.run([tool, "-c"], input=elf, check=True,
+                            stdout=subprocess.PIPE).stdout
+    packed += len(elf).to_bytes(4, "little")
+    image = bytearray(4 * 512)
+    image[0x1f1] = 3
+    image[0x202:0x206] = b"HdrS"
+    image[0x248:0x24c] = (100).to_bytes(4, "little")
+    image[0x24c:0x250] = len(packed).to_bytes(4, "little")
+    image += b"\0" * 100 + packed + b"what follows"
+    assert kernel.payload(bytes(image)) == packed
+    assert kernel.decompress(packed) == elf
+
+
+def test_what_is_no_kernel_is_refused():
+    with pytest.raises(kernel.Unavailable):
+        kernel.payload(b"\0" * 4096)
+    with pytest.raises(kernel.Unavailable):
+        kernel.decompress(b"plain text, packed with nothing")
+
+
+def read_newc(data):
+    """(name, mode, data) of each entry of concatenated newc archives."""
+    stream, entries = io.BytesIO(data), []
+    while header := stream.read(110):
+        if not header.startswith(b"070701"):
+            # Zeros, in fours, may stand between two archives.
+            assert header[:4] == b"\0" * 4
+            stream.seek(4 - len(header), os.SEEK_CUR)
+            continue
+        field = [int(header[6 + 8 * i:14 + 8 * i], 16) for i in range(13)]
+        name = stream.read(field[11])[:-1].decode()
+        stream.seek(-stream.tell() % 4, os.SEEK_CUR)
+        content = stream.read(field[6])
+        stream.seek(-stream.tell() % 4, os.SEEK_CUR)
+        entries.append((name, field[1], content))
+    return entries
+
+
+def test_archives_can_be_joined():
+    first, second = initramfs.Archive(), initramfs.Archive()
+    first.file("a/b/c", b"12345", 0o755)
+    first.symlink("a/l", "b/c")
+    second.file("init", b"x")
+    entries = read_newc(first.close() + second.close())
+    assert [e[0] for e in entries] == [
+        "a", "a/b", "a/b/c", "a/l", "TRAILER!!!", "init", "TRAILER!!!"]
+    assert entries[2][1:] == (0o100755, b"12345")
+    assert entries[3][1:] == (0o120777, b"b/c")
+
+
+def test_no_retry_after_userspace(monkeypatch, tmp_path):
+    """A boot that dies before init is tried again; one that dies later not."""
+    runs = []
+
+    def fake(results):
+        def run(machine, *_):
+            runs.append(machine.kernel)
+            return results[len(runs) - 1]
+        return run
+
+    args = vm.parse(["--", "true"])
+    args.vmlinuz = "/vmlinuz"
+    early = qemu.Result(console=bytearray(b"[ 0.1] int3: 0000\n"))
+    log = tmp_path / "log"
+
+    monkeypatch.setattr(qemu, "run", fake([early, ended(status=4)]))
+    machine = qemu.Machine(kernel="/vmlinux", initramfs=())
+    assert vm.boot(machine, args, log) == 4
+    assert runs == ["/vmlinux", "/vmlinuz"]
+
+    runs.clear()
+    monkeypatch.setattr(qemu, "run", fake([early] * 5))
+    assert vm.boot(machine, args, log) == vm.REPORTED
+    assert len(runs) == 1 + vm.RETRIES
+
+    runs.clear()
+    monkeypatch.setattr(qemu, "run", fake([ended(), ended(status=0)]))
+    assert vm.boot(machine, args, log) == vm.REPORTED
+    assert len(runs) == 1
+
+
+if __name__ == "__main__":
+    sys.exit(pytest.main([__file__, "-q"]))
