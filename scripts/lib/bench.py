@@ -144,6 +144,8 @@ def parse(argv):
         help="of the offsets, 0 to 4294967295 (default 1)")
     add("--out", type=_new_folder, metavar="DIR",
         help="for the results (default build/results/DATE-TIME)")
+    add("--keep", action="store_true",
+        help="keep raw files and traces of all runs, not only of failed ones")
     args = parser.parse_args(argv)
     args.schedulers = args.schedulers or \
         (SMOKE_SCHEDULERS if args.smoke else SCHEDULERS)
@@ -351,13 +353,15 @@ class Bench:
             record["fio"] = json.loads(raw["fio"][raw["fio"].index("{"):])
         except (KeyError, ValueError):
             record["fio"] = None
-        (self.out / f"{name}.json").write_text(
-            json.dumps(record, indent=1) + "\n")
+        # At once or not at all: a signal may come at any time.
+        new = self.out / f"{name}.json.new"
+        new.write_text(json.dumps(record, indent=1) + "\n")
+        new.replace(self.out / f"{name}.json")
         record["label"] = run["label"]
         self.records.append(record)
         failed = [key for key, check in result["checks"].items()
                   if not check["passed"]]
-        if failed:
+        if failed or self.args.keep:
             self.evidence(folder)
         else:
             shutil.rmtree(folder, ignore_errors=True)

@@ -169,6 +169,9 @@ class Order:
     # and not issued; None where the scheduler has no queue (none).
     overtaken_max: int = None
     overtaken_mean: float = None
+    # Those of them that were issued when k2 had already chosen the real-time
+    # one: what the block layer's batching and the CPUs' timing add.
+    overtaken_chosen_max: int = None
     # Requests in the device at the time a real-time one got there.
     ahead_max: int = None
     ahead_mean: float = None
@@ -217,6 +220,7 @@ class _Waiting:
     at: int                 # its place in the trace
     issued: int = 0         # best-effort requests issued since
     taken: bool = False     # chosen by the scheduler
+    late: int = 0           # best-effort requests issued since then
 
 
 def order(text, dev, disk_bytes, bound=None, taken=None):
@@ -248,7 +252,7 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
         result.rule = "take" if exact else "issue"
 
     inflight = 0
-    ahead, overtaken = [], []
+    ahead, overtaken, late = [], [], []
     waiting = {}                                # sector: _Waiting
     pending = collections.defaultdict(list)     # sector: places of inserts
     origin = {}                                 # sector: place, once issued
@@ -282,6 +286,7 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
                 rt = waiting.pop(sector, None)
                 if rt:
                     overtaken.append(rt.issued)
+                    late.append(rt.late)
                     if result.rule == "issue" and rt.issued > bound:
                         violation(line)
             else:
@@ -296,6 +301,7 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
                 origin[sector] = first
                 for rt in waiting.values():
                     rt.issued += 1
+                    rt.late += rt.taken
                     if result.rule == "issue" and first is not None and \
                             first > rt.at:
                         violation(line)
@@ -308,9 +314,13 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
             result.requeued += 1
             if not real_time:
                 excused[sector] += 1
-    if overtaken:
+    # Under "none" most requests go to the driver without ever being queued:
+    # what the few others met says nothing.
+    if overtaken and len(overtaken) == result.rt_issued:
         result.overtaken_max = max(overtaken)
         result.overtaken_mean = sum(overtaken) / len(overtaken)
+        if exact:
+            result.overtaken_chosen_max = max(late)
     if ahead:
         result.ahead_max = max(ahead)
         result.ahead_mean = sum(ahead) / len(ahead)
@@ -436,6 +446,7 @@ def evaluate(raw, bound, requests, machine):
         "exact": {
             "rt_overtaken_max": seen.overtaken_max,
             "rt_overtaken_mean": seen.overtaken_mean,
+            "rt_overtaken_when_chosen_max": seen.overtaken_chosen_max,
             "rt_ahead_in_device_max": seen.ahead_max,
             "rt_ahead_in_device_mean": seen.ahead_mean,
             "inflight_max": seen.inflight_max,

@@ -134,6 +134,10 @@ def parse(argv):
         help="neither build nor install the project's modules")
     add("--verbose", action="store_true",
         help="show the kernel's console on stderr, keep its log")
+    # argparse takes a value such as -snapshot for an option of its own.
+    if "--qemu" in argv[:-1]:
+        at = argv.index("--qemu")
+        argv = [*argv[:at], "--qemu=" + argv[at + 1], *argv[at + 2:]]
     args = parser.parse_args(argv)
     if not command or not " ".join(command).strip():
         parser.error("no command: want `-- COMMAND`, one shell string")

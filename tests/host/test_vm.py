@@ -181,6 +181,7 @@ def test_control_lines():
     (["--memory", "abc"], ["'abc'", "384M to 32G"]),
     (["--memory", "1M"], ["'1M'", "384M to 32G"]),
     (["--disk=-1"], ["'-1'", "1M to 1024G"]),
+    (["--disk", "-1"], ["'-1'", "1M to 1024G"]),
     (["--disk", "0"], ["'0'", "1M to 1024G"]),
     (["--timeout", "1"], ["'1'", "10 to 86400"]),
     (["--kernel", "5.10"], ["'5.10'", "6.1, 6.12"]),
@@ -213,6 +214,7 @@ def test_good_options():
     assert args.memory == 2 << 30 and args.disk == 512 << 20
     assert args.nvme_queues == 4 and args.kernel == "6.1"
     assert args.command == "echo a  b -- c"
+    assert vm.parse(["--qemu", "-snapshot", "--", "x"]).qemu == "-snapshot"
     assert vm.parse(["--memory", "768", "--", "x"]).memory == 768 << 20
 
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: what is written comes back, for all request sizes, on two hardware
+# queues, while requests are merged; read back through the scheduler and again
+# without it. Neighbours are really merged inside the scheduler.
+# Fails if: in flash_request_merged() the elv_rb_del/elv_rb_add pair is removed
+# and, for the count of merges, if flash_bio_merge() returns false at once.
+
+main_disk
+sched_new "$DISK"
+
+common=(--filename="/dev/$DISK" --direct=1 --verify=crc32c --verify_fatal=1
+	--bssplit=512/20:4k/40:64k/30:256k/10 --size=12m --randseed=7)
+jobs=(--name=a --ioengine=libaio --iodepth=64 --rw=randwrite --offset=0
+      --name=b --ioengine=libaio --iodepth=64 --rw=randrw --offset=16m
+      --name=c --ioengine=psync --rw=randwrite --offset=32m --size=4m)
+if fio --enghelp | grep -qw io_uring &&
+   [[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]; then
+	jobs+=(--name=d --ioengine=io_uring --iodepth=64 --rw=randwrite
+	       --offset=48m)
+fi
+run_fio "${common[@]}" --do_verify=1 "${jobs[@]}"
+assert_idle "$DISK"
+
+# Deep sequential I/O in small pieces under a small bound has to queue up.
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+sched_new "$DISK"
+run_fio --filename="/dev/$DISK" --direct=1 --bs=4k --size=8m --iodepth=64 \
+	--ioengine=libaio --verify=crc32c --verify_fatal=1 --do_verify=1 \
+	--name=s --rw=write --offset=64m --name=t --rw=write --offset=80m
+assert_idle "$DISK"
+holds "$(stat_of "$DISK" merged) > 0" "bios merged into queued requests"
+
+sched_set "$DISK" none
+run_fio "${common[@]}" --verify_only "${jobs[@]}"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: raising the bound dispatches what waits at once, exactly as many as
+# there are new slots, before anything has finished; lowering it takes nothing
+# back and is kept to; and all requests finish. On one hardware queue and on
+# two. The original K2 hangs here.
+# Fails if: flash_kick() is removed from flash_set_bound().
+
+raise() {
+	local queues=$1 n
+	hold_add "hold$queues" 3000 submit_queues="$queues"
+	sched_set "$DISK" "$SCHED"
+	need_tun "$DISK" max_inflight
+	tun "$DISK" max_inflight 1
+	sched_new "$DISK"
+	for ((n = 0; n < 9; n++)); do
+		read_one "$DISK" $((n * 100)) taskset -c $((n % $(cpus)))
+	done
+	await "$DISK" inserted 9
+	is "$queues queues: in flight" "$(stat_of "$DISK" inflight)" 1
+	is "waiting" "$(stat_of "$DISK" queued)" 8
+
+	tun "$DISK" max_inflight 4
+	soon 2 counter_is "$DISK" inflight 4
+	is "in flight with the bound raised to 4" \
+		"$(stat_of "$DISK" inflight)" 4
+	is "dispatched in all" "$(stat_of "$DISK" dispatched)" 4
+	is "still waiting" "$(stat_of "$DISK" queued)" 5
+	is "finished by then" "$(reads_done "$DISK")" 0
+
+	# A lowered bound: the four finish and one at a time goes after them.
+	tun "$DISK" max_inflight 2
+	is "in flight with the bound lowered to 2" \
+		"$(stat_of "$DISK" inflight)" 4
+	soon 10 counter_is "$DISK" dispatched 6 || fail "nothing goes any more"
+	is "in flight after the first four" "$(stat_of "$DISK" inflight)" 2
+	tun "$DISK" max_inflight 64
+	readers_done
+	assert_idle "$DISK"
+	is "finished" "$(reads_done "$DISK")" 9
+	is "peak" "$(stat_of "$DISK" peak_inflight)" 5
+}
+
+raise 1
+raise 2

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: a processor goes and comes back while requests are in flight and
+# others wait under a bound of two; its own waiting requests are served first,
+# since the kernel waits for them.
+# Fails if: flash_kick() is removed from flash_release(): the processor never
+# goes offline.
+
+cpu=/sys/devices/system/cpu/cpu1/online
+[[ -e $cpu ]] || skip "one processor, or it cannot be taken offline"
+
+main_disk
+sched_set "$DISK" "$SCHED"
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+sched_new "$DISK"
+load_start "$DISK"
+for ((n = 0; n < 4; n++)); do
+	echo 0 >$cpu || fail "cannot take the processor offline"
+	sleep 0.3
+	echo 1 >$cpu || fail "cannot bring the processor back"
+	sleep 0.3
+	load_alive
+done
+load_stop
+assert_idle "$DISK"
+nvme=$DISK
+
+hold_add hold 300 submit_queues=2
+sched_set "$DISK" "$SCHED"
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+sched_new "$DISK"
+for ((n = 0; n < 12; n++)); do
+	read_one "$DISK" $((n * 100)) taskset -c 1
+done
+await "$DISK" inserted 12
+holds "$(stat_of "$DISK" queued) > 0" "requests wait"
+echo 0 >$cpu || fail "cannot take the processor offline"
+readers_done
+assert_idle "$DISK"
+is "finished" "$(reads_done "$DISK")" 12
+# Again with the queue's processor away from the start.
+for ((n = 0; n < 4; n++)); do
+	read_one "$DISK" $((n * 100))
+done
+readers_done
+echo 1 >$cpu
+assert_idle "$DISK" "$nvme"

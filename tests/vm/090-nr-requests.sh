@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: nr_requests changes under load lose no request, and every request has
+# its record however many scheduler tags there are.
+# Fails if: flash_hctx_resize() returns at once (untracked is not 0 then).
+
+main_disk
+sched_new "$DISK"
+file=/sys/block/$DISK/queue/nr_requests
+before=$(<"$file")
+load_start "$DISK"
+n=0
+for depth in 4 1023 8 256 1000 5 64 512 16 900 4 300 128 768 32 1023; do
+	echo $depth >"$file" || fail "nr_requests refuses $depth"
+	is "nr_requests" "$(<"$file")" $depth
+	sleep 0.1
+	load_alive
+	n=$((n + 1))
+done
+load_stop
+assert_idle "$DISK"
+is "untracked after $n changes" "$(stat_of "$DISK" untracked)" 0
+
+# Use the highest tags as well.
+echo 1023 >"$file"
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=512 --size=256m \
+	--number_ios=1500 --ioengine=libaio --iodepth=1000 --name=deep
+assert_idle "$DISK"
+is "untracked with deep queues" "$(stat_of "$DISK" untracked)" 0
+echo "$before" >"$file" || fail "nr_requests refuses its old value $before"

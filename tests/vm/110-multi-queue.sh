@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# machines: default wide
+#
+# Proves: with a hardware queue for every processor the bound is one for the
+# device, and the requests of every queue get their turn.
+# Fails if: flash_ready() is asked per hardware queue, or flash_kick() only
+# runs the queue whose request finished (its fallback loop removed).
+
+n=$(cpus)
+((n > 1)) || skip "one processor"
+hold_add hold 250 submit_queues="$n" poll_queues=0
+sched_set "$DISK" "$SCHED"
+need_tun "$DISK" max_inflight
+tun "$DISK" max_inflight 2
+sched_new "$DISK"
+for ((i = 0; i < 3 * n; i++)); do
+	read_one "$DISK" $((i * 100)) taskset -c $((i % n))
+done
+# All wait somewhere: count what each queue still holds, as often as it takes
+# to have seen every queue hold something.
+declare -A seen=()
+while ((${#seen[@]} < n)) && [[ -n $(jobs -r) ]]; do
+	while read -r word queue _ count; do
+		[[ $word == hctx ]] && ((count > 0)) && seen[$queue]=1
+	done <"/sys/kernel/debug/$SCHED/$DISK"
+done
+readers_done
+assert_idle "$DISK"
+is "hardware queues that held requests" ${#seen[@]} "$n"
+is "finished" "$(reads_done "$DISK")" $((3 * n))
+is "peak" "$(stat_of "$DISK" peak_inflight)" 2
+
+main_disk
+is "hardware queues of the NVMe disk" \
+	"$(find "/sys/block/$DISK/mq" -mindepth 1 -maxdepth 1 -type d | wc -l)" "$n"
+sched_set "$DISK" "$SCHED"
+tun "$DISK" max_inflight 3
+sched_new "$DISK"
+jobs=()
+for ((i = 0; i < n; i++)); do
+	jobs+=("--name=cpu$i" "--cpus_allowed=$i")
+done
+run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=4k --size=64m \
+	--number_ios=200 --ioengine=libaio --iodepth=32 "${jobs[@]}"
+assert_idle "$DISK"
+is "peak on NVMe" "$(stat_of "$DISK" peak_inflight)" 3

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: requests that the SCSI layer hands back, some to be run again without
+# us and some to be inserted again at the head, are counted once each and none
+# is lost, under a small bound.
+# Fails if: elv_requeue_request() is emptied (the slot of a request that comes
+# back is never released), or at_head is ignored in flash_insert().
+
+modprobe scsi_debug dev_size_mb=32 delay=0 max_queue=16 submit_queues=2 \
+	every_nth=20 opts=0 2>/dev/null || skip "this kernel has no scsi_debug"
+modprobe sd_mod
+params=/sys/bus/pseudo/drivers/scsi_debug
+find_disk() {
+	local file
+	for file in /sys/block/sd*/device/model; do
+		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
+		file=${file#/sys/block/}
+		DISK=${file%%/*}
+		return 0
+	done
+	return 1
+}
+soon 10 find_disk || fail "scsi_debug has no disk"
+soon 10 test -b "/dev/$DISK" || fail "no /dev/$DISK"
+sched_set "$DISK" "$SCHED"
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
+sched_new "$DISK"
+
+try() {
+	echo "$2" >$params/opts || fail "scsi_debug refuses opts $2"
+	run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=16k \
+		--size=6m --ioengine=libaio --iodepth=16 --verify=crc32c \
+		--verify_fatal=1 --name=a --offset=0 --name=b --offset=8m
+	echo 0 >$params/opts
+	assert_idle "$DISK"
+	say "$1: requeued $(stat_of "$DISK" requeued), head $(stat_of "$DISK" head)"
+}
+
+try "short transfers" 0x80
+holds "$(stat_of "$DISK" requeued) > 0"
+holds "$(stat_of "$DISK" head) > 0"
+try "host busy" 0x8000
+try "task set full" 0x200
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+try "short transfers with a bound of one" 0x80
+is "untracked" "$(stat_of "$DISK" untracked)" 0
+sched_set "$DISK" none
+rmmod scsi_debug || fail "cannot remove scsi_debug"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Proves: drivers of other kinds work: tags shared by the hardware queues or by
+# several disks, a driver that sleeps, polled queues, a driver queue shorter
+# than the bound, zones.
+# Fails if: flash_hctx_rec() uses rq->tag, which is -1 here; or
+# elv_insert_requests() keeps its lock over blk_mq_run_hw_queue().
+
+smoke() {
+	sched_set "$DISK" "$SCHED"
+	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 3
+	sched_new "$DISK"
+	run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=4k \
+		--size=2m --ioengine=libaio --iodepth=32 --name=a --name=b \
+		--offset_increment=8m "$@"
+	assert_idle "$DISK"
+	holds "$(stat_of "$DISK" inserted) > 0"
+	is "untracked" "$(stat_of "$DISK" untracked)" 0
+	! has_tun "$DISK" max_inflight ||
+		holds "$(stat_of "$DISK" peak_inflight) <= 3"
+}
+
+verify=(--verify=crc32c --verify_fatal=1)
+has() { [[ -e $NULLB/probe/$1 ]]; }
+modprobe null_blk nr_devices=0 || skip "this kernel has no null_blk"
+mkdir "$NULLB/probe"
+
+if has shared_tags; then
+	null_add shared1 shared_tags=1 size=64
+	smoke
+	first=$DISK
+	null_add shared2 shared_tags=1 size=64
+	smoke
+	DISK=$first
+	smoke
+fi
+if has shared_tag_bitmap; then
+	null_add bitmap shared_tag_bitmap=1 submit_queues=2 memory_backed=1 \
+		size=64
+	smoke "${verify[@]}"
+fi
+null_add sleeps blocking=1 submit_queues=2 memory_backed=1 size=64
+smoke "${verify[@]}"
+null_add shallow hw_queue_depth=1 submit_queues=2 memory_backed=1 size=64 \
+	irqmode=2 completion_nsec=200000
+smoke "${verify[@]}"
+if has poll_queues; then
+	null_add polled poll_queues=1 submit_queues=2 memory_backed=1 size=64
+	smoke --ioengine=pvsync2 --hipri=1
+	smoke "${verify[@]}"
+fi
+null_add zoned zoned=1 memory_backed=1 size=64 zone_size=4
+if kernel_at_least 6.10; then
+	smoke --ioengine=psync --rw=write --zonemode=zbd --offset_increment=16m
+else
+	{ echo "$SCHED" >"/sys/block/$DISK/queue/scheduler"; } 2>/dev/null &&
+		fail "selected for a zoned disk, whose writes it would reorder"
+	say "ok: refused for a zoned disk"
+fi

@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the cases in tests/vm are written with. tests/vm/run sources it before
+# a case, in the case's own bash; the scheduler under test is $SCHED, and $TMP
+# is a directory that is empty when the case begins.
+#
+# A case passes by coming to its end. fail and skip end it, from the case's own
+# shell only: in $(...) or behind a | they would end just that part.
+
+SCHED=${SCHED:?the scheduler under test}
+TMP=${TMP:?a scratch directory}
+DISK=
+NULLB=/sys/kernel/config/nullb
+FIO_SECONDS=${FIO_SECONDS:-120}
+
+say() { printf '%s\n' "$*"; }
+
+# fail REASON - ends the case; the reason goes into its line
+fail() {
+	say "FAIL: $*"
+	printf '%s' "$*" >"$TMP/.reason"
+	exit 1
+}
+
+# skip REASON - ends the case, which cannot be run here
+skip() {
+	say "SKIP: $*"
+	printf '%s' "$*" >"$TMP/.reason"
+	exit 77
+}
+
+# is WHAT GOT WANT - fails unless both are equal
+is() {
+	[[ $2 == "$3" ]] || fail "$1 is '$2', want '$3'"
+	say "ok: $1 is $2"
+}
+
+# holds EXPRESSION - fails unless the arithmetic expression is true
+holds() {
+	(($1)) || fail "does not hold: $1${2:+ ($2)}"
+	say "ok: $1${2:+ ($2)}"
+}
+
+# soon SECONDS COMMAND... - waits until the command succeeds; status 1 if never
+soon() {
+	local end=$((SECONDS + $1 + 1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || return 1
+		sleep 0.02
+	done
+}
+
+# Disks
+
+# disk_of SERIAL - the disk with this serial number, nothing if there is none
+disk_of() {
+	local file serial
+	for file in /sys/block/*/device/serial /sys/block/*/serial; do
+		[[ -r $file ]] || continue
+		read -r serial <"$file" || :
+		if [[ ${serial// /} == "$1" ]]; then
+			file=${file#/sys/block/}
+			say "${file%%/*}"
+			return
+		fi
+	done
+}
+
+# main_disk - sets DISK to the lab's NVMe disk
+main_disk() {
+	# NVMe controllers are probed side by side: its number is not always 0.
+	DISK=$(disk_of flash-iosched)
+	[[ -n $DISK ]] || fail "the lab's NVMe disk is not there"
+	wbt_off "$DISK"
+}
+
+# extra_disk SERIAL [MODULE...] - sets DISK to a disk that only the machine of
+# scripts/check has, or skips
+extra_disk() {
+	local serial=$1
+	shift
+	(($# == 0)) || modprobe -a "$@" || skip "this kernel has no $*"
+	# shellcheck disable=SC2317  # soon calls it
+	has_disk() { DISK=$(disk_of "$serial") && [[ -n $DISK ]]; }
+	soon 5 has_disk ||
+		skip "no disk with serial $serial: scripts/check adds it"
+	wbt_off "$DISK"
+}
+
+# Throttling of buffered writes sits above the scheduler and would hide it.
+wbt_off() {
+	echo 0 2>/dev/null >"/sys/block/$1/queue/wbt_lat_usec" || :
+}
+
+# null_add NAME KEY=VALUE... - a null_blk disk; sets DISK to its block device
+null_add() {
+	local name=$1 pair before after
+	shift
+	[[ -d $NULLB ]] || modprobe null_blk nr_devices=0 ||
+		skip "this kernel has no null_blk"
+	mkdir "$NULLB/$name" || fail "null_blk: cannot add $name"
+	for pair in irqmode=0 "$@"; do
+		if [[ ! -e $NULLB/$name/${pair%%=*} ]]; then
+			skip "this kernel's null_blk has no ${pair%%=*}"
+		fi
+		echo "${pair#*=}" >"$NULLB/$name/${pair%%=*}" ||
+			fail "null_blk: cannot set $pair"
+	done
+	before=$(echo /sys/block/*)
+	echo 1 >"$NULLB/$name/power" || fail "null_blk: cannot start $name"
+	# Its name is nullbN on some kernels, that of the directory on others.
+	for after in /sys/block/*; do
+		[[ " $before " == *" $after "* ]] && continue
+		DISK=${after#/sys/block/}
+	done
+	soon 5 test -b "/dev/$DISK" || fail "null_blk: no /dev/$DISK"
+	say "null_blk $name is $DISK: $*"
+}
+
+# null_del NAME - removes it
+null_del() { rmdir "$NULLB/$1" || fail "null_blk: cannot remove $1"; }
+
+# Schedulers
+
+# sched_get DISK - the selected scheduler, the one in [brackets]
+sched_get() {
+	local line
+	read -r line <"/sys/block/$1/queue/scheduler"
+	line=${line#*[}
+	say "${line%]*}"
+}
+
+# sched_set DISK NAME - selects it and looks whether that is so
+sched_set() {
+	local out
+	out=$({ echo "$2" >"/sys/block/$1/queue/scheduler"; } 2>&1) ||
+		fail "cannot select $2 for $1: ${out##*: }"
+	[[ $(sched_get "$1") == "$2" ]] ||
+		fail "selected $2 for $1, but it has $(sched_get "$1")"
+}
+
+# sched_new DISK - selects the scheduler under test; its counters are zero then
+sched_new() {
+	sched_set "$1" none
+	sched_set "$1" "$SCHED"
+}
+
+has_tun() { [[ -e /sys/block/$1/queue/iosched/$2 ]]; }
+
+# need_tun DISK NAME - skips if the scheduler has no such tunable
+need_tun() { has_tun "$1" "$2" || skip "$SCHED has no $2"; }
+
+# tun DISK NAME [VALUE] - reads or sets a tunable
+tun() {
+	local file=/sys/block/$1/queue/iosched/$2 value
+	if (($# > 2)); then
+		echo "$3" >"$file" || fail "$1: cannot set $2 to $3"
+		return
+	fi
+	read -r value <"$file" && say "$value"
+}
+
+# stat_of DISK KEY - a counter of iosched/stats
+stat_of() {
+	local key value
+	while read -r key value; do
+		if [[ $key == "$2" ]]; then
+			say "$value"
+			return
+		fi
+	done <"/sys/block/$1/queue/iosched/stats"
+	say "no-$2"
+}
+
+# stats DISK - all counters in one line, for the log
+stats() {
+	say "$1 $(sched_get "$1"): $(tr '\n' ' ' <"/sys/block/$1/queue/iosched/stats")"
+}
+
+# at_rest DISK - nothing waits, nothing is in flight, and none was lost
+at_rest() {
+	local key value
+	local -A s=()
+	while read -r key value; do
+		s[$key]=$value
+	done <"/sys/block/$1/queue/iosched/stats"
+	((s[queued] == 0 && s[inflight] == 0 &&
+	  s[inserted] == s[dispatched] + s[absorbed]))
+}
+
+# assert_idle DISK... - each comes to rest soon; leaves nothing to be said for
+# a disk that has another scheduler by now
+assert_idle() {
+	local disk
+	for disk; do
+		[[ $(sched_get "$disk") == "$SCHED" ]] || continue
+		if ! soon 10 at_rest "$disk"; then
+			stats "$disk"
+			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
+				"queued, $(stat_of "$disk" inflight) in flight," \
+				"$(stat_of "$disk" inserted) inserted," \
+				"$(stat_of "$disk" dispatched) dispatched"
+		fi
+		stats "$disk"
+	done
+}
+
+# Load
+
+FIO_RUNS=0
+
+# fio_quiet ARGUMENTS... - status of fio; what it said if that is not 0
+fio_quiet() {
+	local log status=0
+	log=$TMP/fio.$BASHPID.$((++FIO_RUNS))
+	# A directory of its own: fio leaves state files of failed verifies.
+	timeout -k 5 "$FIO_SECONDS" fio --output="$log" --aux-path="$TMP" \
+		--eta=never "$@" || status=$?
+	((status == 0)) && ! grep -qE 'verify: bad|error=' "$log" && return 0
+	say "fio $* (status $status):"
+	tail -40 "$log"
+	return 1
+}
+
+# run_fio ARGUMENTS... - fails if fio does
+run_fio() { fio_quiet "$@" || fail "fio failed, see the log"; }
+
+# load_start DISK [ARGUMENTS...] - verified mixed load until load_stop
+load_start() {
+	local disk=$1
+	shift
+	rm -f "$TMP/.load-stop" "$TMP/.load-failed"
+	(
+		runs=0
+		while [[ ! -e $TMP/.load-stop ]]; do
+			fio_quiet --filename="/dev/$disk" --direct=1 \
+				--ioengine=libaio --iodepth=16 --size=4m \
+				--verify=crc32c --verify_fatal=1 \
+				--randseed=$((++runs)) --rw=randrw \
+				--bssplit=4k/70:512/10:16k/20 \
+				--name=a --offset=0 --name=b --offset=8m "$@" || {
+				: >"$TMP/.load-failed"
+				exit 1
+			}
+		done
+		say "load: $runs runs of fio"
+	) &
+	LOAD=$!
+	# shellcheck disable=SC2317  # soon calls it
+	busy() { (($(awk '{print $1 + $5}' "/sys/block/$disk/stat") > 0)); }
+	soon 30 busy || fail "the load on $disk does not start"
+}
+
+load_alive() {
+	[[ ! -e $TMP/.load-failed ]] || fail "the load failed, see the log"
+}
+
+# load_stop - ends the load, which must not have seen an error
+load_stop() {
+	: >"$TMP/.load-stop"
+	wait "$LOAD" || fail "the load failed, see the log"
+}
+
+# Requests one by one: a null_blk disk with irqmode=2 and a long completion_nsec
+# holds what it has been given, so what the scheduler does meanwhile can be
+# counted.
+
+# hold_add NAME MILLISECONDS KEY=VALUE... - such a disk
+hold_add() {
+	local name=$1 ms=$2
+	shift 2
+	null_add "$name" irqmode=2 completion_nsec=$((ms * 1000000)) size=64 "$@"
+	HOLD_READS=0
+	HOLD_READS=$(reads_done "$DISK")
+}
+
+# read_one DISK BLOCK [COMMAND...] - reads one 4 KiB block in the background,
+# through e.g. ionice or taskset
+READERS=()
+read_one() {
+	local disk=$1 block=$2
+	shift 2
+	"$@" dd if="/dev/$disk" of=/dev/null bs=4k count=1 skip="$block" \
+		iflag=direct status=none &
+	READERS+=($!)
+}
+
+# readers_done - waits for all of them; fails if one had an error
+readers_done() {
+	local pid
+	for pid in "${READERS[@]}"; do
+		wait "$pid" || fail "a reader failed"
+	done
+	READERS=()
+}
+
+# reads_done DISK - reads that have completed since hold_add: adding a disk
+# looks for partitions
+HOLD_READS=0
+reads_done() { say $(($(awk '{print $1}' "/sys/block/$1/stat") - HOLD_READS)); }
+
+# await DISK KEY VALUE - the counter reaches the value soon
+counter_is() { [[ $(stat_of "$1" "$2") == "$3" ]]; }
+await() {
+	if ! soon 20 counter_is "$@"; then
+		stats "$1"
+		fail "$1: $2 is $(stat_of "$1" "$2"), want $3"
+	fi
+}
+
+# Kernel
+
+kernel_at_least() {
+	[[ $(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -1) == "$1" ]]
+}
+
+cpus() { nproc --all; }
+
+# trace_start EVENT DISK - records a block event of one disk
+trace_start() {
+	local t=/sys/kernel/tracing major minor
+	IFS=: read -r major minor <"/sys/block/$2/dev"
+	echo 0 >$t/tracing_on
+	echo nop >$t/current_tracer
+	echo 8192 >$t/buffer_size_kb
+	echo >$t/trace
+	echo "dev == $((major << 20 | minor))" >"$t/events/block/$1/filter" ||
+		fail "cannot filter trace event $1"
+	echo 1 >"$t/events/block/$1/enable"
+	echo 1 >$t/tracing_on
+}
+
+# trace_stop FILE - ends it and writes what was recorded
+trace_stop() {
+	local t=/sys/kernel/tracing
+	echo 0 >$t/tracing_on
+	echo 0 >$t/events/enable
+	grep -v '^#' $t/trace >"$1"
+	echo >$t/trace
+}
+
+# lab_reset - what a case may have left behind; also used between cases
+lab_reset() {
+	local file
+	for file in /sys/devices/system/cpu/cpu*/online; do
+		echo 1 >"$file" 2>/dev/null
+	done
+	echo 0 >/sys/kernel/tracing/events/enable
+	umount /mnt 2>/dev/null
+	for file in /sys/block/*/queue/scheduler; do
+		grep -q '\[none\]' "$file" || echo none >"$file"
+	done
+	if [[ -d $NULLB ]]; then
+		for file in "$NULLB"/*/; do
+			[[ -d $file ]] && rmdir "$file"
+		done
+	fi
+	rmmod scsi_debug 2>/dev/null
+	rmmod "$SCHED" 2>/dev/null
+	return 0
+}
