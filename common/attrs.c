@@ -82,6 +82,9 @@ void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
 {
 	mutex_lock(&flash_disks_lock);
 	disk->attached = false;
+	/* A change of medium gives the disk a new number while we hold it. */
+	if (q->disk)
+		disk->seq = q->disk->diskseq;
 	if (!disk->seq || !q->disk || elv_disk_dying(q->disk))
 		flash_disk_free(disk);
 	else
@@ -211,14 +214,14 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 "queued %u\ninflight %d\npeak_inflight %u\n"
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
 			 "merged %llu\nhead %llu\nrequeued %ld\nbypassed %ld\n"
-			 "untracked %llu\ninlined %llu\nkicks %ld\n",
+			 "untracked %llu\npolled %llu\ninlined %llu\nkicks %ld\n",
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
 			 fq->stats.merged, fq->stats.head,
 			 atomic_long_read(&fq->requeued),
 			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
-			 fq->stats.inlined, atomic_long_read(&fq->kicks));
+			 fq->stats.polled, fq->stats.inlined, atomic_long_read(&fq->kicks));
 	len = policy_stats(fq, page, len);
 	spin_unlock_irq(&fq->lock);
 	return len;

@@ -29,6 +29,7 @@
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/sbitmap.h>
 #include <linux/version.h>
 
 /*
@@ -66,12 +67,14 @@
 # define ELV_HAS_FEATURES	1	/* elevator_type.elevator_features */
 # define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
 # define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
+# define ELV_SHALLOW_PER_WORD	1	/* unit of shallow_depth */
 # define ELV_RQF_OURS		RQF_ELVPRIV
 #elif ELV_LAYOUT == 612
 # define ELV_INSERT_BOOL	0
 # define ELV_HAS_FEATURES	0
 # define ELV_QUEUE_REGISTERED	0
 # define ELV_CACHED_RQ_PTR	0
+# define ELV_SHALLOW_PER_WORD	0
 # define ELV_RQF_OURS		RQF_USE_SCHED
 #else
 # error "ELV_LAYOUT names no layout that this file restates"
@@ -317,12 +320,56 @@ static inline bool elv_disk_dying(const struct gendisk *disk)
 	return test_bit(GD_DEAD, &disk->state);
 }
 
-/* Number of scheduler tags of a hardware queue, valid in init_hctx() and in
- * depth_updated(), where q->nr_requests still has its old value.
+/*
+ * elv_hctx_tags - number of scheduler tags that a hardware queue may ever use
+ *
+ * Valid in init_hctx() and in depth_updated(), where q->nr_requests still has
+ * its old value.
  */
 static inline unsigned int elv_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 {
 	return hctx->sched_tags->nr_tags;
+}
+
+/* elv_hctx_depth - number of scheduler tags in use as nr_requests says now */
+static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
+{
+	return READ_ONCE(hctx->sched_tags->bitmap_tags.sb.depth);
+}
+
+/*
+ * elv_shallow_depth - what limit_depth() sets to leave 1/@part of the tags free
+ *
+ * The unit is not the same everywhere: bits of each word of the tag bitmap on
+ * 6.1, requests over the whole bitmap since (6.12.117 was read; BTF does not
+ * tell). At least one tag remains usable.
+ */
+static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
+					     unsigned int part)
+{
+#if ELV_SHALLOW_PER_WORD
+	unsigned int all = 1U << hctx->sched_tags->bitmap_tags.sb.shift;
+#else
+	unsigned int all = elv_hctx_depth(hctx);
+#endif
+
+	return max(all - DIV_ROUND_UP(all, part), 1U);
+}
+
+/*
+ * elv_shallow_prepare - announce the smallest value that limit_depth() will use
+ *
+ * For init_hctx() and depth_updated(). Tags shared by all hardware queues
+ * change their depth only after depth_updated(), so for those it is 1.
+ */
+static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
+				       unsigned int part)
+{
+	bool shared = hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED;
+
+	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
+					shared ? 1 :
+					elv_shallow_depth(hctx, part));
 }
 
 /* ioprio level, 0 (highest) to 7; newer kernels keep hints above these bits */

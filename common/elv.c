@@ -26,6 +26,15 @@
 
 #include "elv.h"
 
+/*
+ * Devices with this scheduler, for the module's debugfs file. A device comes
+ * and goes while it is frozen, so whoever holds the lock must not wait for I/O:
+ * that is why there is one file that lasts as long as the module and prints
+ * into a buffer it has already, and not one for each disk, whose removal would
+ * wait for its readers.
+ */
+static LIST_HEAD(flash_queues);
+static DEFINE_MUTEX(flash_queues_lock);
 static struct dentry *flash_debugfs_dir;
 
 /* May this context issue requests itself? Asked with no lock held. */
@@ -150,6 +159,25 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	return rq;
 }
 
+/*
+ * A bounded device has its backlog here, where it holds scheduler tags. A task
+ * that finds none left sleeps in the tag allocator, which knows no priority.
+ * Once half of the tags are taken, all but the urgent leave some of them free;
+ * not earlier, because a limit also keeps the core from allocating in batches.
+ */
+static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	const struct flash_queue *fq = elv_queue_data(data->q);
+	const struct flash_hctx *fh = data->hctx->sched_data;
+
+	if (READ_ONCE(fh->queued) + atomic_read(&fq->inflight) <
+	    elv_hctx_depth(data->hctx) / 2)
+		return;
+	if (!policy_urgent(opf))
+		data->shallow_depth = elv_shallow_depth(data->hctx,
+							FLASH_TAGS_KEPT);
+}
+
 static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	return flash_ready(elv_queue_data(hctx->queue));
@@ -200,21 +228,27 @@ static void elv_completed_request(struct request *rq, u64 now)
 	}
 }
 
-static int flash_arrays_show(struct seq_file *m, void *unused)
+static int flash_queues_show(struct seq_file *m, void *unused)
 {
-	struct flash_queue *fq = m->private;
+	struct flash_queue *fq;
 	unsigned int n;
 
-	spin_lock_irq(&fq->lock);
-	for (n = 0; n < fq->nr_hctx; n++)
-		if (fq->hctx[n])
-			seq_printf(m, "hctx %u queued %u\n", n,
-				   fq->hctx[n]->queued);
-	policy_arrays(fq, m);
-	spin_unlock_irq(&fq->lock);
+	mutex_lock(&flash_queues_lock);
+	list_for_each_entry(fq, &flash_queues, node) {
+		seq_printf(m, "disk %s\n",
+			   fq->q->disk ? fq->q->disk->disk_name : "-");
+		spin_lock_irq(&fq->lock);
+		for (n = 0; n < fq->nr_hctx; n++)
+			if (fq->hctx[n])
+				seq_printf(m, "hctx%u queued %u\n", n,
+					   fq->hctx[n]->queued);
+		policy_arrays(fq, m);
+		spin_unlock_irq(&fq->lock);
+	}
+	mutex_unlock(&flash_queues_lock);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(flash_arrays);
+DEFINE_SHOW_ATTRIBUTE(flash_queues);
 
 static void flash_queue_free(struct flash_queue *fq)
 {
@@ -264,10 +298,9 @@ static int flash_queue_init(struct request_queue *q, struct elevator_queue *eq)
 	q->elevator = eq;
 	/* Set or cleared by every scheduler: it survives a direct switch. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
-	if (q->disk)
-		fq->debugfs = debugfs_create_file(q->disk->disk_name, 0444,
-						  flash_debugfs_dir, fq,
-						  &flash_arrays_fops);
+	mutex_lock(&flash_queues_lock);
+	list_add_tail(&fq->node, &flash_queues);
+	mutex_unlock(&flash_queues_lock);
 	return 0;
 put:
 	flash_disk_put(fq->disk, q);
@@ -282,14 +315,12 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 	unsigned int noio;
 	int ret;
 
-	eq = elv_queue_get(q, arg);
-	if (!eq)
-		return -ENOMEM;
 	/* The queue is frozen: reclaim must not wait for I/O to this device. */
 	noio = memalloc_noio_save();
-	ret = flash_queue_init(q, eq);
+	eq = elv_queue_get(q, arg);
+	ret = eq ? flash_queue_init(q, eq) : -ENOMEM;
 	memalloc_noio_restore(noio);
-	if (ret)
+	if (ret && eq)
 		elv_queue_put(eq);
 	return ret;
 }
@@ -298,8 +329,9 @@ static void elv_exit_sched(struct elevator_queue *eq)
 {
 	struct flash_queue *fq = eq->elevator_data;
 
-	/* Waits for readers, who take fq->lock and nothing else. */
-	debugfs_remove(fq->debugfs);
+	mutex_lock(&flash_queues_lock);
+	list_del(&fq->node);
+	mutex_unlock(&flash_queues_lock);
 
 	WARN_ONCE(fq->queued || fq->nr_head || atomic_read(&fq->inflight),
 		  "%s: at exit %u queued, %u at head, %d in flight\n",
@@ -309,6 +341,13 @@ static void elv_exit_sched(struct elevator_queue *eq)
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
 		  policy_name, fq->stats.inserted, fq->stats.dispatched,
 		  fq->stats.absorbed);
+
+	/*
+	 * The next scheduler sets it as it needs it. But if we go because a
+	 * later step of the switch failed, there is none, and without a
+	 * scheduler the flag would leave hardware queues waiting for ever.
+	 */
+	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, fq->q);
 
 	policy_exit(fq);
 	flash_disk_put(fq->disk, fq->q);
@@ -354,6 +393,7 @@ static struct elevator_type flash_elevator = {
 		.requests_merged	= flash_requests_merged,
 		.former_request		= flash_former_request,
 		.next_request		= flash_next_request,
+		.limit_depth		= elv_limit_depth,
 		.prepare_request	= elv_prepare_request,
 		.insert_requests	= elv_insert_requests,
 		.dispatch_request	= elv_dispatch_request,
@@ -372,6 +412,8 @@ static int __init flash_module_init(void)
 	int ret;
 
 	flash_debugfs_dir = debugfs_create_dir(policy_name, NULL);
+	debugfs_create_file("queues", 0444, flash_debugfs_dir, NULL,
+			    &flash_queues_fops);
 	ret = elv_register(&flash_elevator);
 	if (ret)
 		debugfs_remove(flash_debugfs_dir);

@@ -20,6 +20,9 @@
 #include "rqstore.h"
 #include "slot.h"
 
+/* One scheduler tag in this many is kept for those whom policy_urgent() names. */
+#define FLASH_TAGS_KEPT		4
+
 /**
  * struct flash_rq - what we know of one request
  * @rq:		the request
@@ -41,9 +44,11 @@ struct flash_rq {
 /**
  * struct flash_hctx - what we know of one hardware queue
  * @hctx:	the hardware queue
- * @queued:	its requests in the policy's queues, under flash_queue.lock
+ * @queued:	its requests in the policy's queues; written under
+ *		flash_queue.lock, read without
  * @nr_recs:	size of @recs; changes only while the queue is frozen
- * @recs:	a record for each scheduler tag
+ * @recs:	a record for each scheduler tag; queues that share their tags share
+ *		the records
  */
 struct flash_hctx {
 	struct blk_mq_hw_ctx *hctx;
@@ -61,6 +66,7 @@ struct flash_hctx {
  * @head:	inserted at the head of the dispatch order (not bounded)
  * @untracked:	inserted without a record: growing the table had failed
  * @inlined:	dispatched in the context that submitted them
+ * @polled:	dispatched to a poll queue (not bounded)
  * @peak:	largest number in flight at once
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
@@ -73,6 +79,7 @@ struct flash_stats {
 	u64 head;
 	u64 untracked;
 	u64 inlined;
+	u64 polled;
 	unsigned int peak;
 };
 
@@ -95,7 +102,7 @@ struct flash_stats {
  * @bypassed:	requests of this device that the block layer never showed us
  *		(on 6.1: flushes, FUA writes, passthrough)
  * @kicks:	hardware queues run because a slot became free
- * @debugfs:	the module's own file for this disk
+ * @node:	in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
@@ -121,7 +128,7 @@ struct flash_queue {
 	atomic_long_t bypassed;
 	atomic_long_t kicks;
 
-	struct dentry *debugfs;
+	struct list_head node;
 	unsigned int nr_hctx;
 	struct flash_hctx **hctx;
 	unsigned long *work;
@@ -189,6 +196,15 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq);
 
 /** policy_bio_class - class that a bio would have as a request of its own */
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
+
+/**
+ * policy_urgent - does the current task have a claim on the last tags?
+ * @opf: operation and flags of the bio it is about to submit
+ *
+ * Submission context, no lock held. Others leave 1/FLASH_TAGS_KEPT of the
+ * scheduler tags free.
+ */
+bool policy_urgent(blk_opf_t opf);
 
 /** policy_insert - queue @fr; its class and arrival number are set */
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr);

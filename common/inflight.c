@@ -37,6 +37,17 @@ bool flash_ready(const struct flash_queue *fq)
 				READ_ONCE(fq->bound)));
 }
 
+/*
+ * A driver that is out of resources stops a queue, or leaves requests on its
+ * dispatch list that go before anything else; either way it will run the queue
+ * itself later on. Another one may still have room.
+ */
+static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
+{
+	return test_bit(BLK_MQ_S_STOPPED, &hctx->state) ||
+	       !list_empty_careful(&hctx->dispatch);
+}
+
 /**
  * flash_kick - run a hardware queue if there is work that may go
  * @fq: the device
@@ -58,14 +69,10 @@ void flash_kick(struct flash_queue *fq, unsigned int first)
 	if (first < fq->nr_hctx && test_bit(first, fq->work))
 		hctx = fq->hctx[first]->hctx;
 
-	/*
-	 * A driver that is out of resources stops a queue and runs it itself
-	 * later on; another one may still have room.
-	 */
-	if (!hctx || test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
+	if (!hctx || flash_blocked(hctx)) {
 		for_each_set_bit(n, fq->work, fq->nr_hctx) {
 			hctx = fq->hctx[n]->hctx;
-			if (!test_bit(BLK_MQ_S_STOPPED, &hctx->state))
+			if (!flash_blocked(hctx))
 				break;
 		}
 	}
@@ -97,6 +104,9 @@ void flash_release(struct flash_queue *fq, unsigned int idx)
  * flash_take - count a request as handed to the driver
  * @fq: the device, locked
  * @fr: the request's record
+ *
+ * What goes to a poll queue is not counted: it completes only when its owner
+ * chooses to poll, and a task that stops polling must not stop the device.
  */
 void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -105,6 +115,11 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	lockdep_assert_held(&fq->lock);
 
 	fq->stats.dispatched++;
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
+		fq->stats.polled++;
+		WARN_ON_ONCE(flash_slot_finish(&fr->slot));
+		return;
+	}
 	if (!flash_slot_dispatch(&fr->slot))
 		return;
 	now = atomic_inc_return(&fq->inflight);
@@ -137,8 +152,9 @@ void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (!fh->queued++)
+	if (!fh->queued)
 		__set_bit(fh->hctx->queue_num, fq->work);
+	WRITE_ONCE(fh->queued, fh->queued + 1);
 	WRITE_ONCE(fq->queued, fq->queued + 1);
 }
 
@@ -151,7 +167,8 @@ void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (!--fh->queued)
+	WRITE_ONCE(fh->queued, fh->queued - 1);
+	if (!fh->queued)
 		__clear_bit(fh->hctx->queue_num, fq->work);
 	WRITE_ONCE(fq->queued, fq->queued - 1);
 }
@@ -180,6 +197,19 @@ static struct flash_rq *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 			     GFP_KERNEL, hctx->numa_node);
 }
 
+/* The table of another hardware queue with the very same tags, or NULL. */
+static struct flash_rq *flash_recs_shared(struct flash_queue *fq,
+					  struct blk_mq_hw_ctx *hctx)
+{
+	unsigned int n;
+
+	for (n = 0; n < fq->nr_hctx; n++)
+		if (fq->hctx[n] && fq->hctx[n]->hctx != hctx &&
+		    fq->hctx[n]->hctx->sched_tags == hctx->sched_tags)
+			return fq->hctx[n]->recs;
+	return NULL;
+}
+
 /**
  * flash_hctx_init - set up one hardware queue
  * @fq: the device
@@ -196,14 +226,17 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	fh = kzalloc_node(sizeof(*fh), GFP_KERNEL, hctx->numa_node);
 	if (!fh)
 		return -ENOMEM;
-	fh->recs = flash_recs_alloc(hctx);
+	fh->recs = flash_recs_shared(fq, hctx);
+	if (!fh->recs)
+		fh->recs = flash_recs_alloc(hctx);
 	if (!fh->recs) {
 		kfree(fh);
 		return -ENOMEM;
 	}
+	elv_shallow_prepare(hctx, FLASH_TAGS_KEPT);
 	fh->nr_recs = elv_hctx_tags(hctx);
 	fh->hctx = hctx;
-	/* The debugfs file exists already and may be read. */
+	/* The module's debugfs file shows this device already. */
 	spin_lock_irq(&fq->lock);
 	fq->hctx[hctx->queue_num] = fh;
 	spin_unlock_irq(&fq->lock);
@@ -221,12 +254,14 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	struct flash_hctx *fh = hctx->sched_data;
 
 	WARN_ON_ONCE(fh->queued);
-	/* The debugfs file goes later, in exit_sched(). */
+	/* ... and does so until exit_sched(). */
 	spin_lock_irq(&fq->lock);
 	fq->hctx[hctx->queue_num] = NULL;
 	spin_unlock_irq(&fq->lock);
 	hctx->sched_data = NULL;
-	kvfree(fh->recs);
+	/* The last one that shares the table frees it. */
+	if (!flash_recs_shared(fq, hctx))
+		kvfree(fh->recs);
 	kfree(fh);
 }
 
@@ -236,13 +271,17 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
  *
  * Nothing is in flight, so no record is in use. There is no way to report a
  * failure: the old table is kept, and what has no record goes unaccounted.
+ * Shared tags have their largest number from the start.
  */
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_hctx *fh = hctx->sched_data;
 	struct flash_rq *recs;
 
-	if (!fh || elv_hctx_tags(hctx) <= fh->nr_recs)
+	if (!fh)
+		return;
+	elv_shallow_prepare(hctx, FLASH_TAGS_KEPT);
+	if (elv_hctx_tags(hctx) <= fh->nr_recs)
 		return;
 	recs = flash_recs_alloc(hctx);
 	if (!recs)

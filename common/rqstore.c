@@ -83,6 +83,7 @@ bool flash_bio_merge(struct request_queue *q, struct bio *bio,
 
 	spin_lock_irqsave(&fq->lock, flags);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
+	fq->stats.merged += merged;
 	spin_unlock_irqrestore(&fq->lock, flags);
 
 	/* Ends in finish_request() and wakes waiters: not under the lock. */
@@ -102,6 +103,13 @@ bool flash_allow_merge(struct request_queue *q, struct request *rq,
 {
 	struct flash_queue *fq = elv_queue_data(q);
 
+	/*
+	 * Only the first bio of a request learns where to poll, and a poll queue
+	 * has no interrupt: whoever joined or was pushed back would be waited
+	 * for by nobody.
+	 */
+	if ((rq->cmd_flags | bio->bi_opf) & REQ_POLLED)
+		return false;
 	return flash_rq_of(rq)->class == policy_bio_class(fq, bio);
 }
 
@@ -137,7 +145,6 @@ void flash_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct flash_queue *fq = elv_queue_data(q);
 
-	fq->stats.merged++;
 	if (type != ELEVATOR_FRONT_MERGE)
 		return;
 	elv_rb_del(flash_sort_root(fq, rq), rq);
@@ -165,11 +172,12 @@ void flash_requests_merged(struct request_queue *q, struct request *rq,
 	fq->stats.absorbed++;
 }
 
-/* A neighbour in the tree, unless it is of another class. */
+/* A neighbour in the tree, unless it may not merge with @rq (see above). */
 static struct request *flash_same_class(struct request *rq,
 					struct request *other)
 {
-	if (!other || flash_rq_of(rq)->class != flash_rq_of(other)->class)
+	if (!other || flash_rq_of(rq)->class != flash_rq_of(other)->class ||
+	    (rq->cmd_flags | other->cmd_flags) & REQ_POLLED)
 		return NULL;
 	return other;
 }

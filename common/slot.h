@@ -14,10 +14,11 @@
  *                      +-- merged away --> IDLE
  *
  * A requeued request gives its slot back at once: it may come back through
- * insert (SCSI), or run again without us (a driver that keeps its preparation,
- * as NVMe does), in which case the device briefly holds one request more than
- * we count. The alternative, keeping the slot, would let one request that the
- * driver delays for seconds stop a device whose bound is one.
+ * insert, or run again without us (a driver that keeps its preparation, as NVMe
+ * and mostly SCSI do), in which case the device holds one request more than we
+ * count for each one handed back; after a controller reset that can be a whole
+ * bound's worth. The alternative, keeping the slot, would let one request that
+ * the driver delays for seconds stop a device whose bound is one.
  */
 #ifndef FLASH_SLOT_H
 #define FLASH_SLOT_H

@@ -44,7 +44,7 @@ THINKTIME_US = 2000
 CPUS = QUEUES = 2
 DISK = "1G"
 # Measured on two cores under TCG: build and boot; a run; a request of it.
-SECONDS_BOOT, SECONDS_RUN, SECONDS_REQUEST = 20, 2.0, 0.014
+SECONDS_BOOT, SECONDS_RUN, SECONDS_REQUEST = 20, 2.0, 0.008
 MB_RUN = 0.05
 
 RAW_FILES = ("fio", "trace", "samples", "dmesg", "inflight", "stat-before",
@@ -221,12 +221,11 @@ class Bench:
         self.machine = {}
         self.accelerator = ""
         self.trouble = []
-        self.seen_ready = False
+        self.under_way = ""
         self.commit = commit()
         self.qemu = _output("qemu-system-x86_64", "--version").split("\n")[0]
         self.started = time.monotonic()
         self.began = datetime.datetime.now(datetime.timezone.utc)
-        self.ready_at = None
         self.vm = None
         self.progress = benchreport.progress(len(self.runs))
 
@@ -286,22 +285,24 @@ class Bench:
             match = re.match(r"vm: \S+, (TCG|KVM), ", text)
             if match:
                 self.accelerator = match[1]
-            if text.startswith("vm: gave up") or "reported" in text:
+            if text.startswith(("vm: gave up", "vm: the kernel reported")):
                 self.trouble.append(text)
             self.progress.say(text, plain=True)
             return
         word, _, rest = text[len("bench: "):].partition(" ")
         if word == "ready":
-            self.ready_at = time.monotonic()
             self.machine = dict(
                 line.split(" ", 1) for line in
                 (self.raw / "machine").read_text().splitlines())
         elif word == "begin":
+            self.under_way = rest
             self.progress.begin(rest)
         elif word == "done":
             self.finish(rest)
+            self.under_way = ""
         elif word == "unavailable":
             self.unavailable(rest)
+            self.under_way = ""
         elif word == "note":
             self.progress.say(rest)
         elif word == "trouble":
@@ -424,6 +425,10 @@ class Bench:
         """Table, summary, plot; the exit status."""
         say = self.progress.say
         records = self.records
+        if self.under_way and not stopped:
+            self.trouble.append(
+                f"{self.under_way} was under way when the machine ended; what "
+                f"there is of it is in {shown(self.raw / self.under_way)}")
         summary = benchreport.summary(
             records, self.circumstances() | {
                 "began": self.began.isoformat(timespec="seconds"),
@@ -443,10 +448,8 @@ class Bench:
         for name in ("plan", "env", "machine"):
             (self.raw / name).unlink(missing_ok=True)
         for path in self.raw.iterdir():
-            # What was under way is no result.
-            if path.is_dir() and not (path / "status").exists() and \
-                    not (path / "hung").exists() and \
-                    not (path / "choose").stat().st_size:
+            # What was under way when we were stopped is no result.
+            if stopped and not (path / "status").exists():
                 shutil.rmtree(path, ignore_errors=True)
         if not any(self.raw.iterdir()):
             self.raw.rmdir()
@@ -462,10 +465,14 @@ class Bench:
             say("FAILED: " + "; ".join(
                 f"{name} ({', '.join(names)})"
                 for name, names in failed.items()))
-            say(f"next: read \"checks\" in {where}/{next(iter(failed))}.json; "
-                f"raw files and traces of failed runs are in {where}/raw/; "
-                "one run again: scripts/bench --workloads W --schedulers S "
-                "--bounds B")
+            first = next(r for r in records if not r["passed"])
+            again = f"--workloads {first['workload']} --schedulers " \
+                f"{first['scheduler']}" + (
+                    f" --bounds {first['bound']}" if first["bound"] else "")
+            say(f"next: read \"checks\" in {where}/{first['id']}.json; raw "
+                f"files and traces of failed runs are in {where}/raw/; once "
+                f"more, alone: scripts/bench --kernel {self.args.kernel} "
+                f"{again} --requests {self.args.requests}")
         for text in self.trouble:
             say(f"trouble: {text}")
         if vm_status == 77:

@@ -11,16 +11,18 @@ from rich.progress import (BarColumn, MofNCompleteColumn, Progress,
 from rich.table import Table
 
 NOT_COMPARABLE = "wall clock, emulated: not comparable"
-CAPTION = ("Left of the bar: exact, whatever the machine was doing. Right of "
-           "it: wall-clock times of an EMULATED machine, which compare "
-           "nothing: neither schedulers with each other nor with other "
+CAPTION = ("Counts are exact, whatever the machine was doing. Wall-clock times "
+           "(grey, behind the bar) are those of an EMULATED machine and "
+           "compare nothing: neither schedulers with each other nor with other "
            "machines. '-': does not apply, or too few samples (a percentile "
            "wants 50 beyond it).")
 COLUMNS = (
-    "scheduler", "checks", "RT\ndone", "all\ndone", "order\nbroken",
-    "overtook\nRT, max", "ahead of\nRT, mean", "ahead of\nRT, max",
-    "in flight\nmax", "bound", "longest\npause s")
+    "scheduler", "check", "RT\ndone", "all\ndone", "order\nbroken",
+    "over-\ntook RT\nmax", "ahead\nof RT\nmean", "ahead\nof RT\nmax",
+    "in\nflight\nmax", "bound", "pause\nmax s")
 WALL_COLUMNS = ("RT mean\nms", "RT p99\nms", "RT p99.9\nms", "total\nMB/s")
+# Below this the wall-clock columns get a table of their own.
+ONE_TABLE_WIDTH = 106
 LEGEND = (
     "order broken: best-effort requests that k2 chose while a real-time one "
     "was queued",
@@ -28,6 +30,8 @@ LEGEND = (
     "real-time request",
     "ahead of RT: requests that were in the device when a real-time one got "
     "there",
+    "pause: longest time without a completion while requests were "
+    "outstanding, guest time",
 )
 
 
@@ -220,24 +224,40 @@ def workloads(records):
     return found
 
 
+def _add_columns(shown, names, left, **style):
+    for n, name in enumerate(names):
+        shown.add_column(name, justify="left" if n < left else "right",
+                         no_wrap=True, **style)
+
+
+def _new_table():
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 0))
+
+
 def table(console, records, summary_):
     """Prints a table a workload."""
+    together = console.width >= ONE_TABLE_WIDTH
+    dim = {"style": "dim", "header_style": "dim"}
     for workload, group in workloads(records).items():
-        shown = Table(title=f"{workload}: exact counts | {NOT_COMPARABLE}",
-                      title_justify="left", box=box.SIMPLE,
-                      pad_edge=False, padding=(0, 1))
-        for n, name in enumerate(COLUMNS):
-            shown.add_column(name, justify="left" if n < 2 else "right",
-                             no_wrap=True)
-        shown.add_column("|", style="dim")
-        for name in WALL_COLUMNS:
-            shown.add_column(name, justify="right", style="dim",
-                             header_style="dim", no_wrap=True)
+        exact = _new_table()
+        _add_columns(exact, COLUMNS, 2)
+        if together:
+            _add_columns(exact, ("|",) + WALL_COLUMNS, 1, **dim)
+        wall = _new_table()
+        _add_columns(wall, COLUMNS[:1] + WALL_COLUMNS, 1, **dim)
         for record in group:
             cells, walls = row(record)
-            shown.add_row(*cells, "|", *walls,
+            exact.add_row(*cells, *(["|", *walls] if together else []),
                           style=None if record["passed"] else "red")
-        console.print(shown)
+            wall.add_row(cells[0], *walls)
+        # No table title: rich would wrap it to the table's width.
+        console.print(f"\n{workload}: exact counts" + (
+            f" | {NOT_COMPARABLE}" if together else ""), style="bold")
+        console.print(exact)
+        if not together:
+            console.print(f"\n{workload}: {NOT_COMPARABLE}", style="dim")
+            console.print(wall)
+    console.print()
     for line in LEGEND:
         console.print(line, markup=False)
     console.print(about(summary_), markup=False)
@@ -296,7 +316,7 @@ def _exact_panel(axis, workload, group):
              if e["rt_overtaken_max"] is not None]
     axis.plot([n for n, _ in known], [value for _, value in known], "D",
               color="#c23b22", markersize=5,
-              label="passed it while it was queued, max")
+              label="issued between its insert and its issue, max")
     for n, record in zip(places, group):
         if not record["passed"]:
             axis.annotate("check failed", (n, 0), (0, 4), rotation=90,

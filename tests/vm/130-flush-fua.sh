@@ -33,10 +33,11 @@ if ! kernel_at_least 6.4; then
 		"this kernel hides FUA writes and flushes from schedulers"
 fi
 
+modprobe -a virtio_pci virtio_blk ahci sd_mod 2>/dev/null
 tried=1
 for serial in lab-virtio lab-sata; do
-	DISK=$(modprobe -a virtio_pci virtio_blk ahci sd_mod 2>/dev/null
-	       soon 3 test -e /sys/block/sda; disk_of "$serial")
+	DISK=
+	soon 3 find_disk "$serial" || say "no disk with serial $serial"
 	[[ -n $DISK ]] || continue
 	is "write cache of $DISK" "$(<"/sys/block/$DISK/queue/write_cache")" \
 		"write back"

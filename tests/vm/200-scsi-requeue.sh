@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Proves: requests that the SCSI layer hands back, some to be run again without
-# us and some to be inserted again at the head, are counted once each and none
-# is lost, under a small bound.
-# Fails if: elv_requeue_request() is emptied (the slot of a request that comes
-# back is never released), or at_head is ignored in flash_insert().
+# Proves: requests that the SCSI layer hands back after an aborted command, and
+# those that its host is too busy for, are counted once each and none is lost,
+# under a small bound.
+# Fails if: elv_requeue_request() is emptied (requeued stays 0).
 
-modprobe scsi_debug dev_size_mb=32 delay=0 max_queue=16 submit_queues=2 \
+modprobe scsi_debug dev_size_mb=32 ndelay=200000 max_queue=16 submit_queues=2 \
 	every_nth=20 opts=0 2>/dev/null || skip "this kernel has no scsi_debug"
 modprobe sd_mod
 params=/sys/bus/pseudo/drivers/scsi_debug
-find_disk() {
+debug_disk() {
 	local file
 	for file in /sys/block/sd*/device/model; do
 		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
@@ -21,7 +20,7 @@ find_disk() {
 	done
 	return 1
 }
-soon 10 find_disk || fail "scsi_debug has no disk"
+soon 10 debug_disk || fail "scsi_debug has no disk"
 soon 10 test -b "/dev/$DISK" || fail "no /dev/$DISK"
 sched_set "$DISK" "$SCHED"
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
@@ -37,13 +36,13 @@ try() {
 	say "$1: requeued $(stat_of "$DISK" requeued), head $(stat_of "$DISK" head)"
 }
 
-try "short transfers" 0x80
+# Aborted commands are tried again, host busy is not even accepted.
+try "aborted commands" 0x10
 holds "$(stat_of "$DISK" requeued) > 0"
-holds "$(stat_of "$DISK" head) > 0"
 try "host busy" 0x8000
-try "task set full" 0x200
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
-try "short transfers with a bound of one" 0x80
+try "aborted commands with a bound of one" 0x10
+try "host busy with a bound of one" 0x8000
 is "untracked" "$(stat_of "$DISK" untracked)" 0
 sched_set "$DISK" none
 rmmod scsi_debug || fail "cannot remove scsi_debug"

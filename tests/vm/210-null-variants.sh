@@ -12,8 +12,8 @@ smoke() {
 	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 3
 	sched_new "$DISK"
 	run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=4k \
-		--size=2m --ioengine=libaio --iodepth=32 --name=a --name=b \
-		--offset_increment=8m "$@"
+		--size=2m --ioengine=libaio --iodepth=32 "$@" \
+		--name=a --name=b --offset=8m
 	assert_idle "$DISK"
 	holds "$(stat_of "$DISK" inserted) > 0"
 	is "untracked" "$(stat_of "$DISK" untracked)" 0
@@ -52,7 +52,7 @@ if has poll_queues; then
 fi
 null_add zoned zoned=1 memory_backed=1 size=64 zone_size=4
 if kernel_at_least 6.10; then
-	smoke --ioengine=psync --rw=write --zonemode=zbd --offset_increment=16m
+	smoke --ioengine=psync --rw=write --zonemode=zbd --size=4m
 else
 	{ echo "$SCHED" >"/sys/block/$DISK/queue/scheduler"; } 2>/dev/null &&
 		fail "selected for a zoned disk, whose writes it would reorder"

@@ -21,7 +21,8 @@ DIR=/run/bench
 # 9p would be one message a page.
 SCRATCH=/dev/shm/bench
 
-tell() { printf 'bench: %s\n' "$*"; }
+exec {HOST}>&1
+tell() { printf 'bench: %s\n' "$*" >&"$HOST"; }
 die() { tell "trouble $*"; exit 1; }
 
 modprobe -a virtio_pci 9pnet_virtio 9p
@@ -45,7 +46,7 @@ done
 	echo "bytes $(( $(<$SYS/size) * 512 ))"
 	echo "dev $(<$SYS/dev)"
 	echo "cpus $(nproc)"
-	queues=($SYS/mq/*)
+	queues=("$SYS"/mq/*)
 	echo "hw_queues ${#queues[@]}"
 	fio --version | sed 's/^fio-/fio /'
 } >$DIR/machine
@@ -70,7 +71,7 @@ echo 'p:k2take k2:flash_take sector=+0x30(+0(%si)):u64' \
 
 show_tunables() {	# "name value" lines
 	local file
-	for file in $SYS/queue/iosched/*; do
+	for file in "$SYS"/queue/iosched/*; do
 		case ${file##*/} in
 		stats|inflight) ;;
 		*) [[ -r $file ]] && echo "${file##*/} $(<"$file")" ;;
@@ -80,22 +81,27 @@ show_tunables() {	# "name value" lines
 
 # Every 100 ms: guest time, block statistics, without forking: a process costs
 # more here than what is measured.
-sample() {	# FILE LIMIT
-	local up stat idle hung='' start
+# shellcheck disable=SC2094 # a copy of what is there so far is wanted
+sample() {	# FILE DIRECTORY
+	local up stat idle last='' since=0 noted=''
 	exec {idle}<><(:)
-	read -r start _ </proc/uptime
 	while :; do
 		read -r up _ </proc/uptime
 		read -r -a stat <$SYS/stat
 		echo "$up ${stat[*]}"
-		# It hangs: soon the kernel will panic over it, so note the state now.
-		if [[ -z $hung ]] && (( ${up%.*} - ${start%.*} > $2 )); then
-			hung=1
+		if [[ ${stat[0]}/${stat[4]} != "$last" ]]; then
+			last=${stat[0]}/${stat[4]}
+			since=${up%.*}
+		# It hangs. In 40 s more the kernel will panic over it, and nothing
+		# in here will be left: note the state while there is time.
+		elif [[ -z $noted ]] && (( ${up%.*} - since > 20 )); then
+			noted=1
 			{
 				cat $SYS/inflight
-				cat $SYS/queue/iosched/stats /sys/kernel/debug/k2/$DISK
-			} >"${1%/*}/hung" 2>/dev/null
-			tell "note no end after $2 s: state noted"
+				cat $SYS/queue/iosched/stats /sys/kernel/debug/k2/queues
+			} >"$2/hung" 2>/dev/null
+			cat "$1" >"$2/samples"
+			tell "note no completion for 20 s: state noted"
 		fi
 		read -r -t 0.1 -u $idle _
 	done >"$1"
@@ -112,7 +118,7 @@ choose() {	# SCHEDULER BOUND
 }
 
 run() {	# ID WORKLOAD SCHEDULER BOUND
-	local dir=$DIR/$1 sampler status limit=$(( RUNTIME + 20 ))
+	local dir=$DIR/$1 sampler status limit=$(( RUNTIME + 30 ))
 	mkdir -p "$dir"
 	dmesg -C
 	if ! choose "$3" "$4" 2>"$dir/choose"; then
@@ -126,9 +132,9 @@ run() {	# ID WORKLOAD SCHEDULER BOUND
 
 	echo >$TRACING/trace
 	echo 1 >$TRACING/tracing_on
-	sample $SCRATCH/samples $limit &
+	sample $SCRATCH/samples "$dir" &
 	sampler=$!
-	timeout -k 5 $(( limit + 10 )) fio --output-format=json \
+	timeout -k 5 $limit fio --output-format=json \
 		--output="$SCRATCH/fio" "/tests/fio/k2-$2.fio" >"$dir/fio-said" 2>&1
 	status=$?
 	kill $sampler
@@ -140,8 +146,7 @@ run() {	# ID WORKLOAD SCHEDULER BOUND
 	cat $SYS/queue/iosched/stats >"$dir/stats-after" 2>/dev/null
 	cat $TRACING/trace >$SCRATCH/trace
 	dmesg -r >"$dir/dmesg"
-	[[ -e $SCRATCH/hung ]] && cp $SCRATCH/hung "$dir/"
-	cp $SCRATCH/fio $SCRATCH/samples $SCRATCH/trace "$dir/"
+	cp $SCRATCH/* "$dir/"
 	rm -f ${SCRATCH:?}/*
 	echo $status >"$dir/status"
 	tell "done $1"

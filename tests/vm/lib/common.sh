@@ -57,15 +57,23 @@ soon() {
 # disk_of SERIAL - the disk with this serial number, nothing if there is none
 disk_of() {
 	local file serial
-	for file in /sys/block/*/device/serial /sys/block/*/serial; do
+	# SATA disks have it in their vital product data.
+	for file in /sys/block/*/device/serial /sys/block/*/serial \
+		    /sys/block/*/device/vpd_pg80; do
 		[[ -r $file ]] || continue
-		read -r serial <"$file" || :
+		serial=$(tr -dc '[:graph:]' <"$file")
 		if [[ ${serial// /} == "$1" ]]; then
 			file=${file#/sys/block/}
 			say "${file%%/*}"
 			return
 		fi
 	done
+}
+
+# find_disk SERIAL - sets DISK to it if it is there
+find_disk() {
+	DISK=$(disk_of "$1")
+	[[ -n $DISK ]]
 }
 
 # main_disk - sets DISK to the lab's NVMe disk
@@ -82,9 +90,7 @@ extra_disk() {
 	local serial=$1
 	shift
 	(($# == 0)) || modprobe -a "$@" || skip "this kernel has no $*"
-	# shellcheck disable=SC2317  # soon calls it
-	has_disk() { DISK=$(disk_of "$serial") && [[ -n $DISK ]]; }
-	soon 5 has_disk ||
+	soon 5 find_disk "$serial" ||
 		skip "no disk with serial $serial: scripts/check adds it"
 	wbt_off "$DISK"
 }
@@ -300,6 +306,19 @@ readers_done() {
 # looks for partitions
 HOLD_READS=0
 reads_done() { say $(($(awk '{print $1}' "/sys/block/$1/stat") - HOLD_READS)); }
+
+# patiently FUNCTION ARGUMENTS... - calls it with more and more milliseconds as its
+# first argument until it succeeds: how long a disk has to hold requests depends
+# on how busy the machine is. null_blk gives a request up after five seconds.
+patiently() {
+	local what=$1 ms
+	shift
+	for ms in 1500 3000 4500; do
+		"$what" "$ms" "$@" && return
+		say "$ms ms were too short, once more"
+	done
+	fail "the machine is too slow for $what $*"
+}
 
 # await DISK KEY VALUE - the counter reaches the value soon
 counter_is() { [[ $(stat_of "$1" "$2") == "$3" ]]; }

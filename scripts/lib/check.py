@@ -1,0 +1,510 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/check: the whole test suite.
+
+Cheap things first: scripts, host tests, unit tests; then for each kernel
+series the builds (warnings, sparse), the ABI check, and the cases of tests/vm
+in a virtual machine. The last line counts: `N passed, N failed, N skipped`.
+"""
+
+import argparse
+import ctypes
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+import kernel
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+CASES = REPO / "tests" / "vm"
+RESULTS = REPO / "build" / "check"
+
+# What the machines of the cases are; a case names those that it wants in its
+# line "# machines:", without one it gets the first.
+MACHINES = {
+    "default": ["--cpus", "2", "--nvme-queues", "2"],
+    "wide": ["--cpus", "4", "--nvme-queues", "4"],
+}
+
+# Seconds on two quiet cores without KVM, for the estimate only.
+SECONDS = {"host": 40, "unit": 15, "build": 25, "boot": 10}
+# A guest that says nothing for so long is not coming back. Each case has a
+# shorter limit of its own.
+VM_TIMEOUT = 2400
+# Guests for one list of cases: each one beyond the first had to be replaced.
+BOOTS_MAX = 6
+
+TAIL = 25
+
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Interrupted(BaseException):
+    """A signal asked for the end."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"check: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+class Case:
+    """A file of tests/vm, by what its head says."""
+
+    def __init__(self, path):
+        head = path.read_text(encoding="utf-8")[:4000]
+        self.name = path.stem
+        machines = re.search(r"^# machines: (.*)$", head, re.M)
+        self.machines = machines[1].split() if machines else ["default"]
+        self.fast = not re.search(r"^# fast: no\b", head, re.M)
+        takes = re.search(r"^# takes: (\d+) s", head, re.M)
+        self.seconds = int(takes[1]) if takes else 10
+
+    def called(self, text):
+        """Is this what the user means by `text`?"""
+        return text in (self.name, self.name.split("-", 1)[1])
+
+
+def all_cases():
+    """Every case there is."""
+    return [Case(p) for p in sorted(CASES.glob("[0-9][0-9][0-9]-*.sh"))]
+
+
+class Suite:
+    """Runs things and keeps count."""
+
+    def __init__(self):
+        self.count = {"pass": 0, "fail": 0, "skip": 0}
+        self.failures = []
+        self.children = set()
+
+    @staticmethod
+    def tell(verdict, name, reason=""):
+        """The line of one result."""
+        word = {"pass": "ok  ", "fail": "FAIL", "skip": "skip"}[verdict]
+        print(f"{word} {name}" + (f": {reason}" if reason else ""), flush=True)
+
+    def note(self, verdict, name, reason="", detail="", told=False):
+        """Counts one result and tells it, unless that has been done."""
+        self.count[verdict] += 1
+        if not told:
+            self.tell(verdict, name, reason)
+        if verdict == "fail":
+            self.failures.append(f"{name}" + (f": {reason}" if reason else ""))
+            if detail:
+                if told:
+                    print(f"     | {name}:")
+                tail = detail.strip().split("\n")[-TAIL:]
+                print("".join(f"     | {line}\n" for line in tail), end="",
+                      flush=True)
+
+    def start(self, command, **more):
+        """A child that does not outlive this process."""
+        env = {k: v for k, v in os.environ.items()
+               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+        child = subprocess.Popen(
+            [str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
+            errors="replace", cwd=REPO, env=env, start_new_session=True,
+            # Even if this process is killed: scripts/vm then ends its guest.
+            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
+            **more)
+        self.children.add(child)
+        return child
+
+    def run(self, command):
+        """(status, output) of a command."""
+        child = self.start(command, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT)
+        out, _ = child.communicate()
+        self.children.discard(child)
+        return child.returncode, out
+
+    def stop(self):
+        """Ends what still runs: scripts/vm takes its QEMU along."""
+        for child in self.children:
+            if child.poll() is None:
+                try:
+                    os.killpg(child.pid, signal.SIGTERM)
+                except ProcessLookupError:
+                    pass
+        for child in self.children:
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+
+
+def shell_files():
+    """Our shell scripts, by their first line or name."""
+    found = []
+    for top in ("scripts", "tests", ".ci"):
+        for path in sorted((REPO / top).rglob("*")):
+            if not path.is_file() or path.suffix in (".py", ".pyc"):
+                continue
+            with open(path, "rb") as file:
+                first = file.readline(80)
+            if path.suffix == ".sh" or re.match(rb"#!.*\b(ba|da)?sh\b", first):
+                found.append(path.relative_to(REPO))
+    return found
+
+
+def check_shell(suite):
+    """shellcheck, a result for each script."""
+    if not shutil.which("shellcheck"):
+        suite.note("skip", "shellcheck", "not installed")
+        return
+    files = shell_files()
+    status, out = suite.run(["shellcheck", "-f", "gcc", *files])
+    told = False
+    for path in files:
+        mine = [l for l in out.split("\n") if l.startswith(f"{path}:")]
+        told = told or bool(mine)
+        suite.note("fail" if mine else "pass", f"shellcheck {path}",
+                   mine[0] if mine else "", "\n".join(mine))
+    if status and not told:
+        suite.note("fail", "shellcheck", f"status {status}", out)
+
+
+def check_host(suite):
+    """tests/host with pytest, each test counted."""
+    if not list((REPO / "tests" / "host").glob("test_*.py")):
+        return
+    if subprocess.run([sys.executable, "-c", "import pytest"], check=False,
+                      stdin=subprocess.DEVNULL,
+                      stderr=subprocess.DEVNULL).returncode:
+        suite.note("skip", "tests/host", "no pytest installed")
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        report = pathlib.Path(scratch, "report.xml")
+        status, out = suite.run(
+            [sys.executable, "-B", "-m", "pytest", "-q", "-p",
+             "no:cacheprovider", f"--junitxml={report}", "tests/host"])
+        try:
+            tests = list(xml.etree.ElementTree.parse(report).iter("testcase"))
+        except (OSError, xml.etree.ElementTree.ParseError):
+            tests = []
+    failed = False
+    for test in tests:
+        name = f"{test.get('classname', '').replace('.', '/')} {test.get('name')}"
+        bad = test.find("failure") if test.find("failure") is not None \
+            else test.find("error")
+        skipped = test.find("skipped")
+        if bad is not None:
+            failed = True
+            suite.note("fail", name, bad.get("message", "").split("\n")[0],
+                       bad.text or "")
+        elif skipped is not None:
+            suite.note("skip", name, skipped.get("message", ""))
+        else:
+            suite.note("pass", name)
+    if status and not failed:
+        suite.note("fail", "tests/host", f"pytest's status {status}", out)
+
+
+def check_unit(suite):
+    """make unit; its lines are TAP."""
+    if not (REPO / "tests" / "unit" / "Makefile").exists():
+        return
+    status, out = suite.run(["make", "-s", "unit"])
+    program, failed, seen = "unit", False, 0
+    for line in out.split("\n"):
+        heading = re.match(r"# (\w+)$", line)
+        if heading:
+            program = f"unit {heading[1]}"
+        match = re.match(r"(not )?ok\b *(\d*) *-? *(.*)", line)
+        if not match:
+            continue
+        seen += 1
+        name = f"{program}: {match[3] or match[2]}"
+        if re.search(r"# *skip", match[3], re.I):
+            suite.note("skip", name)
+        elif match[1]:
+            failed = True
+            suite.note("fail", name)
+        else:
+            suite.note("pass", name)
+    if (status and not failed) or not seen:
+        suite.note("fail", "make unit", f"status {status}, {seen} tests", out)
+
+
+def scratch_tree(series):
+    """A tree of links: its objects are apart from those of normal builds."""
+    tree = RESULTS / f"tree-{series}"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True)
+    for path in REPO.iterdir():
+        if path.name not in ("build", ".git"):
+            (tree / path.name).symlink_to(path)
+    return tree
+
+
+def check_build(suite, series, facts):
+    """Builds without a warning, sparse without a word, equal layouts."""
+    which = [f"KDIR={facts['kdir']}", "KVER=", f"BTF={facts['btf']}"]
+    make = ["make", "-s", "-C", scratch_tree(series), *which]
+    status, out = suite.run([*make, "modules", "W=1"])
+    warned = re.search(r"\b(warning|error): .*", out)
+    if status or warned:
+        suite.note("fail", f"{series} build with W=1",
+                   warned[0] if warned else f"status {status}", out)
+    else:
+        suite.note("pass", f"{series} build with W=1")
+    if shutil.which("sparse"):
+        status, out = suite.run([*make, "modules", "C=2"])
+        warned = re.search(r"\b(warning|error): .*", out)
+        suite.note("fail" if status or warned else "pass", f"{series} sparse",
+                   warned[0] if warned else "", out)
+    else:
+        suite.note("skip", f"{series} sparse", "not installed")
+    status, out = suite.run(["make", "-s", *which, "abi-check"])
+    suite.note("fail" if status else "pass", f"{series} abi-check",
+               f"status {status}" if status else "", out)
+
+
+class Disks:
+    """Files of the disks that the cases' machine has besides the lab's."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="flash-check-")
+        top = pathlib.Path(self.folder.name)
+        for name in ("errors", "virtio", "sata"):
+            with open(top / name, "wb") as file:
+                file.truncate(64 << 20)
+        rules = [(8000 + 8 * n, "on") for n in range(8)] + [(16000, "off")]
+        (top / "errors.cfg").write_text("".join(
+            f'[inject-error]\nevent = "read_aio"\nerrno = "5"\n'
+            f'sector = "{sector}"\nonce = "{once}"\n'
+            for sector, once in rules))
+        self.options = " ".join((
+            "-drive if=none,id=errors,format=raw,cache=unsafe,"
+            f"file=blkdebug:{top}/errors.cfg:{top}/errors",
+            "-device nvme,serial=lab-errors,drive=errors",
+            "-drive if=none,id=virtio,format=raw,cache=unsafe,"
+            f"file={top}/virtio",
+            "-device virtio-blk-pci,serial=lab-virtio,drive=virtio",
+            f"-drive if=none,id=sata,format=raw,cache=unsafe,file={top}/sata",
+            "-device ich9-ahci,id=ahci",
+            "-device ide-hd,bus=ahci.0,serial=lab-sata,drive=sata"))
+
+    def close(self):
+        """Removes them."""
+        self.folder.cleanup()
+
+
+def _tail_of(folder, case):
+    try:
+        text = (folder / f"{case}.log").read_text(errors="replace")
+    except OSError:
+        return ""
+    return text.split("--- kernel's messages")[0]
+
+
+def boot(suite, series, machine, names):
+    """One guest for these cases; those that it did not get to run, or None."""
+    out = RESULTS / f"vm-{series}-{machine}"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    label = f"{series}" + ("" if machine == "default" else f" {machine}")
+    planned, done, late = [], [], []
+    disks = Disks()
+    try:
+        with open(out / "vm.stderr", "w+", encoding="utf-8",
+                  errors="replace") as errors:
+            child = suite.start(
+                [REPO / "scripts" / "vm", "--kernel", series,
+                 *MACHINES[machine], "--timeout", VM_TIMEOUT, "--out", out,
+                 "--qemu", disks.options, "--",
+                 "/tests/vm/run " + " ".join(names)],
+                stdout=subprocess.PIPE, stderr=errors)
+            for line in child.stdout:
+                words = line.split(None, 4)
+                if words[:1] == ["CASES"]:
+                    planned = line.split()[1:]
+                elif words[:1] == ["CASE"] and len(words) >= 4:
+                    reason = words[4].strip() if len(words) > 4 else ""
+                    done.append(words[1])
+                    name = f"{label} {words[1]} ({words[3]} s)"
+                    # A log is on this side only when the guest has ended.
+                    late.append((words[2].lower(), name, reason, words[1]))
+                    suite.tell(*late[-1][:3])
+            status = child.wait()
+            suite.children.discard(child)
+            errors.seek(0)
+            said = errors.read()
+    finally:
+        disks.close()
+    for verdict, name, reason, case in late:
+        suite.note(verdict, name, reason, _tail_of(out, case), told=True)
+    left = [case for case in planned if case not in done]
+    if not planned:
+        suite.note("fail", f"{label} virtual machine", f"status {status}", said)
+        return []
+    if status == 3:
+        return left
+    if left:
+        suite.note("fail", f"{label} {left[0]}", "the guest died or hung "
+                   f"(status {status} of scripts/vm)", said)
+        return left[1:]
+    if status == 125 and not any(v == "fail" for v, *_ in late):
+        suite.note("fail", f"{label} kernel", "it reported something", said)
+    elif status not in (0, 1, 125):
+        suite.note("fail", f"{label} virtual machine", f"status {status}", said)
+    return []
+
+
+def check_vm(suite, series, machine, names):
+    """Cases in as few guests as it takes."""
+    for _ in range(BOOTS_MAX):
+        names = boot(suite, series, machine, names)
+        if not names:
+            return
+        print(f"  a new guest for the other {len(names)}", flush=True)
+    for name in names:
+        suite.note("fail", f"{series} {name}", "not run, too many guests died")
+
+
+def parse(argv):
+    """The options."""
+    parser = _Parser(prog="scripts/check", allow_abbrev=False,
+                     description=__doc__.split("\n", 1)[1].strip())
+    parser.add_argument("--kernel", action="append", metavar="SERIES",
+                        help="only this series; may be repeated")
+    parser.add_argument("--fast", action="store_true",
+                        help="leave out the cases that take longest")
+    parser.add_argument("--case", action="append", metavar="NAME",
+                        help="only this case of tests/vm; may be repeated")
+    parser.add_argument("--list", action="store_true",
+                        help="print what would be run")
+    args = parser.parse_args(argv)
+    for series in args.kernel or ():
+        if series not in kernel.SERIES:
+            parser.error(f"argument --kernel: '{series}': want one of "
+                         f"{', '.join(kernel.SERIES)}")
+    cases = all_cases()
+    for name in args.case or ():
+        if not any(case.called(name) for case in cases):
+            parser.error(f"argument --case: no case '{name}', see --list")
+    if args.case:
+        args.cases = [c for c in cases if any(map(c.called, args.case))]
+    else:
+        args.cases = [c for c in cases if c.fast or not args.fast]
+    args.series = [s for s in kernel.SERIES
+                   if not args.kernel or s in args.kernel]
+    return args
+
+
+def plan(args):
+    """{machine: names of its cases}"""
+    return {machine: names for machine in MACHINES
+            if (names := [c.name for c in args.cases if machine in c.machines])}
+
+
+def announce(args, machines):
+    """What is going to happen, and what it costs."""
+    each = sum(SECONDS["boot"] for _ in machines) + \
+        sum(c.seconds * len(c.machines) for c in args.cases)
+    total = each * len(args.series)
+    if not args.case:
+        total += SECONDS["host"] + SECONDS["unit"] + \
+            SECONDS["build"] * len(args.series)
+        print("check: shell scripts, host tests, unit tests; for "
+              f"{' and '.join(args.series)}: builds, sparse, ABI")
+    print(f"check: {len(args.cases)} cases in virtual machines with "
+          f"{' and '.join(args.series)}, {len(machines)} boots each")
+    print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
+          "without KVM; 300 MB of disk for a while, and for the first run "
+          "1 GB in the cache (220 MB to download)", flush=True)
+
+
+def listing(args, machines):
+    """What --list prints."""
+    if not args.case:
+        print("shellcheck\nhost\nunit")
+    for series in args.series:
+        if not args.case:
+            print(f"{series} build\n{series} sparse\n{series} abi-check")
+        for machine, names in machines.items():
+            for name in names:
+                print(f"{series} {machine} {name}")
+
+
+def everything(suite, args, machines):
+    """In the order of cost."""
+    if not args.case:
+        check_shell(suite)
+        check_host(suite)
+        check_unit(suite)
+    ready = {}
+    for series in args.series:
+        try:
+            ready[series] = kernel.Store(kernel.cache_dir()).get(series)
+        except kernel.Unavailable as error:
+            suite.note("skip", f"{series} everything",
+                       f"this kernel cannot be had: {error}")
+            continue
+        if not args.case:
+            check_build(suite, series, ready[series])
+    # One after the other: two guests at once leave each vCPU half a core, and
+    # cases that measure how long something waits then take it for a hang.
+    for series in ready:
+        for machine, names in machines.items():
+            check_vm(suite, series, machine, names)
+
+
+def main():
+    """Command line of scripts/check."""
+    args = parse(sys.argv[1:])
+    machines = plan(args)
+    if args.list:
+        listing(args, machines)
+        return 0
+
+    def on_signal(number, _):
+        raise Interrupted(number)
+    kernel.SPEAKER = "check"
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    started = time.monotonic()
+    suite = Suite()
+    try:
+        announce(args, machines)
+        everything(suite, args, machines)
+    except Interrupted as error:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        suite.stop()
+        print(f"check: ended by {signal.Signals(error.number).name}",
+              file=sys.stderr)
+        return 128 + error.number
+    except BrokenPipeError:
+        suite.stop()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 128 + signal.SIGPIPE
+    finally:
+        suite.stop()
+    if suite.failures:
+        print("\nfailed:")
+        for failure in suite.failures:
+            print(f"  {failure}")
+    print(f"check: {time.monotonic() - started:.0f} s")
+    count = suite.count
+    print(f"{count['pass']} passed, {count['fail']} failed, "
+          f"{count['skip']} skipped", flush=True)
+    return 1 if count["fail"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
