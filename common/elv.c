@@ -162,20 +162,20 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 /*
  * A bounded device has its backlog here, where it holds scheduler tags. A task
  * that finds none left sleeps in the tag allocator, which knows no priority.
- * Once half of the tags are taken, all but the urgent leave some of them free;
- * not earlier, because a limit also keeps the core from allocating in batches.
+ * From the first urgent task on, all others leave some of the tags free. Not
+ * before, because a limit keeps the core from allocating in batches.
  */
 static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	const struct flash_queue *fq = elv_queue_data(data->q);
-	const struct flash_hctx *fh = data->hctx->sched_data;
+	struct flash_queue *fq = elv_queue_data(data->q);
 
-	if (READ_ONCE(fh->queued) + atomic_read(&fq->inflight) <
-	    elv_hctx_depth(data->hctx) / 2)
-		return;
-	if (!policy_urgent(opf))
+	if (policy_urgent(opf)) {
+		if (!READ_ONCE(fq->urgent_seen))
+			WRITE_ONCE(fq->urgent_seen, true);
+	} else if (READ_ONCE(fq->urgent_seen)) {
 		data->shallow_depth = elv_shallow_depth(data->hctx,
 							FLASH_TAGS_KEPT);
+	}
 }
 
 static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
@@ -192,6 +192,17 @@ static void elv_prepare_request(struct request *rq)
 	rq->elv.priv[0] = NULL;
 }
 
+/* The driver has finished with @rq, which gives back @slots, 0 or 1. */
+static void flash_rq_ends(struct flash_queue *fq, struct request *rq, int slots)
+{
+	bool was_first = flash_first_done(fq, rq);
+
+	if (slots)
+		flash_release(fq, rq->mq_hctx->queue_num);
+	else if (was_first)
+		flash_kick(fq, rq->mq_hctx->queue_num);
+}
+
 static void elv_finish_request(struct request *rq)
 {
 	struct flash_rq *fr = flash_rq_of(rq);
@@ -199,8 +210,7 @@ static void elv_finish_request(struct request *rq)
 	if (!fr)
 		return;
 	rq->elv.priv[0] = NULL;
-	if (flash_slot_finish(&fr->slot))
-		flash_release(elv_queue_data(rq->q), rq->mq_hctx->queue_num);
+	flash_rq_ends(elv_queue_data(rq->q), rq, flash_slot_finish(&fr->slot));
 }
 
 static void elv_requeue_request(struct request *rq)
@@ -211,8 +221,7 @@ static void elv_requeue_request(struct request *rq)
 	if (!fr)
 		return;
 	atomic_long_inc(&fq->requeued);
-	if (flash_slot_requeue(&fr->slot))
-		flash_release(fq, rq->mq_hctx->queue_num);
+	flash_rq_ends(fq, rq, flash_slot_requeue(&fr->slot));
 }
 
 /*

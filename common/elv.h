@@ -98,6 +98,8 @@ struct flash_stats {
  * @store:	merge lookup over the policy's queues
  * @seq:	last flash_rq.seq given out
  * @stats:	see there
+ * @first:	dispatched, and to be issued before anything else is chosen
+ * @urgent_seen: policy_urgent() has been true on this device
  * @requeued:	requests handed back by the driver
  * @bypassed:	requests of this device that the block layer never showed us
  *		(on 6.1: flushes, FUA writes, passthrough)
@@ -123,6 +125,8 @@ struct flash_queue {
 	unsigned int bound;
 	unsigned int queued;
 	unsigned int nr_head;
+	struct request *first;
+	bool urgent_seen;
 
 	atomic_long_t requeued;
 	atomic_long_t bypassed;
@@ -161,6 +165,8 @@ void flash_release(struct flash_queue *fq, unsigned int idx);
 void flash_set_bound(struct flash_queue *fq, unsigned int bound);
 void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
+void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
+bool flash_first_done(struct flash_queue *fq, struct request *rq);
 void flash_take(struct flash_queue *fq, struct flash_rq *fr);
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
@@ -202,7 +208,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
  * @opf: operation and flags of the bio it is about to submit
  *
  * Submission context, no lock held. Others leave 1/FLASH_TAGS_KEPT of the
- * scheduler tags free.
+ * scheduler tags free once this has been true.
  */
 bool policy_urgent(blk_opf_t opf);
 

@@ -21,8 +21,53 @@
 
 #include "elv.h"
 
+/* Is a request that must go first still on its way to the driver? */
+static bool flash_first_pending(const struct flash_queue *fq)
+{
+	const struct request *rq = READ_ONCE(fq->first);
+
+	return rq && !blk_mq_request_started((struct request *)rq);
+}
+
 /**
- * flash_ready - is there a request that a slot is free for?
+ * flash_issue_first - choose nothing more until this request has been issued
+ * @fq: the device, locked
+ * @fr: the request that policy_select() is about to return
+ *
+ * The core takes as many requests as it can get in one round, sorts them by
+ * hardware queue and then issues them, so a request may be overtaken by others
+ * that were chosen after it. With this, has_work() says no from the choice of
+ * @fr until the driver has it, which ends the round.
+ *
+ * Nobody calls us when the driver gets it, and nobody has to: whoever runs the
+ * round goes on with another one after issuing @fr; if @fr could not be issued
+ * it is on its hardware queue's dispatch list, whose later run goes on with a
+ * round; and in any case the end of @fr kicks.
+ */
+void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
+{
+	lockdep_assert_held(&fq->lock);
+
+	WRITE_ONCE(fq->first, fr->rq);
+}
+
+/**
+ * flash_first_done - a request has finished or was handed back
+ * @fq: the device
+ * @rq: the request
+ *
+ * Return: true if it was to go first and others may go now. The caller kicks,
+ * by giving back its slot or, if it holds none, itself; cmpxchg() is the full
+ * barrier that a kick needs before it.
+ */
+bool flash_first_done(struct flash_queue *fq, struct request *rq)
+{
+	/* A later request may be first by now. */
+	return READ_ONCE(fq->first) == rq && cmpxchg(&fq->first, rq, NULL) == rq;
+}
+
+/**
+ * flash_ready - is there a request that may go now?
  * @fq: the device
  *
  * This is has_work(): it must be true exactly when dispatch would return a
@@ -34,7 +79,8 @@ bool flash_ready(const struct flash_queue *fq)
 	return READ_ONCE(fq->nr_head) ||
 	       (READ_ONCE(fq->queued) &&
 		flash_slot_free(atomic_read(&fq->inflight),
-				READ_ONCE(fq->bound)));
+				READ_ONCE(fq->bound)) &&
+		!flash_first_pending(fq));
 }
 
 /*

@@ -154,6 +154,8 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 		k2->meta_turns++;
 	k2->served[class]++;
 	k2_remove(k2, fr);
+	if (class < K2_RT_LEVELS)
+		flash_issue_first(fq, fr);
 	return fr;
 }
 

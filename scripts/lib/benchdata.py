@@ -430,6 +430,11 @@ def checks(raw, jobs, requests, pause, seen, bound):
         rule=seen.rule, violations=seen.violations,
         rt_requests_traced=seen.rt_issued, whole_run=seen.whole,
         examples=seen.examples)
+    if seen.undone is not None:
+        found["issue_kept"] = _check(
+            seen.undone == 0,
+            "no best-effort request that k2 chose after a real-time one reached "
+            "the driver before it", rt_issued_after_later_choice=seen.undone)
     found["class_kept"] = _check(
         rt and delta("served_rt") == rt["completed"],
         "k2 has served as many real-time requests as the real-time job has "

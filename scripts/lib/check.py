@@ -33,7 +33,7 @@ MACHINES = {
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.
-SECONDS = {"host": 40, "unit": 15, "build": 25, "boot": 10}
+SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10}
 # A guest that says nothing for so long is not coming back. Each case has a
 # shorter limit of its own.
 VM_TIMEOUT = 2400
@@ -71,7 +71,7 @@ class Case:
         self.machines = machines[1].split() if machines else ["default"]
         self.fast = not re.search(r"^# fast: no\b", head, re.M)
         takes = re.search(r"^# takes: (\d+) s", head, re.M)
-        self.seconds = int(takes[1]) if takes else 10
+        self.seconds = int(takes[1]) if takes else 8
 
     def called(self, text):
         """Is this what the user means by `text`?"""

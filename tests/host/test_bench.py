@@ -355,6 +355,8 @@ def test_a_clean_run_passes():
     ("order_kept", {"trace": Trace().steps(
         "i1 i2 ir1 t1 d1 c1 tr1 dr1 cr1 t2 d2 c2 i3 t3 d3 c3").text()}),
     ("order_kept", {"trace": ""}),
+    ("issue_kept", {"trace": Trace().steps(
+        "ir1 tr1 i1 t1 d1 c1 dr1 cr1 i2 t2 d2 c2 i3 t3 d3 c3").text()}),
     ("class_kept", {"stats-after": STATS.format(peak=1, n=4, rt=0)}),
     ("log_clean", {"dmesg": "<4>[    1.0] WARNING: CPU: 0 PID: 1 at k2.c:1\n"}),
     ("log_clean", {"dmesg": "<3>[    1.0] nvme nvme0: I/O 1 timeout\n"}),

@@ -3,7 +3,7 @@
 #
 # Proves: the module cannot go while a disk uses it, goes when none does, ten
 # times in a row; and a debugfs file that someone holds open neither crashes
-# nor stays behind.
+# nor stays behind, nor does one that is read all the time.
 # Fails if: elv_unregister() or the removal of the debugfs directory is taken
 # out of flash_module_exit(), or .elevator_owner out of flash_elevator.
 
@@ -26,10 +26,12 @@ done
 say "ok: $((n - 1)) cycles"
 
 sched_set "$DISK" "$SCHED"
-exec {held}<"/sys/kernel/debug/$SCHED/$DISK" || fail "no debugfs file"
+exec {held}<"$ARRAYS" || fail "no debugfs file"
+[[ -n $(arrays "$DISK") ]] || fail "$DISK is not in the debugfs file"
 sched_set "$DISK" none
-# The elevator has gone: its file must not reach into freed memory.
-cat <&"$held" && fail "the file of a scheduler that has gone can be read"
+# The elevator has gone: the file must not reach into freed memory.
+is "lines of a disk that has gone" "$(arrays "$DISK" | wc -l)" 0
+grep -w "$DISK" <&"$held" && fail "an open file shows a disk that has gone"
 busybox rmmod "$SCHED" 2>/dev/null && say "unloaded under an open file"
 cat <&"$held"
 exec {held}<&-
@@ -39,7 +41,7 @@ soon 10 gone || fail "an open debugfs file pins the module for ever"
 
 # Read the arrays and the counters all the time while switching.
 (until [[ -e $TMP/stop ]]; do
-	cat "/sys/kernel/debug/$SCHED/$DISK" \
+	cat "$ARRAYS" \
 	    "/sys/block/$DISK/queue/iosched/stats" >/dev/null 2>&1
 done) &
 for ((n = 0; n < 20; n++)); do

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 20 s
 #
 # Proves: whatever the bound is changed to under load, no more than the largest
 # one is ever in flight, no request is lost and nothing hangs; on one and on two

@@ -21,9 +21,9 @@ done
 # to have seen every queue hold something.
 declare -A seen=()
 while ((${#seen[@]} < n)) && [[ -n $(jobs -r) ]]; do
-	while read -r word queue _ count; do
-		[[ $word == hctx ]] && ((count > 0)) && seen[$queue]=1
-	done <"/sys/kernel/debug/$SCHED/$DISK"
+	while read -r queue _ count; do
+		[[ $queue == hctx* ]] && ((count > 0)) && seen[$queue]=1
+	done < <(arrays "$DISK")
 done
 readers_done
 assert_idle "$DISK"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 25 s
 # limit: 180 s
 #
 # Proves: a real-time task's fsync, whose journal commit is written by a kernel

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 45 s
 #
 # Proves: with one request in the device and others waiting, real-time level 0
 # goes before level 5, both before the rest (best effort, idle and no priority
@@ -42,10 +43,10 @@ order() {
 	assert_idle "$DISK"
 	is "real-time requests" "$(stat_of "$DISK" served_rt)" 4
 	is "others" "$(stat_of "$DISK" served_nrt)" 4
-	is "level 0 in the arrays" "$(grep -c '^rt0 .*served 2$' \
-		/sys/kernel/debug/k2/queues)" 1
-	is "level 5 in the arrays" "$(grep -c '^rt5 .*served 2$' \
-		/sys/kernel/debug/k2/queues)" 1
+	is "level 0 in the arrays" "$(arrays "$DISK" |
+		grep -c '^rt0 .*served 2$')" 1
+	is "level 5 in the arrays" "$(arrays "$DISK" |
+		grep -c '^rt5 .*served 2$')" 1
 }
 
 patiently order 1
@@ -66,5 +67,5 @@ for engine in libaio io_uring; do
 	holds "$rt > 100 && $rest > 100 && $rt + $rest <= 400" \
 		"$engine: half of the requests were real-time"
 	is "$engine: all of them at level 3" "$(sed -n \
-		's/^rt3 .*served //p' /sys/kernel/debug/k2/queues)" "$rt"
+		's/^rt3 .*served //p' <(arrays "$DISK"))" "$rt"
 done

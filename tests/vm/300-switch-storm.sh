@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 90 s
 # limit: 420 s
 # fast: no
 #

@@ -185,6 +185,10 @@ stats() {
 	say "$1 $(sched_get "$1"): $(tr '\n' ' ' <"/sys/block/$1/queue/iosched/stats")"
 }
 
+# arrays DISK - its part of the scheduler's debugfs file
+ARRAYS=/sys/kernel/debug/$SCHED/queues
+arrays() { awk -v disk="$1" '$1 == "disk" { on = $2 == disk } on' "$ARRAYS"; }
+
 # at_rest DISK - nothing waits, nothing is in flight, and none was lost
 at_rest() {
 	local key value

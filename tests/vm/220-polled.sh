@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Requests to poll queues complete only when their owner polls. They must hold
+# no slot, or a task that stops polling stops the device; and they must not
+# merge, because only the first bio of a request learns where to poll.
+#
+# Fails if flash_take() counts requests of poll queues (first part), or if
+# flash_allow_merge() lets REQ_POLLED pass (second part).
+
+fio --enghelp | grep -qw io_uring || skip "fio has no io_uring"
+
+# A poller that is stopped with requests in flight.
+null_add stopped irqmode=2 completion_nsec=1000000 size=64 poll_queues=1
+sched_new "$DISK"
+need_tun "$DISK" max_inflight
+tun "$DISK" max_inflight 2
+fio --output="$TMP/poller" --eta=never --name=p --filename="/dev/$DISK" \
+	--ioengine=io_uring --hipri --direct=1 --rw=randread --bs=4k \
+	--iodepth=16 --time_based --runtime=60 &
+poller=$!
+# shellcheck disable=SC2317  # soon calls it
+polling() { (($(stat_of "$DISK" polled) > 100)); }
+soon 30 polling || fail "no request went to the poll queue"
+pkill -STOP fio
+for block in 1 2 3 4; do
+	timeout 10 dd if="/dev/$DISK" of=/dev/null bs=4k count=1 \
+		skip=$((block * 999)) iflag=direct status=none ||
+		fail "read $block waits for a task that does not poll"
+done
+pkill -CONT fio
+pkill -INT fio
+wait "$poller"
+assert_idle "$DISK"
+null_del stopped
+
+# A polled read waits; the block before it is read the ordinary way.
+merging() {
+	local ms=$1 p
+	hold_add held "$ms" poll_queues=1
+	sched_new "$DISK"
+	tun "$DISK" max_inflight 1
+	read_one "$DISK" 1000
+	await "$DISK" inflight 1
+	fio --output="$TMP/polled" --eta=never --name=p --filename="/dev/$DISK" \
+		--ioengine=io_uring --hipri --direct=1 --rw=read --bs=4k \
+		--offset=4k --size=4k --io_size=4k --iodepth=1 &
+	p=$!
+	if ! soon 2 counter_is "$DISK" queued 1; then
+		wait "$p"
+		readers_done
+		null_del held
+		return 1
+	fi
+	read_one "$DISK" 0
+	soon 2 counter_is "$DISK" queued 2
+	is "polled requests merged" "$(stat_of "$DISK" merged)" 0
+	readers_done
+	wait "$p" || fail "the polled read failed: $(tail -n 3 "$TMP/polled")"
+	assert_idle "$DISK"
+	null_del held
+}
+patiently merging
