@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# limit: 240 s
 # takes: 20 s
 #
 # Proves: raising the bound dispatches what waits at once, exactly as many as

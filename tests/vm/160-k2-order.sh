@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# limit: 240 s
 # takes: 45 s
 #
 # Proves: with one request in the device and others waiting, real-time level 0

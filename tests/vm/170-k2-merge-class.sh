@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# limit: 240 s
 #
 # Proves: waiting neighbours of one class are merged (at the back, at the front,
 # and two requests by a third between them), neighbours of different classes
@@ -10,25 +11,25 @@
 
 rt="ionice -c1 -n2" be="ionice -c2 -n4"
 
-# waits BLOCK PRIORITY QUEUED MERGED ABSORBED - the numbers after that request;
-# MERGED - for any
+# waits BLOCK PRIORITY QUEUED MERGED ABSORBED - the numbers after that request
 waits() {
 	# shellcheck disable=SC2086
 	read_one "$DISK" "$1" $2
+	# shellcheck disable=SC2317  # soon calls it
 	all() {
-		[[ $(stat_of "$DISK" queued) == "$3" &&
-		   ($4 == - || $(stat_of "$DISK" merged) == "$4") &&
-		   $(stat_of "$DISK" absorbed) == "$5" ]]
+		counter_is "$DISK" queued "$3" &&
+			counter_is "$DISK" merged "$4" &&
+			counter_is "$DISK" absorbed "$5"
 	}
-	if ! soon 2 all "$@" && (($(reads_done "$DISK"))); then
-		return 1
-	elif ! all "$@"; then
-		stats "$DISK"
-		fail "block $1 ($2): queued, merged, absorbed are" \
-			"$(stat_of "$DISK" queued) $(stat_of "$DISK" merged)" \
-			"$(stat_of "$DISK" absorbed), want $3 $4 $5"
+	if soon 2 all "$@"; then
+		say "ok: block $1 ($2): $3 queued, $4 merged, $5 absorbed"
+		return
 	fi
-	say "ok: block $1 ($2): $3 queued, $4 merged, $5 absorbed"
+	(($(reads_done "$DISK") == 0)) || return 1
+	stats "$DISK"
+	fail "block $1 ($2): queued, merged, absorbed are" \
+		"$(stat_of "$DISK" queued) $(stat_of "$DISK" merged)" \
+		"$(stat_of "$DISK" absorbed), want $3 $4 $5"
 }
 
 merging() {
@@ -40,18 +41,18 @@ merging() {
 	trace_start block_rq_issue "$DISK"
 	read_one "$DISK" 0
 	await "$DISK" inflight 1
-	waits 100 "$be" 1 0 0 || late=1
-	waits 101 "$rt" 2 0 0 || late=1	# another class: its own request
-	waits 102 "$be" 3 0 0 || late=1	# not adjacent to its class
-	waits 102 "$rt" 3 1 0 || late=1	# at the back of 101
-	waits 99 "$be" 3 2 0 || late=1	# at the front of 100
-	waits 100 "$rt" 3 3 0 || late=1	# at the front of 101
-	waits 200 "$be" 4 3 0 || late=1
-	waits 202 "$be" 5 3 0 || late=1
-	waits 201 "$be" 4 - 1 || late=1	# joins the two
-	waits 300 "$be" 5 - 1 || late=1
-	waits 302 "$rt" 6 - 1 || late=1
-	waits 301 "$be" 6 - 1 || late=1	# joins 300, must not reach over to 302
+	((late)) || waits 100 "$be" 1 0 0 || late=1
+	((late)) || waits 101 "$rt" 2 0 0 || late=1	# another class: its own request
+	((late)) || waits 102 "$be" 3 0 0 || late=1	# not adjacent to its class
+	((late)) || waits 102 "$rt" 3 1 0 || late=1	# at the back of 101
+	((late)) || waits 99 "$be" 3 2 0 || late=1	# at the front of 100
+	((late)) || waits 100 "$rt" 3 3 0 || late=1	# at the front of 101
+	((late)) || waits 200 "$be" 4 3 0 || late=1
+	((late)) || waits 202 "$be" 5 3 0 || late=1
+	((late)) || waits 201 "$be" 4 4 1 || late=1	# joins the two
+	((late)) || waits 300 "$be" 5 4 1 || late=1
+	((late)) || waits 302 "$rt" 6 4 1 || late=1
+	((late)) || waits 301 "$be" 6 5 1 || late=1	# joins 300, must not reach over to 302
 	if ((late)) || (($(reads_done "$DISK"))); then
 		tun "$DISK" max_inflight 64
 		readers_done

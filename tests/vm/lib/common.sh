@@ -42,13 +42,17 @@ holds() {
 	say "ok: $1${2:+ ($2)}"
 }
 
+# nap - a short sleep without a process, which under TCG costs more than that
+exec {NAP}<> <(:)
+nap() { read -rt 0.02 -u "$NAP" _ || :; }
+
 # soon SECONDS COMMAND... - waits until the command succeeds; status 1 if never
 soon() {
 	local end=$((SECONDS + $1 + 1))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
-		sleep 0.02
+		nap
 	done
 }
 
@@ -168,16 +172,19 @@ tun() {
 	read -r value <"$file" && say "$value"
 }
 
-# stat_of DISK KEY - a counter of iosched/stats
-stat_of() {
+# stat_get DISK KEY - sets STAT to a counter of iosched/stats, without a process
+stat_get() {
 	local key value
+	STAT=no-$2
 	while read -r key value; do
-		if [[ $key == "$2" ]]; then
-			say "$value"
-			return
-		fi
+		[[ $key == "$2" ]] && STAT=$value
 	done <"/sys/block/$1/queue/iosched/stats"
-	say "no-$2"
+}
+
+# stat_of DISK KEY - prints it
+stat_of() {
+	stat_get "$@"
+	say "$STAT"
 }
 
 # stats DISK - all counters in one line, for the log
@@ -317,7 +324,7 @@ reads_done() { say $(($(awk '{print $1}' "/sys/block/$1/stat") - HOLD_READS)); }
 patiently() {
 	local what=$1 ms
 	shift
-	for ms in 1500 3000 4500; do
+	for ms in 1500 4500 4500; do
 		"$what" "$ms" "$@" && return
 		say "$ms ms were too short, once more"
 	done
@@ -325,7 +332,10 @@ patiently() {
 }
 
 # await DISK KEY VALUE - the counter reaches the value soon
-counter_is() { [[ $(stat_of "$1" "$2") == "$3" ]]; }
+counter_is() {
+	stat_get "$1" "$2"
+	[[ $STAT == "$3" ]]
+}
 await() {
 	if ! soon 20 counter_is "$@"; then
 		stats "$1"
