@@ -189,6 +189,8 @@ extern const size_t policy_queue_size;
 
 /**
  * policy_init - prepare the policy's queues
+ * @fq: the device
+ *
  * Process context, device frozen, no lock held; may allocate.
  * Return: 0 or a negative errno.
  */
@@ -217,14 +219,18 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
 
 /**
  * policy_select - take the request that goes next out of the policy's queues
+ * @fq: the device
+ *
  * Called only when something is queued and a slot is free.
  * Return: its record, or NULL if the policy wants nothing to go now.
  */
 struct flash_rq *policy_select(struct flash_queue *fq);
 
 /**
- * policy_merged - @fr has swallowed @gone; take @gone out of the queues
- * @fr inherits @gone's place if @gone came first.
+ * policy_merged - a request has swallowed another one
+ * @fq: the device
+ * @fr: the request that stays; it inherits the place of @gone if that was first
+ * @gone: the other one, to be taken out of the queues
  */
 void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 		   struct flash_rq *gone);

@@ -455,6 +455,9 @@ def everything(suite, args, machines):
             suite.note("skip", f"{series} everything",
                        f"this kernel cannot be had: {error}")
             continue
+        except kernel.Broken as error:
+            suite.note("fail", f"{series} everything", str(error))
+            continue
         if not args.case:
             check_build(suite, series, ready[series])
     # One after the other: two guests at once leave each vCPU half a core, and

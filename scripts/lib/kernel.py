@@ -26,8 +26,17 @@ from dataclasses import dataclass
 import aptroot
 
 
+# depmod and others live where a plain user's PATH does not go.
+os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + \
+    ":/usr/sbin:/sbin"
+
+
 class Unavailable(Exception):
-    """The kernel cannot be had on this machine now."""
+    """The archive has no such kernel, or does not answer."""
+
+
+class Broken(RuntimeError):
+    """The kernel is there, and this machine cannot unpack it: no skip."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,7 @@ def header_packages(fields):
 def payload(image):
     """The compressed kernel inside a bzImage, by its boot header."""
     if image[0x202:0x206] != b"HdrS":
-        raise Unavailable("vmlinuz is no bzImage")
+        raise Broken("vmlinuz is no bzImage")
     setup = (image[0x1f1] or 4) + 1
     offset = int.from_bytes(image[0x248:0x24c], "little")
     length = int.from_bytes(image[0x24c:0x250], "little")
@@ -138,14 +147,14 @@ def decompress(data):
             if data.startswith(magic):
                 break
         else:
-            raise Unavailable(f"unknown compression {data[:4].hex()}")
+            raise Broken(f"unknown compression {data[:4].hex()}")
         if not shutil.which(tool):
-            raise Unavailable(f"no {tool} to unpack the kernel: install it")
+            raise Broken(f"no {tool} to unpack the kernel: install it")
         elf = subprocess.run([tool, "-dc"], input=data, check=False,
                              stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL).stdout
     if not elf.startswith(b"\x7fELF"):
-        raise Unavailable("what vmlinuz unpacks to is no ELF file")
+        raise Broken("what vmlinuz unpacks to is no ELF file")
     return elf
 
 
@@ -285,7 +294,9 @@ class Store:
                 shutil.rmtree(final)
             work.rename(final)
         except (OSError, subprocess.CalledProcessError) as error:
-            raise Unavailable(f"{release}: {error}") from error
+            raise Broken(f"{release} cannot be unpacked: {error}; is there "
+                         f"room in {self.kernels}, and is everything there "
+                         "that scripts/deps build installs?") from error
         finally:
             if work.exists():
                 shutil.rmtree(work, ignore_errors=True)
@@ -355,6 +366,9 @@ def main(argv=None):
     except Unavailable as error:
         say(f"{args.series} cannot be had: {error}")
         return 77
+    except Broken as error:
+        say(str(error))
+        return 1
     for key, value in facts.items():
         print(f"{key}={value}")
     return 0
