@@ -347,10 +347,11 @@ static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 					     unsigned int part)
 {
-#if ELV_SHALLOW_PER_WORD
-	unsigned int all = 1U << hctx->sched_tags->bitmap_tags.sb.shift;
-#else
 	unsigned int all = elv_hctx_depth(hctx);
+
+#if ELV_SHALLOW_PER_WORD
+	/* Words keep the size that the largest nr_requests so far had needed. */
+	all = min(all, 1U << hctx->sched_tags->bitmap_tags.sb.shift);
 #endif
 
 	return max(all - DIV_ROUND_UP(all, part), 1U);

@@ -156,6 +156,14 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (rq)
 		rq->rq_flags |= RQF_STARTED;
 	spin_unlock_irqrestore(&fq->lock, flags);
+
+	/*
+	 * A request for a poll queue that has no room ends this round, and room
+	 * comes only when somebody polls: the others need a round of their own.
+	 */
+	if (rq && rq->mq_hctx->type == HCTX_TYPE_POLL)
+		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
+							      hctx->queue_num);
 	return rq;
 }
 
@@ -169,18 +177,34 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = elv_queue_data(data->q);
 
-	if (policy_urgent(opf)) {
+	switch (policy_urgency(opf)) {
+	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
 			WRITE_ONCE(fq->urgent_seen, true);
-	} else if (READ_ONCE(fq->urgent_seen)) {
-		data->shallow_depth = elv_shallow_depth(data->hctx,
-							FLASH_TAGS_KEPT);
+		break;
+	case FLASH_RELATED:
+		break;
+	case FLASH_PATIENT:
+		if (READ_ONCE(fq->urgent_seen))
+			data->shallow_depth =
+				elv_shallow_depth(data->hctx, FLASH_TAGS_KEPT);
+		break;
 	}
 }
 
 static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 {
-	return flash_ready(elv_queue_data(hctx->queue));
+	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	bool ready = flash_ready(fq);
+
+	/*
+	 * The core asks with a dispatch list that is not empty only from inside
+	 * a round, and then ends it, to see to that list first. If the list is
+	 * stuck, the work that is ready for other hardware queues is not.
+	 */
+	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
+		flash_kick(fq, fq->nr_hctx);
+	return ready;
 }
 
 /*
@@ -329,8 +353,12 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 	eq = elv_queue_get(q, arg);
 	ret = eq ? flash_queue_init(q, eq) : -ENOMEM;
 	memalloc_noio_restore(noio);
-	if (ret && eq)
-		elv_queue_put(eq);
+	if (ret) {
+		/* Left by the scheduler before us; see elv_exit_sched(). */
+		blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
+		if (eq)
+			elv_queue_put(eq);
+	}
 	return ret;
 }
 
@@ -342,9 +370,10 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	list_del(&fq->node);
 	mutex_unlock(&flash_queues_lock);
 
-	WARN_ONCE(fq->queued || fq->nr_head || atomic_read(&fq->inflight),
-		  "%s: at exit %u queued, %u at head, %d in flight\n",
-		  policy_name, fq->queued, fq->nr_head,
+	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
+		  atomic_read(&fq->inflight),
+		  "%s: at exit %u queued, %u at head, %d first, %d in flight\n",
+		  policy_name, fq->queued, fq->nr_head, !!fq->first,
 		  atomic_read(&fq->inflight));
 	WARN_ONCE(fq->stats.inserted != fq->stats.dispatched + fq->stats.absorbed,
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",

@@ -20,7 +20,7 @@
 #include "rqstore.h"
 #include "slot.h"
 
-/* One scheduler tag in this many is kept for those whom policy_urgent() names. */
+/* One scheduler tag in this many is kept from FLASH_PATIENT tasks. */
 #define FLASH_TAGS_KEPT		4
 
 /**
@@ -99,7 +99,7 @@ struct flash_stats {
  * @seq:	last flash_rq.seq given out
  * @stats:	see there
  * @first:	dispatched, and to be issued before anything else is chosen
- * @urgent_seen: policy_urgent() has been true on this device
+ * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device
  * @requeued:	requests handed back by the driver
  * @bypassed:	requests of this device that the block layer never showed us
  *		(on 6.1: flushes, FUA writes, passthrough)
@@ -160,7 +160,7 @@ static inline unsigned int flash_tun(const struct flash_queue *fq,
 
 /* inflight.c */
 bool flash_ready(const struct flash_queue *fq);
-void flash_kick(struct flash_queue *fq, unsigned int first);
+void flash_kick(struct flash_queue *fq, unsigned int prefer);
 void flash_release(struct flash_queue *fq, unsigned int idx);
 void flash_set_bound(struct flash_queue *fq, unsigned int bound);
 void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
@@ -206,13 +206,24 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq);
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
 
 /**
- * policy_urgent - does the current task have a claim on the last tags?
+ * enum flash_urgency - a task's claim on the last scheduler tags
+ * @FLASH_PATIENT: none
+ * @FLASH_RELATED: has one, because urgent tasks may wait for it
+ * @FLASH_URGENT: has one; from its first request on the last tags are kept
+ */
+enum flash_urgency {
+	FLASH_PATIENT,
+	FLASH_RELATED,
+	FLASH_URGENT,
+};
+
+/**
+ * policy_urgency - the current task's claim on the last scheduler tags
  * @opf: operation and flags of the bio it is about to submit
  *
- * Submission context, no lock held. Others leave 1/FLASH_TAGS_KEPT of the
- * scheduler tags free once this has been true.
+ * Submission context, no lock held.
  */
-bool policy_urgent(blk_opf_t opf);
+enum flash_urgency policy_urgency(blk_opf_t opf);
 
 /** policy_insert - queue @fr; its class and arrival number are set */
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr);

@@ -37,18 +37,21 @@ static bool flash_first_pending(const struct flash_queue *fq)
  * The core takes as many requests as it can get in one round, sorts them by
  * hardware queue and then issues them, so a request may be overtaken by others
  * that were chosen after it. With this, has_work() says no from the choice of
- * @fr until the driver has it, which ends the round.
+ * @fr until the driver has started it, which ends the round.
  *
- * Nobody calls us when the driver gets it, and nobody has to: whoever runs the
- * round goes on with another one after issuing @fr; if @fr could not be issued
- * it is on its hardware queue's dispatch list, whose later run goes on with a
- * round; and in any case the end of @fr kicks.
+ * Nobody calls us when the driver starts it. Whoever runs the round goes on
+ * with another one after issuing @fr. If @fr could not be issued it is on its
+ * hardware queue's dispatch list, whose later run goes on with a round. If the
+ * round cannot go on because its own hardware queue is blocked, elv_has_work()
+ * sends another one. And at the latest the end of @fr kicks; so this must not
+ * be used for what ends only when somebody polls.
  */
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 {
 	lockdep_assert_held(&fq->lock);
 
-	WRITE_ONCE(fq->first, fr->rq);
+	if (fr->rq->mq_hctx->type != HCTX_TYPE_POLL)
+		WRITE_ONCE(fq->first, fr->rq);
 }
 
 /**
@@ -76,6 +79,14 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq)
  */
 bool flash_ready(const struct flash_queue *fq)
 {
+	/*
+	 * Who has just issued @first and asks for more: the driver's write to
+	 * its state before our read of @queued. Pairs with the barrier in
+	 * elv_insert_requests().
+	 */
+	if (READ_ONCE(fq->first))
+		smp_mb();
+
 	return READ_ONCE(fq->nr_head) ||
 	       (READ_ONCE(fq->queued) &&
 		flash_slot_free(atomic_read(&fq->inflight),
@@ -94,26 +105,21 @@ static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 	       !list_empty_careful(&hctx->dispatch);
 }
 
-/**
- * flash_kick - run a hardware queue if there is work that may go
- * @fq: the device
- * @first: number of the hardware queue to prefer
+/*
+ * Run a hardware queue that has requests of its own.
  *
  * One run is enough however many slots are free: dispatch takes requests of
  * every hardware queue in the policy's order until no slot is left. Queues
  * without requests of their own are left alone, so the cost does not grow with
- * the number of hardware queues. Any context; the caller holds no lock.
+ * the number of hardware queues.
  */
-void flash_kick(struct flash_queue *fq, unsigned int first)
+static void flash_run(struct flash_queue *fq, unsigned int prefer)
 {
 	struct blk_mq_hw_ctx *hctx = NULL;
 	unsigned int n;
 
-	if (!flash_ready(fq))
-		return;
-
-	if (first < fq->nr_hctx && test_bit(first, fq->work))
-		hctx = fq->hctx[first]->hctx;
+	if (prefer < fq->nr_hctx && test_bit(prefer, fq->work))
+		hctx = fq->hctx[prefer]->hctx;
 
 	if (!hctx || flash_blocked(hctx)) {
 		for_each_set_bit(n, fq->work, fq->nr_hctx) {
@@ -129,6 +135,20 @@ void flash_kick(struct flash_queue *fq, unsigned int first)
 
 	atomic_long_inc(&fq->kicks);
 	blk_mq_run_hw_queue(hctx, true);
+}
+
+/**
+ * flash_kick - run a hardware queue if there is work that may go
+ * @fq: the device
+ * @prefer: number of the hardware queue to prefer; nr_hctx for none
+ *
+ * Any context that keeps requests from going away (a request of this device in
+ * hand, or the dispatch path); the caller holds no lock.
+ */
+void flash_kick(struct flash_queue *fq, unsigned int prefer)
+{
+	if (flash_ready(fq))
+		flash_run(fq, prefer);
 }
 
 /**
@@ -186,7 +206,11 @@ void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 	WRITE_ONCE(fq->bound, bound);
 	/* Pairs with the barrier in elv_insert_requests(). */
 	smp_mb();
-	flash_kick(fq, 0);
+	/*
+	 * Not flash_kick(): nothing keeps @first's memory here while
+	 * nr_requests changes. The core asks has_work() where it is safe.
+	 */
+	flash_run(fq, fq->nr_hctx);
 }
 
 /**

@@ -109,10 +109,11 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return k2_class(req_get_ioprio((struct request *)rq), meta);
 }
 
-bool policy_urgent(blk_opf_t opf)
+enum flash_urgency policy_urgency(blk_opf_t opf)
 {
-	return (opf & K2_META_FLAGS) ||
-	       IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT;
+	if (IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT)
+		return FLASH_URGENT;
+	return (opf & K2_META_FLAGS) ? FLASH_RELATED : FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)

@@ -5,34 +5,44 @@
 # no slot, or a task that stops polling stops the device; and they must not
 # merge, because only the first bio of a request learns where to poll.
 #
-# Fails if flash_take() counts requests of poll queues (first part), or if
-# flash_allow_merge() lets REQ_POLLED pass (second part).
+# Fails if flash_take() counts requests of poll queues, if flash_issue_first()
+# waits for them, or if elv_dispatch_request() does not kick after one (first
+# part); or if flash_allow_merge() lets REQ_POLLED pass (second part).
 
 fio --enghelp | grep -qw io_uring || skip "fio has no io_uring"
 
-# A poller that is stopped with requests in flight.
-null_add stopped irqmode=2 completion_nsec=1000000 size=64 poll_queues=1
-sched_new "$DISK"
-need_tun "$DISK" max_inflight
-tun "$DISK" max_inflight 2
-fio --output="$TMP/poller" --eta=never --name=p --filename="/dev/$DISK" \
-	--ioengine=io_uring --hipri --direct=1 --rw=randread --bs=4k \
-	--iodepth=16 --time_based --runtime=60 &
-poller=$!
+# A poller that is stopped with requests in flight; with fewer driver tags than
+# requests some of them are stuck between the scheduler and the driver.
+stopped() {
+	local poller block tags=$1
+	shift
+	null_add stopped irqmode=2 completion_nsec=1000000 size=64 \
+		poll_queues=1 hw_queue_depth="$tags"
+	sched_new "$DISK"
+	need_tun "$DISK" max_inflight
+	tun "$DISK" max_inflight 2
+	fio --output="$TMP/poller" --eta=never --name=p \
+		--filename="/dev/$DISK" --ioengine=io_uring --hipri --direct=1 \
+		--rw=randread --bs=4k --iodepth=16 --time_based --runtime=60 "$@" &
+	poller=$!
+	soon 30 polling || fail "no request went to the poll queue"
+	pkill -STOP fio
+	for block in 1 2 3 4; do
+		timeout 10 dd if="/dev/$DISK" of=/dev/null bs=4k count=1 \
+			skip=$((block * 999)) iflag=direct status=none ||
+			fail "read $block waits for a task that does not poll"
+	done
+	pkill -CONT fio
+	pkill -INT fio
+	wait "$poller"
+	assert_idle "$DISK"
+	null_del stopped
+}
 # shellcheck disable=SC2317  # soon calls it
 polling() { (($(stat_of "$DISK" polled) > 100)); }
-soon 30 polling || fail "no request went to the poll queue"
-pkill -STOP fio
-for block in 1 2 3 4; do
-	timeout 10 dd if="/dev/$DISK" of=/dev/null bs=4k count=1 \
-		skip=$((block * 999)) iflag=direct status=none ||
-		fail "read $block waits for a task that does not poll"
-done
-pkill -CONT fio
-pkill -INT fio
-wait "$poller"
-assert_idle "$DISK"
-null_del stopped
+stopped 64
+stopped 8
+stopped 8 --prioclass=1 --prio=0
 
 # A polled read waits; the block before it is read the ordinary way.
 merging() {

@@ -6,7 +6,7 @@
 # knows no priority.
 #
 # Fails if elv_limit_depth() returns without setting shallow_depth, or if
-# policy_urgent() is never true.
+# policy_urgency() is never FLASH_URGENT.
 
 # With 16 tags a quarter is kept: 12 best-effort requests get one, the others
 # sleep. Every request is held long enough to count.
