@@ -21,12 +21,17 @@ stopped() {
 	sched_new "$DISK"
 	need_tun "$DISK" max_inflight
 	tun "$DISK" max_inflight 2
+	# A poll finishes all that the driver has; there must be more behind it.
+	echo 64 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
 	fio --output="$TMP/poller" --eta=never --name=p \
 		--filename="/dev/$DISK" --ioengine=io_uring --hipri --direct=1 \
-		--rw=randread --bs=4k --iodepth=16 --time_based --runtime=60 "$@" &
+		--rw=randread --bs=4k --iodepth=48 --time_based --runtime=60 "$@" &
 	poller=$!
 	soon 30 polling || fail "no request went to the poll queue"
 	pkill -STOP fio
+	sleep 0.2
+	say "stopped, $(tr -s ' ' <"/sys/block/$DISK/inflight") in the driver"
+	stats "$DISK"
 	for block in 1 2 3 4; do
 		timeout 10 dd if="/dev/$DISK" of=/dev/null bs=4k count=1 \
 			skip=$((block * 999)) iflag=direct status=none ||
