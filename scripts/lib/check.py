@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/check: the whole test suite.
 
-Cheap things first: scripts, host tests, unit tests; then for each kernel
+Cheap things first: scripts, unit tests, host tests; then for each kernel
 series the builds (warnings, sparse), the ABI check, and the cases of tests/vm
 in a virtual machine. The last line counts: `N passed, N failed, N skipped`.
 """
@@ -420,7 +420,7 @@ def announce(args, machines):
     if not args.case:
         total += SECONDS["host"] + SECONDS["unit"] + \
             SECONDS["build"] * len(args.series)
-        print("check: shell scripts, host tests, unit tests; for "
+        print("check: shell scripts, unit tests, host tests; for "
               f"{' and '.join(args.series)}: builds, sparse, ABI")
     print(f"check: {len(args.cases)} cases in virtual machines with "
           f"{' and '.join(args.series)}, {len(machines)} boots each")
@@ -445,7 +445,6 @@ def everything(suite, args, machines):
     """In the order of cost."""
     if not args.case:
         check_shell(suite)
-        check_host(suite)
         check_unit(suite)
     ready = {}
     for series in args.series:
@@ -454,12 +453,13 @@ def everything(suite, args, machines):
         except kernel.Unavailable as error:
             suite.note("skip", f"{series} everything",
                        f"this kernel cannot be had: {error}")
-            continue
         except kernel.Broken as error:
             suite.note("fail", f"{series} everything", str(error))
-            continue
-        if not args.case:
-            check_build(suite, series, ready[series])
+    if not args.case:
+        # After the kernels: the tests of abi-check want them.
+        check_host(suite)
+        for series, facts in ready.items():
+            check_build(suite, series, facts)
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
     for series in ready:
