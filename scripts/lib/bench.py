@@ -23,6 +23,7 @@ import time
 import benchdata
 import benchreport
 import kernel
+import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -74,17 +75,6 @@ def one_of_list(known):
     return convert
 
 
-def number(low, high):
-    """An argparse type: a whole number in low..high."""
-    def convert(text):
-        if not re.fullmatch(r"[0-9]{1,12}", text) or \
-                not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(
-                f"'{text}': want a whole number from {low} to {high}")
-        return int(text)
-    return convert
-
-
 def numbers(low, high):
     """An argparse type: a list, commas between, of such numbers."""
     def convert(text):
@@ -93,15 +83,8 @@ def numbers(low, high):
             raise argparse.ArgumentTypeError(
                 f"'{text}': want whole numbers from {low} to {high}, such as "
                 "1,8,64")
-        return tuple(dict.fromkeys(map(number(low, high), words)))
+        return tuple(dict.fromkeys(map(options.number(low, high), words)))
     return convert
-
-
-def _series(text):
-    if text not in kernel.SERIES:
-        raise argparse.ArgumentTypeError(
-            f"'{text}': want one of {', '.join(kernel.SERIES)}")
-    return text
 
 
 def _new_folder(text):
@@ -112,22 +95,16 @@ def _new_folder(text):
     return path
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        print(f"bench: {message}", file=sys.stderr)
-        sys.exit(2)
-
-
 def parse(argv):
     """The options."""
-    parser = _Parser(
-        prog="scripts/bench", allow_abbrev=False,
+    parser = options.Parser(
+        "bench",
         description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 all checks passed; 1 one failed, or a run could not "
         "be made; 2 bad options; 77 no such kernel to be had here; 130 "
         "interrupted. The files are described in docs/results-schema.md.")
     add = parser.add_argument
-    add("--kernel", type=_series, default="6.1", metavar="SERIES",
+    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
     add("--smoke", action="store_true",
         help="a short look, 2 minutes: fewer schedulers, bounds and requests")
@@ -137,10 +114,10 @@ def parse(argv):
         help="of k2, 1 to 65535; default " + ",".join(map(str, BOUNDS)))
     add("--workloads", type=one_of_list(WORKLOADS), default=WORKLOADS,
         metavar="LIST", help="default " + ",".join(WORKLOADS))
-    add("--requests", type=number(10, 10000000), metavar="N",
+    add("--requests", type=options.number(10, 10000000), metavar="N",
         help="real-time requests a run, 10 to 10000000 (default "
         f"{REQUESTS}); p99 needs 5000, p99.9 50000")
-    add("--seed", type=number(0, 2**32 - 1), default=1, metavar="N",
+    add("--seed", type=options.number(0, 2**32 - 1), default=1, metavar="N",
         help="of the offsets, 0 to 4294967295 (default 1)")
     add("--out", type=_new_folder, metavar="DIR",
         help="for the results (default build/results/DATE-TIME)")

@@ -6,7 +6,6 @@ series the builds (warnings, sparse), the ABI check, and the cases of tests/vm
 in a virtual machine. The last line counts: `N passed, N failed, N skipped`.
 """
 
-import argparse
 import ctypes
 import os
 import pathlib
@@ -20,6 +19,7 @@ import time
 import xml.etree.ElementTree
 
 import kernel
+import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 CASES = REPO / "tests" / "vm"
@@ -45,20 +45,6 @@ TAIL = 25
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-class Interrupted(BaseException):
-    """A signal asked for the end."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        print(f"check: {message}", file=sys.stderr)
-        sys.exit(2)
 
 
 class Case:
@@ -378,9 +364,10 @@ def check_vm(suite, series, machine, names):
 
 def parse(argv):
     """The options."""
-    parser = _Parser(prog="scripts/check", allow_abbrev=False,
-                     description=__doc__.split("\n", 1)[1].strip())
-    parser.add_argument("--kernel", action="append", metavar="SERIES",
+    parser = options.Parser(
+        "check", description=__doc__.split("\n", 1)[1].strip())
+    parser.add_argument("--kernel", type=options.series, action="append",
+                        metavar="SERIES",
                         help="only this series; may be repeated")
     parser.add_argument("--fast", action="store_true",
                         help="leave out the cases that take longest")
@@ -389,10 +376,6 @@ def parse(argv):
     parser.add_argument("--list", action="store_true",
                         help="print what would be run")
     args = parser.parse_args(argv)
-    for series in args.kernel or ():
-        if series not in kernel.SERIES:
-            parser.error(f"argument --kernel: '{series}': want one of "
-                         f"{', '.join(kernel.SERIES)}")
     cases = all_cases()
     for name in args.case or ():
         if not any(case.called(name) for case in cases):
@@ -476,7 +459,7 @@ def main():
         return 0
 
     def on_signal(number, _):
-        raise Interrupted(number)
+        raise options.Interrupted(number)
     kernel.SPEAKER = "check"
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
@@ -485,7 +468,7 @@ def main():
     try:
         announce(args, machines)
         everything(suite, args, machines)
-    except Interrupted as error:
+    except options.Interrupted as error:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         suite.stop()

@@ -6,7 +6,6 @@ vmlinuz, root (has lib/modules/RELEASE), kdir (for make -C), btf. Nothing is
 installed: packages are downloaded through a private apt root and unpacked.
 """
 
-import argparse
 import contextlib
 import fcntl
 import functools
@@ -341,8 +340,9 @@ class Store:
 
 def main(argv=None):
     """Command line of scripts/kernel."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/kernel", description=__doc__.split("\n\n")[0],
+    import options  # pylint: disable=import-outside-toplevel,cyclic-import
+    parser = options.Parser(
+        "kernel", description=__doc__.split("\n\n")[0],
         epilog="Status 77: this kernel cannot be had here.")
     parser.add_argument("series", nargs="?",
                         help="one of " + ", ".join(SERIES))

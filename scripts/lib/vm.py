@@ -19,6 +19,7 @@ import time
 
 import initramfs
 import kernel
+import options
 import qemu
 import reports
 
@@ -36,26 +37,8 @@ def say(text):
     print(f"vm: {text}", file=sys.stderr, flush=True)
 
 
-class Interrupted(BaseException):
-    """A signal asked for the end."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
 def _size_text(size):
     return f"{size >> 30}G" if size % (1 << 30) == 0 else f"{size >> 20}M"
-
-
-def number(low, high):
-    """An argparse type: a whole number in low..high."""
-    def convert(text):
-        if not re.fullmatch(r"\d+", text) or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(
-                f"'{text}': want a whole number from {low} to {high}")
-        return int(text)
-    return convert
 
 
 def size(low, high):
@@ -69,13 +52,6 @@ def size(low, high):
                 f"{_size_text(high)}, such as 512M or 2G")
         return value
     return convert
-
-
-def _series(text):
-    if text not in kernel.SERIES:
-        raise argparse.ArgumentTypeError(
-            f"'{text}': want one of {', '.join(kernel.SERIES)}")
-    return text
 
 
 def _folder(text):
@@ -92,18 +68,12 @@ def _new_folder(text):
     return os.path.abspath(text)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        say(message)
-        sys.exit(2)
-
-
 def parse(argv):
     """The options, with the command as .command."""
     argv, command = (argv[:argv.index("--")], argv[argv.index("--") + 1:]) \
         if "--" in argv else (argv, None)
-    parser = _Parser(
-        prog="scripts/vm", allow_abbrev=False,
+    parser = options.Parser(
+        "vm",
         usage="scripts/vm [options] -- COMMAND",
         description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: the command's own; 124 time-out; 125 the kernel "
@@ -111,18 +81,18 @@ def parse(argv):
         "here; 2 bad options; 1 trouble before the guest ran. More in "
         "docs/lab.md.")
     add = parser.add_argument
-    add("--kernel", type=_series, default="6.1", metavar="SERIES",
+    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
-    add("--cpus", type=number(1, 16), default=2, metavar="N",
+    add("--cpus", type=options.number(1, 16), default=2, metavar="N",
         help="virtual CPUs, 1 to 16 (default 2)")
-    add("--nvme-queues", type=number(1, 64), metavar="N",
+    add("--nvme-queues", type=options.number(1, 64), metavar="N",
         help="I/O queues of the NVMe disk, 1 to 64 (default: as CPUs)")
     add("--memory", type=size(384 << 20, 32 << 30), default=1 << 30,
         metavar="SIZE", help="384M to 32G (default 1G)")
     add("--disk", type=size(1 << 20, 1 << 40), default=1 << 30,
         metavar="SIZE",
         help="size of /dev/nvme0n1, 1M to 1024G, sparse (default 1G)")
-    add("--timeout", type=number(10, 86400), default=600, metavar="S",
+    add("--timeout", type=options.number(10, 86400), default=600, metavar="S",
         help="seconds for boot and command, 10 to 86400 (default 600)")
     add("--share", type=_folder, metavar="DIR",
         help="show DIR read-only as /share")
@@ -341,13 +311,13 @@ def main(argv=None):
         return TROUBLE
 
     def on_signal(signum, _):
-        raise Interrupted(signum)
+        raise options.Interrupted(signum)
     kernel.SPEAKER = "vm"
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, on_signal)
     try:
         return run(args)
-    except Interrupted as error:
+    except options.Interrupted as error:
         name = signal.Signals(error.number).name
         say(f"ended by {name}")
         return 128 + error.number
