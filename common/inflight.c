@@ -134,7 +134,12 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 		return;
 
 	atomic_long_inc(&fq->kicks);
-	blk_mq_run_hw_queue(hctx, true);
+	/*
+	 * Always through the worker, and without asking has_work() once more:
+	 * blk_mq_run_hw_queue() would, under a lock of the queue, and our own
+	 * has_work() comes here.
+	 */
+	blk_mq_delay_run_hw_queue(hctx, 0);
 }
 
 /**
@@ -208,7 +213,7 @@ void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 	smp_mb();
 	/*
 	 * Not flash_kick(): nothing keeps @first's memory here while
-	 * nr_requests changes. The core asks has_work() where it is safe.
+	 * nr_requests changes. The run asks has_work(), where it is safe.
 	 */
 	flash_run(fq, fq->nr_hctx);
 }
