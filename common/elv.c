@@ -52,11 +52,15 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 	       cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask);
 }
 
-static void flash_insert_head(struct flash_queue *fq, struct request *rq)
+/* Queue @rq to go before everything else: first or last of those that do. */
+static void flash_insert_head(struct flash_queue *fq, struct request *rq,
+			      bool first)
 {
-	list_add(&rq->queuelist, &fq->head);
+	if (first)
+		list_add(&rq->queuelist, &fq->head);
+	else
+		list_add_tail(&rq->queuelist, &fq->head);
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
-	fq->stats.head++;
 }
 
 static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
@@ -70,7 +74,7 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	/* What we could not release again is not counted, and goes at once. */
 	if (unlikely(!fr || !elv_rq_ours(rq))) {
 		fq->stats.untracked++;
-		flash_insert_head(fq, rq);
+		flash_insert_head(fq, rq, at_head);
 		return;
 	}
 
@@ -84,7 +88,8 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		atomic_dec(&fq->inflight);
 
 	if (unlikely(at_head)) {
-		flash_insert_head(fq, rq);
+		fq->stats.head++;
+		flash_insert_head(fq, rq, true);
 		return;
 	}
 	fr->seq = ++fq->seq;

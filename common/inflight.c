@@ -4,11 +4,12 @@
  *
  * The rule that keeps a bounded device alive: whenever something is queued and
  * a slot is free, either a run of a hardware queue is on its way, or the
- * context that made it so starts one. Three contexts make it so:
+ * context that made it so starts one. Four things make it so:
  *
  *   - a request is queued: the block layer runs the hardware queue next;
  *   - a slot is given back: flash_release() kicks;
- *   - the bound is raised: flash_set_bound() kicks.
+ *   - the bound is raised: flash_set_bound() kicks;
+ *   - what had to go first has been issued: see flash_issue_first().
  *
  * Counting down takes no lock. The race "the dispatcher saw the last slot
  * taken and stops" against "the slot is given back by one who saw nothing
