@@ -172,13 +172,22 @@ tun() {
 	read -r value <"$file" && say "$value"
 }
 
-# stat_get DISK KEY - sets STAT to a counter of iosched/stats, without a process
+# stats_get DISK - sets STATS to iosched/stats as it is at one moment, without a
+# process. In one go: a "read" for each line seeks back behind it, and the kernel
+# then prints the file anew, under load with numbers of other lengths.
+STATS=
+stats_get() {
+	IFS= read -r -d '' STATS <"/sys/block/$1/queue/iosched/stats" || :
+}
+
+# stat_get DISK KEY - sets STAT to one of these counters
 stat_get() {
 	local key value
 	STAT=no-$2
+	stats_get "$1"
 	while read -r key value; do
 		[[ $key == "$2" ]] && STAT=$value
-	done <"/sys/block/$1/queue/iosched/stats"
+	done <<<"$STATS"
 }
 
 # stat_of DISK KEY - prints it
@@ -189,7 +198,8 @@ stat_of() {
 
 # stats DISK - all counters in one line, for the log
 stats() {
-	say "$1 $(sched_get "$1"): $(tr '\n' ' ' <"/sys/block/$1/queue/iosched/stats")"
+	stats_get "$1"
+	say "$1 $(sched_get "$1"): ${STATS//$'\n'/ }"
 }
 
 # arrays DISK - its part of the scheduler's debugfs file
@@ -200,9 +210,10 @@ arrays() { awk -v disk="$1" '$1 == "disk" { on = $2 == disk } on' "$ARRAYS"; }
 at_rest() {
 	local key value
 	local -A s=()
+	stats_get "$1"
 	while read -r key value; do
-		s[$key]=$value
-	done <"/sys/block/$1/queue/iosched/stats"
+		[[ -z $key ]] || s[$key]=$value
+	done <<<"$STATS"
 	((s[queued] == 0 && s[inflight] == 0 &&
 	  s[inserted] == s[dispatched] + s[absorbed]))
 }
