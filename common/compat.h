@@ -24,6 +24,7 @@
 #include <linux/blk-mq.h>
 #include <linux/blkdev.h>
 #include <linux/hashtable.h>
+#include <linux/hrtimer.h>
 #include <linux/ioprio.h>
 #include <linux/kobject.h>
 #include <linux/list.h>
@@ -68,6 +69,7 @@
 # define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
 # define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
 # define ELV_SHALLOW_PER_WORD	1	/* unit of shallow_depth */
+# define ELV_LIMITS_AT_ALLOC	0	/* blk_mq_alloc_disk() takes limits */
 # define ELV_RQF_OURS		RQF_ELVPRIV
 #elif ELV_LAYOUT == 612
 # define ELV_INSERT_BOOL	0
@@ -75,6 +77,7 @@
 # define ELV_QUEUE_REGISTERED	0
 # define ELV_CACHED_RQ_PTR	0
 # define ELV_SHALLOW_PER_WORD	0
+# define ELV_LIMITS_AT_ALLOC	1
 # define ELV_RQF_OURS		RQF_USE_SCHED
 #else
 # error "ELV_LAYOUT names no layout that this file restates"
@@ -377,6 +380,78 @@ static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 static inline unsigned int elv_ioprio_level(unsigned short ioprio)
 {
 	return ioprio & 7;
+}
+
+/* For devices of our own, which only tests use */
+
+/* Segments of a request that memory is no limit for */
+#define LAB_MAX_SEGMENTS	256
+
+/**
+ * lab_alloc_disk - a disk that is no spinning one
+ * @set: its tags
+ * @unit: bytes that it reads, writes or discards at least to some effect
+ * @io_opt: bytes that it does best
+ * @max_sectors: sectors of one read or write
+ * @discard: sectors of one discard or write-zeroes request
+ * @cache: data may be lost without a flush; FUA is understood
+ * @data: for the queue's driver
+ *
+ * Return: the disk, or an ERR_PTR.
+ */
+static inline struct gendisk *lab_alloc_disk(struct blk_mq_tag_set *set,
+					     unsigned int unit,
+					     unsigned int io_opt,
+					     unsigned int max_sectors,
+					     unsigned int discard,
+					     bool cache, void *data)
+{
+#if ELV_LIMITS_AT_ALLOC
+	struct queue_limits lim = {
+		.logical_block_size	= SECTOR_SIZE,
+		.physical_block_size	= unit,
+		.io_min			= unit,
+		.io_opt			= io_opt,
+		.max_hw_sectors		= max_sectors,
+		.max_segments		= LAB_MAX_SEGMENTS,
+		.max_hw_discard_sectors	= discard,
+		.max_write_zeroes_sectors = discard,
+		.discard_granularity	= unit,
+		.features		= cache ?
+			BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA : 0,
+	};
+
+	return blk_mq_alloc_disk(set, &lim, data);
+#else
+	struct gendisk *disk = blk_mq_alloc_disk(set, data);
+	struct request_queue *q;
+
+	if (IS_ERR(disk))
+		return disk;
+	q = disk->queue;
+	blk_queue_logical_block_size(q, SECTOR_SIZE);
+	blk_queue_physical_block_size(q, unit);
+	blk_queue_io_min(q, unit);
+	blk_queue_io_opt(q, io_opt);
+	blk_queue_max_hw_sectors(q, max_sectors);
+	blk_queue_max_segments(q, LAB_MAX_SEGMENTS);
+	blk_queue_max_discard_sectors(q, discard);
+	blk_queue_max_write_zeroes_sectors(q, discard);
+	q->limits.discard_granularity = unit;
+	blk_queue_write_cache(q, cache, cache);
+	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
+	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
+	return disk;
+#endif
+}
+
+/* lab_hrtimer_setup - a timer of the monotonic clock */
+static inline void lab_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*function)(struct hrtimer *),
+				     enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
+	timer->function = function;
 }
 
 #endif /* FLASH_COMPAT_H */

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ftl.h - where a page of the host is in the flash
+ *
+ * A page-mapped translation layer with greedy garbage collection. Pure logic;
+ * the caller gives the memory. It decides places and counts work; what the
+ * work costs in time is for sim.c, which queues it on the dies.
+ *
+ * Tables change the moment a decision is made, the time for it passes on the
+ * dies afterwards, in the order of the decisions. So there is always room for
+ * the next write, however long it has to wait for its die, and no state in
+ * which collection waits for itself.
+ */
+#ifndef FLASHSIM_FTL_H
+#define FLASHSIM_FTL_H
+
+#include "env.h"
+#include "nand.h"
+
+#define FTL_MAX_TERMS	8
+#define FTL_MAX_XORS	4
+/* Mapping units that one program may write */
+#define FTL_MAX_PROG	256
+
+/* What a map entry says beside a place. */
+#define FTL_BUFFERED	0x80000000u	/* a copy is in the write buffer */
+#define FTL_NONE	0x7fffffffu	/* nowhere in the flash */
+
+enum ftl_alloc { FTL_STATIC, FTL_DYNAMIC };
+enum ftl_gc { FTL_GC_CHIP, FTL_GC_DEVICE, FTL_GC_NONE };
+
+/* die += mul * ((page / div) % mod) */
+struct ftl_term {
+	u32 div;
+	u32 mod;
+	u32 mul;
+};
+
+/**
+ * struct ftl_layout - which die a page is on, when the address decides
+ * @nr_terms: see struct ftl_term
+ * @term: them
+ * @nr_xors: folds
+ * @xor: die ^= (page >> xor) % dies
+ */
+struct ftl_layout {
+	unsigned int nr_terms;
+	struct ftl_term term[FTL_MAX_TERMS];
+	unsigned int nr_xors;
+	u32 xor[FTL_MAX_XORS];
+};
+
+/**
+ * struct ftl_cfg - what does not change
+ * @luns: dies
+ * @units: mapping units of the host
+ * @per_page: mapping units in a flash page
+ * @per_prog: mapping units that one program writes
+ * @per_block: mapping units in a block
+ * @blocks: blocks in a die
+ * @low: collect when a die (with @gc device: on average) has no more free ones
+ * @alloc: who chooses the die
+ * @gc: where collection looks and puts copies
+ * @whole: empty a victim at once, not paced with the writes
+ * @layout: for FTL_STATIC
+ */
+struct ftl_cfg {
+	unsigned int luns;
+	u32 units;
+	u32 per_page;
+	u32 per_prog;
+	u32 per_block;
+	u32 blocks;
+	u32 low;
+	enum ftl_alloc alloc;
+	enum ftl_gc gc;
+	bool whole;
+	struct ftl_layout layout;
+};
+
+enum ftl_block_state { FTL_FREE, FTL_OPEN, FTL_FULL, FTL_VICTIM };
+
+/**
+ * struct ftl_block - a block
+ * @valid: mapping units in it that the map points to
+ * @state: what it is used for
+ */
+struct ftl_block {
+	u32 valid;
+	u8 state;
+};
+
+/* Where writes go: a block and how full it is. */
+struct ftl_front {
+	u32 block;
+	u32 used;
+};
+
+/**
+ * struct ftl_lun - a die
+ * @front: open blocks: of the host, of collection
+ * @free: number of free blocks
+ * @next: where the search for one goes on, so that all wear alike
+ * @victim: the block under collection
+ * @at: how far it is copied
+ * @pace: mapping units to copy for each one written, in 1/65536
+ * @debt: how many are due, in 1/65536
+ */
+struct ftl_lun {
+	struct ftl_front front[2];
+	u32 free;
+	u32 next;
+	u32 victim;
+	u32 at;
+	u64 pace;
+	u64 debt;
+};
+
+#define FTL_NO_BLOCK	(~0u)
+
+/**
+ * struct ftl_work - what a write makes the flash do
+ * @lun: the die to program
+ * @gc_lun: the die on which collection reads and erases
+ * @gc_reads: pages it reads there
+ * @gc_units: mapping units it copies
+ * @gc_erases: blocks it erases
+ * @gc_dst: the die that its copies go to
+ * @gc_progs: programs there
+ */
+struct ftl_work {
+	unsigned int lun;
+	unsigned int gc_lun;
+	unsigned int gc_dst;
+	u32 gc_reads;
+	u32 gc_units;
+	u32 gc_erases;
+	u32 gc_progs;
+};
+
+/**
+ * struct ftl - the layer
+ * @cfg: what does not change
+ * @map: of each mapping unit of the host; NULL with FTL_GC_NONE
+ * @rev: the host's unit at each place
+ * @block: blocks, those of a die together
+ * @lun: dies
+ * @turn: die that a dynamic write tries first
+ * @gc_turn: die that copies across chips try first
+ * @victim_lun: with FTL_GC_DEVICE: where the victim is
+ * @group: scratch
+ * @free: free blocks in all
+ * @free_min: least number since the last reset
+ * @host: mapping units written by the host
+ * @flash: and to the flash, with copies and padding
+ * @copies: of them, by collection
+ * @erases: blocks erased
+ */
+struct ftl {
+	struct ftl_cfg cfg;
+	u32 *map;
+	u32 *rev;
+	struct ftl_block *block;
+	struct ftl_lun *lun;
+	unsigned int turn;
+	unsigned int gc_turn;
+	unsigned int victim_lun;
+	u32 group[FTL_MAX_PROG];
+	u64 free;
+	u64 free_min;
+	u64 host;
+	u64 flash;
+	u64 copies;
+	u64 erases;
+};
+
+static inline u32 ftl_place(const struct ftl *f, unsigned int lun, u32 block,
+			    u32 at)
+{
+	return (lun * f->cfg.blocks + block) * f->cfg.per_block + at;
+}
+
+static inline unsigned int ftl_lun_of(const struct ftl *f, u32 place)
+{
+	return place / f->cfg.per_block / f->cfg.blocks;
+}
+
+/* Number of places in the flash. */
+static inline u64 ftl_places(const struct ftl_cfg *cfg)
+{
+	return (u64)cfg->luns * cfg->blocks * cfg->per_block;
+}
+
+unsigned int ftl_layout_lun(const struct ftl_layout *layout, unsigned int luns,
+			    u32 page);
+int ftl_layout_check(const struct ftl_layout *layout, unsigned int luns);
+u32 ftl_share_max(const struct ftl_cfg *cfg, u32 *count);
+void ftl_init(struct ftl *f, const struct ftl_cfg *cfg);
+unsigned int ftl_choose(struct ftl *f, const struct nand *n);
+u32 ftl_write(struct ftl *f, unsigned int lun, const u32 *units, u32 nr,
+	      u32 flag, struct ftl_work *work);
+void ftl_buffer(struct ftl *f, u32 unit);
+void ftl_written(struct ftl *f, u32 place, u32 nr);
+void ftl_discard(struct ftl *f, u32 unit);
+void ftl_fill(struct ftl *f, u32 units, u64 overwrites, struct sim_rand *r);
+void ftl_reset_stats(struct ftl *f);
+int ftl_check(const struct ftl *f);
+
+#endif /* FLASHSIM_FTL_H */

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * nand.h - flash dies behind channels, in time
+ *
+ * Pure logic: the caller says what time it is and owns all memory. Times are
+ * ns. An operation belongs to one die and goes through up to three steps:
+ *
+ *   first   the die's array (sensing a page; what garbage collection does)
+ *   bus     the channel's bus (data to or from the die)
+ *   last    the die's array (programming, erasing)
+ *
+ * The die is held from the first step to the last; while the bus is taken the
+ * operation waits for it with its die held, as a die has one page register.
+ * Every delay is the time something else had the die or the bus.
+ *
+ * Each die and each channel has at most one event to come. They are processed
+ * in the order of time, so an operation begins exactly when what it waits for
+ * ends, however late the caller looks.
+ */
+#ifndef FLASHSIM_NAND_H
+#define FLASHSIM_NAND_H
+
+#include "env.h"
+
+#define NAND_MAX_CHANNELS	64
+#define NAND_MAX_CHIPS		256
+#define NAND_MAX_DIES		8
+#define NAND_MAX_LUNS		(NAND_MAX_CHIPS * NAND_MAX_DIES)
+
+/*
+ * Reads that may interrupt one program or erase before it gets its turn again:
+ * real devices bound the number of suspensions too, as otherwise a stream of
+ * reads would keep a program from ever ending.
+ */
+#define NAND_MAX_SUSPENDS	8
+
+enum nand_kind { NAND_READ, NAND_PROG, NAND_COLLECT, NAND_KINDS };
+
+enum nand_order {
+	NAND_CHIP_FIFO,		/* a die serves in the order of arrival */
+	NAND_READ_FIRST,	/* reads before the rest, on die and bus */
+	NAND_IN_ORDER,		/* as the first here; sim.c gates requests */
+};
+
+/**
+ * struct nand_cfg - the flash; does not change
+ * @channels: buses
+ * @ways: chips on each bus
+ * @dies: dies in each chip; die number = channel + channels * (way + ways * die)
+ * @ps_per_byte: bus time of a byte, in ps
+ * @suspend: what it costs to interrupt a program or erase; 0: never done
+ * @order: which operation a die takes next
+ */
+struct nand_cfg {
+	unsigned int channels;
+	unsigned int ways;
+	unsigned int dies;
+	u64 ps_per_byte;
+	u64 suspend;
+	enum nand_order order;
+};
+
+/**
+ * struct nand_cmd - an operation; memory of the caller
+ * @next: in the die's queue, or in the list of ended ones
+ * @owner: whose it is; the caller's
+ * @first: array time before the bus
+ * @last: array time after it
+ * @bytes: what crosses the bus, 0: it is not used
+ * @kind: what it is
+ * @lun: its die
+ * @host: it moves a request's data; not garbage collection or folding
+ * @type: the caller's
+ * @suspends: how often it was interrupted
+ * @gc: how much of its array time is garbage collection
+ * @queued: when it was handed over
+ * @begun: when it got its die
+ * @done: when it ended
+ */
+struct nand_cmd {
+	struct nand_cmd *next;
+	void *owner;
+	u64 first;
+	u64 last;
+	u64 gc;
+	u64 queued;
+	u64 begun;
+	u64 done;
+	u32 bytes;
+	u16 lun;
+	u8 kind;
+	u8 host;
+	u8 type;
+	u8 suspends;
+};
+
+struct nand_list {
+	struct nand_cmd *head;
+	struct nand_cmd **tail;
+};
+
+enum nand_step { NAND_FIRST, NAND_BUS, NAND_LAST };
+
+/**
+ * struct nand_lun - a die
+ * @wait: what waits for it: reads, the rest; in one queue unless reads go first
+ * @cur: what has it
+ * @step: what @cur is at
+ * @paused: a program or erase that @cur, a read, has interrupted
+ * @rest: the array time that @paused still needs
+ * @paused_step: where it was
+ */
+struct nand_lun {
+	struct nand_list wait[2];
+	struct nand_cmd *cur;
+	struct nand_cmd *paused;
+	u64 rest;
+	enum nand_step step;
+	enum nand_step paused_step;
+};
+
+struct nand_chan {
+	struct nand_list wait[2];
+	struct nand_cmd *cur;
+	u64 busy;
+};
+
+/**
+ * struct nand_chip - what a chip has done
+ * @working: its dies that hold an operation
+ * @since: when that was last 0 and became more
+ * @busy: time in which a die worked, up to @since
+ * @ops: operations ended, by kind
+ * @erases: blocks erased
+ */
+struct nand_chip {
+	unsigned int working;
+	u64 since;
+	u64 busy;
+	u64 ops[NAND_KINDS];
+	u64 erases;
+};
+
+/**
+ * struct nand_stats - sums since the last reset
+ * @conflicts: operations that met a die taken by another request, by kind of
+ *	the one that was there and of the one that came
+ * @wait: what operations of requests waited for their die, by kind
+ * @suspends: programs and erases interrupted
+ * @active: time in which any request was outstanding
+ * @busy: integral of the number of busy chips over that time
+ */
+struct nand_stats {
+	u64 conflicts[2][2];
+	u64 wait[2];
+	u64 suspends;
+	u64 active;
+	u64 busy;
+};
+
+/**
+ * struct nand - the flash
+ * @cfg: its configuration
+ * @luns: number of dies
+ * @chips: number of chips
+ * @lun: the dies
+ * @chan: the channels
+ * @chip: the chips
+ * @time: of each die's event, then of each channel's
+ * @pos: where it is in @heap
+ * @heap: dies and channels that have an event to come, earliest first
+ * @nr_events: how many
+ * @outstanding: requests that the device has, set by nand_outstanding()
+ * @busy_chips: chips with a working die
+ * @since: when @busy_chips or @outstanding changed last
+ * @stats: sums
+ */
+struct nand {
+	struct nand_cfg cfg;
+	unsigned int luns;
+	unsigned int chips;
+	struct nand_lun lun[NAND_MAX_LUNS];
+	struct nand_chan chan[NAND_MAX_CHANNELS];
+	struct nand_chip chip[NAND_MAX_CHIPS];
+	u64 time[NAND_MAX_LUNS + NAND_MAX_CHANNELS];
+	u16 pos[NAND_MAX_LUNS + NAND_MAX_CHANNELS];
+	u16 heap[NAND_MAX_LUNS + NAND_MAX_CHANNELS];
+	unsigned int nr_events;
+	unsigned int outstanding;
+	unsigned int busy_chips;
+	u64 since;
+	struct nand_stats stats;
+};
+
+static inline void nand_list_init(struct nand_list *list)
+{
+	list->head = NULL;
+	list->tail = &list->head;
+}
+
+static inline void nand_list_add(struct nand_list *list, struct nand_cmd *cmd)
+{
+	cmd->next = NULL;
+	*list->tail = cmd;
+	list->tail = &cmd->next;
+}
+
+static inline struct nand_cmd *nand_list_take(struct nand_list *list)
+{
+	struct nand_cmd *cmd = list->head;
+
+	if (cmd) {
+		list->head = cmd->next;
+		if (!list->head)
+			list->tail = &list->head;
+	}
+	return cmd;
+}
+
+/* Time of the next event, or SIM_NEVER. */
+static inline u64 nand_next(const struct nand *n)
+{
+	return n->nr_events ? n->time[n->heap[0]] : SIM_NEVER;
+}
+
+/* True if the die neither works nor has something to do. */
+static inline bool nand_idle(const struct nand *n, unsigned int lun)
+{
+	const struct nand_lun *l = &n->lun[lun];
+
+	return !l->cur && !l->wait[0].head && !l->wait[1].head;
+}
+
+static inline unsigned int nand_chip_of(const struct nand *n, unsigned int lun)
+{
+	return lun % n->chips;
+}
+
+int nand_init(struct nand *n, const struct nand_cfg *cfg);
+bool nand_submit(struct nand *n, struct nand_cmd *cmd, u64 now);
+void nand_run(struct nand *n, u64 now, struct nand_list *ended);
+void nand_outstanding(struct nand *n, int change, u64 now);
+u64 nand_chip_busy(const struct nand *n, unsigned int chip, u64 now);
+void nand_reset_stats(struct nand *n, u64 now);
+
+#endif /* FLASHSIM_NAND_H */

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * sim.h - a solid state drive in time: from a request's arrival to its end
+ *
+ * Pure logic on top of nand.h and ftl.h. A request goes through
+ *
+ *   read    firmware - dies and buses - host link
+ *   write   firmware - host link - write buffer, or dies and buses
+ *
+ * with NAND_IN_ORDER through a gate before the dies, which opens for a request
+ * when all before it have started and all its dies are idle.
+ *
+ * With a write buffer a write ends when all of it is in the buffer. What is in
+ * there is programmed as soon as a whole program is together; its room is free
+ * again when that program has ended.
+ */
+#ifndef FLASHSIM_SIM_H
+#define FLASHSIM_SIM_H
+
+#include "env.h"
+#include "ftl.h"
+#include "nand.h"
+
+enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS };
+
+#define SIM_SECTOR	512u
+#define SIM_MAX_RANGES	64
+
+/**
+ * struct sim_cfg - the drive; does not change
+ * @nand: dies and buses
+ * @t_read: array time of a read
+ * @t_prog: array time of a program
+ * @t_prog_slc: array time of a program into the SLC buffer
+ * @t_erase: array time of an erase
+ * @ps_link: host link, ps for each byte
+ * @duplex: the link goes both ways at once
+ * @fw_read: firmware time of a read
+ * @fw_write: firmware time of anything else
+ * @fw_4k: and for each 4 KiB of data
+ * @exponential: array times are drawn, with these means
+ * @unit: bytes of a mapping unit
+ * @page: bytes of a flash page
+ * @sectors: capacity that the host sees
+ * @offset: sectors between the drive's first one and the host's
+ * @buffer: mapping units that the write buffer holds, 0: none
+ * @slc: programs that the SLC buffer of a die takes
+ * @slc_idle: idle time after which it is folded
+ * @ranges: address ranges that chip time is kept for
+ * @series: period of the series
+ * @seed: of all that is drawn
+ */
+struct sim_cfg {
+	struct nand_cfg nand;
+	u64 t_read;
+	u64 t_prog;
+	u64 t_prog_slc;
+	u64 t_erase;
+	u64 ps_link;
+	bool duplex;
+	u64 fw_read;
+	u64 fw_write;
+	u64 fw_4k;
+	bool exponential;
+	u32 unit;
+	u32 page;
+	u64 sectors;
+	u32 offset;
+	u32 buffer;
+	u32 slc;
+	u64 slc_idle;
+	unsigned int ranges;
+	u64 series;
+	u32 seed;
+};
+
+/**
+ * struct sim_rq - a request
+ * @next: in the list of the stage that it is in, or of ended ones
+ * @sector: first sector
+ * @sectors: how many
+ * @op: what to do
+ * @fua: a write that ends in the flash
+ * @arrival: when it was handed over
+ * @begun: when the first of its operations got a die; SIM_NEVER: none did
+ * @due: when the stage that it is in ends
+ * @done: when it ended
+ * @seq: a flush waits for what came into the buffer up to here
+ * @left: operations to come
+ * @nr: operations prepared
+ * @admitted: mapping units that are in the write buffer
+ * @again: a write that reads the rest of its units first
+ * @ready: @cmd is filled in
+ * @conflict: it met another request's
+ * @chip: first chip
+ * @chips: how many
+ * @cmd: its operations
+ */
+struct sim_rq {
+	struct sim_rq *next;
+	u64 sector;
+	u64 arrival;
+	u64 begun;
+	u64 due;
+	u64 done;
+	u64 seq;
+	u32 sectors;
+	u32 left;
+	u32 nr;
+	u32 admitted;
+	u16 chip;
+	u16 chips;
+	u8 op;
+	u8 fua;
+	u8 conflict;
+	u8 again;
+	u8 ready;
+	struct nand_cmd cmd[];
+};
+
+struct sim_queue {
+	struct sim_rq *head;
+	struct sim_rq **tail;
+};
+
+/**
+ * struct sim_prog - a program of what was in the write buffer
+ * @next: free, or under way
+ * @cmd: its operation
+ * @seq: what came into the buffer up to here is in it, or was before
+ * @place: first place
+ * @nr: mapping units
+ * @range: address range of the first of them
+ * @slc: into the SLC buffer
+ */
+struct sim_prog {
+	struct sim_prog *next;
+	struct nand_cmd cmd;
+	u64 seq;
+	u32 place;
+	u32 nr;
+	u8 range;
+	u8 slc;
+};
+
+/* What a nand_cmd belongs to. */
+enum sim_cmd_type { SIM_CMD_RQ, SIM_CMD_PROG, SIM_CMD_GC, SIM_CMD_FOLD };
+
+/* A row of the log. */
+struct sim_log {
+	u64 arrival;
+	u64 begun;
+	u64 done;
+	u64 sector;
+	u32 sectors;
+	u16 chip;
+	u16 chips;
+	u8 op;
+};
+
+/* A row of the series. */
+struct sim_row {
+	u64 read_bytes;
+	u64 write_bytes;
+	u32 reads;
+	u32 writes;
+	u32 copies;
+	u32 outstanding;
+};
+
+/**
+ * struct sim_stats - sums since the last reset
+ */
+struct sim_stats {
+	u64 requests[SIM_OPS];
+	u64 bytes[2];
+	u64 latency[2];
+	u64 conflict_requests[2];
+	u32 outstanding_max;
+	u64 buffer_hits;
+	u64 nand_reads;
+	u64 nand_programs;
+	u64 slc_programs;
+	u64 slc_folds;
+	u64 gc_ns;
+	u64 range_ns[SIM_MAX_RANGES][2];
+};
+
+/**
+ * struct sim - a drive
+ * @cfg: what does not change
+ * @nand: its dies and buses
+ * @ftl: where pages are
+ * @rand: of service times
+ * @now: time of what was done last
+ * @start: time of the last reset
+ * @outstanding: requests that it has
+ * @fw: in the firmware, by due
+ * @down: on the link towards the drive
+ * @up: on the link towards the host
+ * @gate: before the dies, in order of arrival
+ * @admit: before the write buffer
+ * @flush: waiting for programs
+ * @link_free: when the link is free: up, down
+ * @ring: mapping units in the buffer that no program has yet
+ * @ring_at: the oldest
+ * @ring_nr: how many
+ * @buffered: mapping units in the buffer, those in programs too
+ * @prog_free: programs to use
+ * @prog_busy: number of programs under way
+ * @came: mapping units that ever came into the buffer
+ * @went: of them, those that a program has taken
+ * @gc_free: commands for collection
+ * @slc_used: programs in the SLC buffer, a die
+ * @slc_all: in all
+ * @folding: dies that fold
+ * @fold: a command for each die
+ * @idle_at: when folding may begin
+ * @log, @log_len, @log_nr: the log
+ * @row, @row_len, @row_nr: the series
+ * @row_cur: the row that is under way
+ * @row_end: when it ends
+ * @row_chip: busy share of each chip in each row
+ * @chip_was: busy time of each chip when the row began
+ * @copies_was: copies then
+ * @stats: sums
+ */
+struct sim {
+	struct sim_cfg cfg;
+	struct nand nand;
+	struct ftl ftl;
+	struct sim_rand rand;
+	u64 now;
+	u64 start;
+	u32 outstanding;
+	struct sim_queue fw, down, up, gate, admit, flush;
+	u64 link_free[2];
+	u32 *ring;
+	u32 ring_at;
+	u32 ring_nr;
+	u32 buffered;
+	struct sim_prog *prog_free;
+	u32 prog_busy;
+	u64 came;
+	u64 went;
+	struct nand_cmd *gc_free;
+	u32 *slc_used;
+	u64 slc_all;
+	u32 folding;
+	struct nand_cmd *fold;
+	u64 idle_at;
+	struct sim_log *log;
+	u32 log_len;
+	u32 log_nr;
+	struct sim_row *row;
+	u16 *row_chip;
+	u32 row_len;
+	u32 row_nr;
+	struct sim_row row_cur;
+	u64 row_end;
+	u64 *chip_was;
+	u64 copies_was;
+	struct sim_stats stats;
+};
+
+/* Mapping units of the drive: those of the host, and before its first sector */
+static inline u32 sim_units(const struct sim_cfg *cfg)
+{
+	return (u32)(((cfg->sectors + cfg->offset) * SIM_SECTOR + cfg->unit - 1) /
+		     cfg->unit);
+}
+
+/* Operations that a request of @bytes may need. */
+static inline u32 sim_max_cmds(const struct sim_cfg *cfg, u32 bytes)
+{
+	return bytes / cfg->unit + 2;
+}
+
+void sim_init(struct sim *s, const struct sim_cfg *cfg, u64 now);
+void sim_add_progs(struct sim *s, struct sim_prog *progs, u32 nr);
+void sim_add_gc(struct sim *s, struct nand_cmd *cmds, u32 nr);
+void sim_submit(struct sim *s, struct sim_rq *rq, u64 now);
+struct sim_rq *sim_run(struct sim *s, u64 now);
+u64 sim_next(const struct sim *s);
+void sim_reset_stats(struct sim *s, u64 now);
+
+#endif /* FLASHSIM_SIM_H */
