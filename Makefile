@@ -172,6 +172,14 @@ check: deps
 bench: deps
 	+$(Q)scripts/bench
 
+.PHONY: bench-cost
+bench-cost: deps
+	+$(Q)scripts/bench-cost
+
+.PHONY: report
+report:
+	$(Q)scripts/report
+
 .PHONY: unit
 unit:
 	+$(Q)$(MAKE) -C tests/unit
@@ -184,10 +192,12 @@ depmod = if [ -e $(mod-dir)/modules.order ]; then \
 		depmod $(if $(mod-root),-b $(mod-root)) $(release); \
 	else echo "no kernel $(release) in $(mod-dir): depmod left out"; fi
 
+# Not those of tests/: they are for the lab.
 .PHONY: install
 install: modules
 	$(Q)install -d $(mod-dir)/updates
-	$(Q)install -m 644 $(out)/*.ko $(mod-dir)/updates/
+	$(Q)install -m 644 $(patsubst %,$(out)/%.ko,$(notdir $(filter-out \
+		tests/%,$(module-dirs)))) $(mod-dir)/updates/
 	@$(depmod)
 
 .PHONY: uninstall
@@ -214,7 +224,10 @@ help:
 	'make vm-modules build for the kernels of the test machines' \
 	'                SERIES="6.1 6.12" chooses' \
 	'make check      all tests: on this machine and in virtual machines' \
-	'make bench      the benchmarks behind the results table' \
+	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \
+	'                device, then K2 on a simulated SSD in virtual time' \
+	'make bench-cost what each scheduler costs the CPU, in virtual time' \
+	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \
 	'make install    into /lib/modules/RELEASE/updates, then depmod; DESTDIR' \

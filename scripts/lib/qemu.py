@@ -41,6 +41,8 @@ class Machine:
     memory: int = 1 << 30
     disk: int = 1 << 30
     accel: str = "tcg"
+    virtual_time: bool = False  # with tcg and one CPU only
+    nvme: bool = True
     share: str = ""
     out: str = ""
     options: str = ""
@@ -61,7 +63,25 @@ class Result:
     marks: dict = field(default_factory=dict)
 
 
-def _command_line():
+# One instruction is 1 ns; when the CPU idles, the clock jumps to the next timer.
+# Two runs with the same initramfs are then the same to the last instruction,
+# unless the guest sees the host's date or its random numbers (-seed does not
+# reach RDRAND). Without RDRAND the kernel makes do with its own jitter.
+VIRTUAL_TIME = ("-accel", "tcg,thread=single",
+                "-cpu", "max,rdrand=off,rdseed=off",
+                "-icount", "shift=0,sleep=off",
+                "-rtc", "base=2024-01-01T00:00:00,clock=vm")
+_VIRTUAL_TIME_WORDS = (
+    # The TSC counts instructions: it cannot be wrong, and a watchdog that
+    # compares it with another clock only costs time.
+    "clocksource=tsc", "tsc=reliable",
+    # Where a program's stack and heap lie decides how many instructions it
+    # takes, by a few.
+    "norandmaps",
+)
+
+
+def _command_line(virtual_time):
     return " ".join((
         "console=ttyS0,115200", "loglevel=8",
         # A dead guest ends QEMU (-no-reboot) instead of rebooting for ever.
@@ -73,12 +93,15 @@ def _command_line():
         "random.trust_cpu=on",
         # As in guest-init.sh: a virtual CPU can stand still under TCG.
         "rcupdate.rcu_cpu_stall_timeout=60",
+        *(_VIRTUAL_TIME_WORDS if virtual_time else ()),
     ))
 
 
 def arguments(machine, fds):
     """QEMU's command line; `fds` numbers the files that it inherits."""
-    if machine.accel == "kvm":
+    if machine.virtual_time:
+        accel = list(VIRTUAL_TIME)
+    elif machine.accel == "kvm":
         accel = ["-accel", "kvm", "-cpu", "host"]
     else:
         accel = ["-accel", "tcg,thread=multi", "-cpu", "max"]
@@ -87,16 +110,20 @@ def arguments(machine, fds):
         "-no-reboot", "-display", "none", "-smp", str(machine.cpus),
         "-m", f"{machine.memory >> 20}M",
         "-kernel", machine.kernel, "-initrd", f"/dev/fd/{fds['initrd']}",
-        "-append", _command_line(),
+        "-append", _command_line(machine.virtual_time),
     ]
+    # A socket is full after some 280 single bytes, and a guest that has to wait
+    # has waited for the host; a pipe takes a megabyte, but has one direction.
+    port = "file,id={0},path=/dev/fd/{1}" if machine.virtual_time else \
+        "socket,id={0},fd={1}"
     for name in ("console", "output", "control"):
-        line += ["-chardev", f"socket,id={name},fd={fds[name]}",
+        line += ["-chardev", port.format(name, fds[name]),
                  "-serial", f"chardev:{name}"]
     line += ["-chardev", f"socket,id=qmp,fd={fds['qmp']}",
              "-mon", "chardev=qmp,mode=control"]
     # no-flush: the host's disk is not waited for; a guest's data is worth
     # nothing once the guest is gone.
-    line += [
+    line += [] if not machine.nvme else [
         "-add-fd", f"fd={fds['disk']},set=1",
         "-blockdev", "driver=raw,node-name=disk,discard=unmap,"
         "cache.direct=off,cache.no-flush=on,file.driver=file,"
@@ -121,6 +148,17 @@ def _die_with_parent(parent):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _pipe():
+    """(reading end, writing end) of a pipe as large as everyone may have it."""
+    ends = [open(fd, mode, buffering=0)
+            for fd, mode in zip(os.pipe(), ("rb", "wb"))]
+    try:
+        fcntl.fcntl(ends[1], fcntl.F_SETPIPE_SZ, 1 << 20)
+    except OSError:
+        pass
+    return ends
+
+
 class Guest:
     """A running QEMU with its channels."""
 
@@ -142,7 +180,10 @@ class Guest:
                     view = view[os.write(initrd, view):]
             disk.truncate(machine.disk)
             for name in ("console", "output", "control", "qmp"):
-                self.ends[name], theirs[name] = socket.socketpair()
+                if machine.virtual_time and name != "qmp":
+                    self.ends[name], theirs[name] = _pipe()
+                else:
+                    self.ends[name], theirs[name] = socket.socketpair()
                 fds[name] = theirs[name].fileno()
             fds.update(initrd=initrd, disk=disk.fileno())
             parent = os.getpid()
@@ -171,9 +212,19 @@ class Guest:
         """Asks the kernel for a report over its serial console.
 
         From outside, as a guest that hangs cannot be relied upon to ask for
-        it itself: a BREAK on the console and then the key.
+        it itself: a BREAK on the console and then the key. In virtual time
+        the console takes no input, so there it comes from the keyboard.
         """
         qmp = self.ends["qmp"]
+        if self.machine.virtual_time:
+            for key in keys:
+                for request in ({"execute": "qmp_capabilities"},
+                                {"execute": "send-key", "arguments": {"keys": [
+                                    {"type": "qcode", "data": code}
+                                    for code in ("alt", "sysrq", key)]}}):
+                    qmp.sendall(json.dumps(request).encode() + b"\n")
+                time.sleep(0.3)
+            return
         for key in keys:
             for request in ({"execute": "qmp_capabilities"},
                             {"execute": "chardev-send-break",
@@ -228,7 +279,7 @@ def run(machine, timeout, on_output, on_console=None):
                 break
             for key, _ in ready:
                 try:
-                    data = key.fileobj.recv(1 << 16)
+                    data = os.read(key.fd, 1 << 16)
                 except ConnectionError:
                     data = b""
                 if not data:

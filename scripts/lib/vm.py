@@ -83,17 +83,20 @@ def parse(argv):
     add = parser.add_argument
     add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
-    add("--cpus", type=options.number(1, 16), default=2, metavar="N",
+    add("--cpus", type=options.number(1, 16), metavar="N",
         help="virtual CPUs, 1 to 16 (default 2)")
     add("--nvme-queues", type=options.number(1, 64), metavar="N",
         help="I/O queues of the NVMe disk, 1 to 64 (default: as CPUs)")
     add("--memory", type=size(384 << 20, 32 << 30), default=1 << 30,
         metavar="SIZE", help="384M to 32G (default 1G)")
-    add("--disk", type=size(1 << 20, 1 << 40), default=1 << 30,
-        metavar="SIZE",
+    add("--disk", type=size(1 << 20, 1 << 40), metavar="SIZE",
         help="size of /dev/nvme0n1, 1M to 1024G, sparse (default 1G)")
     add("--timeout", type=options.number(10, 86400), default=600, metavar="S",
         help="seconds for boot and command, 10 to 86400 (default 600)")
+    add("--virtual-time", action="store_true",
+        help="the guest's clock counts its instructions, whatever the host "
+        "does; one CPU, no KVM, and an NVMe disk only with --disk or "
+        "--nvme-queues")
     add("--share", type=_folder, metavar="DIR",
         help="show DIR read-only as /share")
     add("--out", type=_new_folder, metavar="DIR",
@@ -116,7 +119,16 @@ def parse(argv):
         shlex.split(args.qemu)
     except ValueError as error:
         parser.error(f"argument --qemu: '{args.qemu}': {error}")
+    if args.virtual_time:
+        if args.cpus not in (None, 1):
+            parser.error(f"argument --cpus: '{args.cpus}': --virtual-time "
+                         "wants 1, its clock counts the instructions of one "
+                         "CPU")
+    args.cpus = args.cpus or (1 if args.virtual_time else 2)
+    # In virtual time only for those who ask for one: it has the host's time.
+    args.nvme = bool(not args.virtual_time or args.disk or args.nvme_queues)
     args.nvme_queues = args.nvme_queues or args.cpus
+    args.disk = args.disk or 1 << 30
     args.vmlinuz = ""
     return args
 
@@ -278,24 +290,31 @@ def run(args):
         "KERNEL_SERIES": args.kernel,
         "LAB_SHARE": "1" if args.share else "",
         "LAB_OUT": "1" if args.out else "",
+        "VIRTUAL_TIME": "1" if args.virtual_time else "",
     }
     trees = [(REPO / "tests" / name, f"tests/{name}")
              for name in ("vm", "fio")]
     parts += (initramfs.project(cache, facts, own, trees, args.command,
                                 environment),)
-    accel = accelerator(cache, facts, parts[:2])
+    accel = "tcg" if args.virtual_time else \
+        accelerator(cache, facts, parts[:2])
     if args.out:
         os.makedirs(args.out, exist_ok=True)
     scratch = os.environ.get("TMPDIR") or tempfile.gettempdir()
     machine = qemu.Machine(
         kernel=facts["vmlinux"], initramfs=parts, cpus=args.cpus,
         nvme_queues=args.nvme_queues, memory=args.memory, disk=args.disk,
-        accel=accel, share=args.share or "",
+        accel=accel, virtual_time=args.virtual_time, nvme=args.nvme,
+        share=args.share or "",
         out=args.out or "", options=args.qemu,
         scratch=scratch)
-    say(f"{facts['release']}, {accel.upper()}, {args.cpus} CPUs, "
-        f"{args.nvme_queues} NVMe queues, {len(own)} own modules, initramfs "
-        f"{sum(map(len, parts)) / 1e6:.0f} MB")
+    if args.virtual_time and args.nvme:
+        say("the NVMe disk completes in the host's time, and now so does the "
+            "boot: nothing here is repeatable to the nanosecond")
+    shape = "virtual time, 1 CPU" if args.virtual_time else \
+        f"{args.cpus} CPUs, {args.nvme_queues} NVMe queues"
+    say(f"{facts['release']}, {accel.upper()}, {shape}, {len(own)} own "
+        f"modules, initramfs {sum(map(len, parts)) / 1e6:.0f} MB")
     # What a boot that died is tried again with: the way hardware does it.
     args.vmlinuz = facts["vmlinuz"]
     log = REPO / "build" / "vm" / \

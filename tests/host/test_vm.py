@@ -188,6 +188,7 @@ def test_control_lines():
     (["--share", "/nonexistent/x"], ["'/nonexistent/x'", "exists"]),
     (["--qemu", "a 'b"], ["a 'b"]),
     (["--frobnicate"], ["--frobnicate"]),
+    (["--virtual-time", "--cpus", "2"], ["--cpus", "'2'", "one CPU"]),
 ])
 def test_bad_options_are_refused(options, words, capsys):
     with pytest.raises(SystemExit) as ending:
@@ -246,6 +247,58 @@ def test_qemu_gets_what_was_asked_for():
     assert "path=/a,,b," in joined and "readonly=on" in joined
     assert line[-2:] == ["-foo", "x y"]
     assert "mount_tag=out" not in joined
+
+
+def test_virtual_time_has_nothing_of_the_host():
+    args = vm.parse(["--virtual-time", "--", "x"])
+    assert args.virtual_time and args.cpus == 1
+    assert vm.parse(["--virtual-time", "--cpus", "1", "--", "x"]).cpus == 1
+    usual = vm.parse(["--", "x"])
+    assert not usual.virtual_time
+    assert (usual.cpus, usual.nvme_queues, usual.disk) == (2, 2, 1 << 30)
+
+    fds = dict(initrd=3, console=4, output=5, control=6, qmp=7, disk=8)
+    machine = qemu.Machine(kernel="/k", initramfs=(), cpus=1, accel="kvm",
+                           virtual_time=True, nvme=args.nvme)
+    joined = " ".join(qemu.arguments(machine, fds))
+    assert "thread=single" in joined and "-smp 1" in joined
+    assert "-icount shift=0,sleep=off" in joined
+    for word in ("kvm", "nvme", "id=output,fd=", "thread=multi"):
+        assert word not in joined
+    assert "rdrand=off" in joined and "clock=vm" in joined
+    # Whoever asks for a disk gets one, whatever that does to the clock.
+    assert vm.parse(["--virtual-time", "--disk", "1G", "--", "x"]).nvme
+    assert vm.parse(["--virtual-time", "--nvme-queues", "1", "--", "x"]).nvme
+    machine.nvme = True
+    assert "nvme" in " ".join(qemu.arguments(machine, fds))
+    machine.virtual_time = False
+    machine.accel = "tcg"
+    joined = " ".join(qemu.arguments(machine, fds))
+    assert "icount" not in joined and "nvme" in joined
+    assert "norandmaps" not in joined and "rdrand" not in joined
+
+
+def test_sysrq_in_virtual_time_comes_from_the_keyboard():
+    class Wire:
+        sent = b""
+
+        def sendall(self, data):
+            self.sent += data
+
+    guest = qemu.Guest(qemu.Machine(kernel="", initramfs=(),
+                                    virtual_time=True))
+    guest.ends = {"qmp": Wire()}
+    guest.sysrq("w")
+    assert b"send-key" in guest.ends["qmp"].sent
+    assert b'"data": "w"' in guest.ends["qmp"].sent
+
+
+def test_pipes_take_much_more_than_a_console_says():
+    reading, writing = qemu._pipe()
+    with reading, writing:
+        os.set_blocking(writing.fileno(), False)
+        for _ in range(60000):
+            assert writing.write(b"x") == 1
 
 
 ONE_LINE = """\

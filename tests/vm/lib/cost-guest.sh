@@ -1,0 +1,284 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The guest's side of scripts/bench-cost: makes the cells of its plan, one after
+# the other, and prints what the clock says. Everything is decided, computed and
+# judged by scripts/lib/benchcost.py, which also starts this, in virtual time.
+#
+# COST_PLAN: a line a cell:
+#	ID DISK DISK-OPTIONS DEPTH SCHEDULER SETTINGS
+#   with commas between options and settings and "-" for none. A setting is
+#   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
+#   scheduler without such a file.
+# COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
+# COST_SEED: of the offsets.
+#
+# Answers on stdout, one line each, begin with "cost: ".
+
+set -u
+
+NULLB=/sys/kernel/config/nullb
+TRACING=/sys/kernel/tracing
+TMP=$(mktemp -d)
+STATS_PERIOD=0.01
+
+answer() { printf 'cost: %s\n' "$*"; }
+
+# nap SECONDS - without a process
+exec {NAP}<> <(:)
+nap() { read -rt "$1" -u "$NAP" _ || :; }
+
+# Disks: each is made once and stays, but flashsim has one set of parameters.
+
+declare -A DISKS=()
+DISK='' MADE=0
+
+flashsim_gone() {
+	local key
+	for key in "${!DISKS[@]}"; do
+		[[ $key == flashsim* ]] || continue
+		echo none >"/sys/block/${DISKS[$key]}/queue/scheduler"
+		unset "DISKS[$key]"
+		rmmod flashsim || return
+	done
+}
+
+# disk KIND OPTIONS - sets DISK; status 1 and WHY if there is none
+disk() {
+	local key="$1 $2" file before pair
+	WHY=
+	if [[ -n ${DISKS[$key]:-} ]]; then
+		DISK=${DISKS[$key]}
+		return
+	fi
+	DISK=
+	[[ $1 != flashsim ]] || flashsim_gone || return
+	before=" $(echo /sys/block/*) "
+	case $1 in
+	null)
+		[[ -d $NULLB ]] || modprobe null_blk nr_devices=0 || {
+			WHY="no module null_blk"
+			return 1
+		}
+		file=$NULLB/d$((++MADE))
+		mkdir "$file" || return 1
+		for pair in ${2//,/ }; do
+			echo "${pair#*=}" >"$file/${pair%%=*}" || {
+				WHY="null_blk refuses $pair"
+				return 1
+			}
+		done
+		echo 1 >"$file/power" ;;
+	flashsim)
+		modinfo flashsim >"$TMP/modinfo" 2>&1 || {
+			WHY="no module flashsim"
+			return 1
+		}
+		# shellcheck disable=SC2086 # one word an option
+		modprobe flashsim ${2//,/ } || {
+			WHY="flashsim cannot be loaded with $2"
+			return 1
+		} ;;
+	esac
+	# The name of a null_blk disk differs from kernel to kernel.
+	nap 0.5
+	for file in /sys/block/*; do
+		[[ $before == *" $file "* ]] || DISK=${file##*/}
+	done
+	[[ -b /dev/$DISK ]] || {
+		WHY="no /dev/$DISK"
+		return 1
+	}
+	DISKS[$key]=$DISK
+	# The first fio of all has its own files to bring in.
+	load 1 100
+}
+
+# scheduler NAME SETTINGS - selects it anew; status 1 and WHY if that is not to be,
+# 2 if there is nothing to be measured
+scheduler() {
+	local queue=/sys/block/$DISK/queue setting
+	WHY="no scheduler $1"
+	READ_STATS=
+	echo none >"$queue/scheduler"
+	[[ $1 == none ]] || echo "$1" 2>"$TMP/error" >"$queue/scheduler" ||
+		return 1
+	[[ $2 == - ]] && return 0
+	for setting in ${2//,/ }; do
+		case $setting in
+		read-stats)
+			WHY="$1 has no stats"
+			READ_STATS=$queue/iosched/stats
+			[[ -r $READ_STATS ]] || return 1 ;;
+		if-*)
+			WHY="$1 has no ${setting#if-}"
+			[[ -e $queue/iosched/${setting#if-} ]] || return 2 ;;
+		*)
+			WHY="$1 refuses $setting"
+			echo "${setting#*=}" 2>"$TMP/error" \
+				>"$queue/iosched/${setting%%=*}" || return 1 ;;
+		esac
+	done
+}
+
+# clock - sets NOW and IDLE, both in ns since boot. The kernel books a CPU's idle
+# time under one of two names, depending on what sleeps on it.
+clock() {
+	local line
+	mapfile -t LINES </proc/timer_list
+	NOW='' IDLE=0
+	for line in "${LINES[@]}"; do
+		case $line in
+		"now at "*)
+			NOW=${line//[!0-9]/} ;;
+		*.idle_sleeptime*|*.iowait_sleeptime*)
+			line=${line#*:}
+			IDLE=$((IDLE + ${line//[!0-9]/})) ;;
+		esac
+	done
+}
+
+# switches - sets SWITCHES, of tasks since boot
+switches() {
+	local line
+	mapfile -t LINES </proc/stat
+	for line in "${LINES[@]}"; do
+		[[ $line == ctxt* ]] && SWITCHES=${line#ctxt }
+	done
+}
+
+# load DEPTH IOS - status of fio
+load() {
+	fio --name=cost --filename="/dev/$DISK" --rw=randread --bs=4k --direct=1 \
+		--ioengine=libaio --iodepth="$1" --number_ios="$2" --thread \
+		--norandommap --randrepeat=1 --randseed="$COST_SEED" \
+		--gtod_reduce=1 --disk_util=0 --invalidate=0 \
+		--output-format=json --output="$TMP/fio" --aux-path="$TMP"
+}
+
+# fio_ios - reads that fio has completed, all of them without an error
+fio_ios() {
+	local errors
+	errors=$(grep -c '"error" : 0,' "$TMP/fio")
+	((errors == 1)) || return
+	awk -F '[:,]' '/"total_ios"/ { print $2 + 0; exit }' "$TMP/fio"
+}
+
+# time_cell ID DEPTH - a short and a long run: what is done once for each run is
+# in both, so the difference has only what is done for each I/O.
+time_cell() {
+	local part ios now idle switches status reader got
+	for part in short long; do
+		ios=$COST_SHORT
+		[[ $part == long ]] && ios=$COST_LONG
+		reader=
+		if [[ -n $READ_STATS ]]; then
+			while :; do
+				IFS= read -r -d '' _ <"$READ_STATS"
+				nap $STATS_PERIOD
+			done &
+			reader=$!
+		fi
+		switches
+		switches=$SWITCHES
+		clock
+		now=$NOW idle=$IDLE
+		load "$2" "$ios"
+		status=$?
+		clock
+		switches
+		[[ -z $reader ]] || {
+			kill $reader
+			wait $reader 2>"$TMP/error"
+		}
+		got=$(fio_ios)
+		[[ -n $got && $status == 0 ]] || {
+			answer "failed $1 fio: status $status," \
+				"$(tail -n 1 "$TMP/fio")"
+			return
+		}
+		answer "part $1 $part $got $((NOW - now)) $((IDLE - idle))" \
+			"$((SWITCHES - switches))"
+	done
+	answer "done $1"
+}
+
+# functions SCHEDULER - the file with the names of its functions
+functions() {
+	local module file=$TMP/functions.$1
+	echo "$file"
+	[[ ! -e $file ]] || return
+	module=$(modprobe --resolve-alias "$1-iosched" | head -n 1)
+	module=${module//-/_}
+	if grep -q "^$module " /proc/modules; then
+		grep "\\[$module\\]\$" /proc/kallsyms
+	elif [[ $1 == mq-deadline ]]; then
+		# Debian has it built in.
+		grep -E ' (dd|deadline)_[^ ]*$' /proc/kallsyms
+	fi | awk '{ print $3 }' >"$file"
+}
+
+# locks_cell ID DEPTH SCHEDULER - who takes how many spin locks. The tracer names
+# the function that called the lock function, which is the one that asked for
+# the lock, or the one into which the compiler has put that.
+locks_cell() {
+	local status ios lost lock own
+	own=$(functions "$3")
+	echo nop >$TRACING/current_tracer
+	echo 0 >$TRACING/tracing_on
+	echo 8192 >$TRACING/buffer_size_kb
+	for lock in _raw_spin_lock{,_irq,_irqsave,_bh} _raw_spin_trylock{,_bh}; do
+		echo "$lock"
+	done >$TRACING/set_ftrace_filter
+	echo function >$TRACING/current_tracer
+	echo >$TRACING/trace
+	echo 1 >$TRACING/tracing_on
+	load "$2" "$COST_LOCKS"
+	status=$?
+	echo 0 >$TRACING/tracing_on
+	ios=$(fio_ios)
+	[[ -n $ios && $status == 0 ]] || {
+		answer "failed $1 fio: status $status"
+		return
+	}
+	lost=$(awk '/entries-in-buffer/ { split($3, n, "/"); print n[2] - n[1] }' \
+		$TRACING/trace)
+	((lost == 0)) || {
+		answer "failed $1 the trace lost $lost events"
+		return
+	}
+	# "task-pid [cpu] flags time: _raw_spin_lock <-caller"
+	awk -v id="$1" -v ios="$ios" '
+		FNR == NR { own[$1] = 1; next }
+		/^#/ { next }
+		{ all++; caller = substr($NF, 3) }
+		caller in own { count[caller]++; mine++ }
+		END {
+			printf "cost: locks %s %d %d %d", id, ios, all, mine
+			for (caller in count)
+				printf " %s=%d", caller, count[caller]
+			print ""
+		}' "$own" $TRACING/trace
+	echo nop >$TRACING/current_tracer
+	answer "done $1"
+}
+
+answer "machine release $(uname -r)"
+answer "machine version $(uname -v)"
+answer "machine fio $(fio --version)"
+answer "machine clocksource" \
+	"$(</sys/devices/system/clocksource/clocksource0/current_clocksource)"
+
+while read -r id kind options depth name settings; do
+	[[ -n $id ]] || continue
+	answer "begin $id"
+	disk "$kind" "$options" && scheduler "$name" "$settings"
+	case $?.$COST_TASK in
+	0.time) time_cell "$id" "$depth" ;;
+	0.locks) locks_cell "$id" "$depth" "$name" ;;
+	2.*) answer "absent $id $WHY" ;;
+	*) answer "missing $id ${WHY:-no disk}" ;;
+	esac
+done <<<"$COST_PLAN"
+rm -rf "$TMP"
+answer "end"
