@@ -290,6 +290,7 @@ def run(args):
         "KERNEL_SERIES": args.kernel,
         "LAB_SHARE": "1" if args.share else "",
         "LAB_OUT": "1" if args.out else "",
+        "LAB_NVME": "1" if args.nvme else "",
         "VIRTUAL_TIME": "1" if args.virtual_time else "",
     }
     trees = [(REPO / "tests" / name, f"tests/{name}")
