@@ -12,8 +12,8 @@
  *
  *   - Which hook runs for which request differs from kernel to kernel. Nothing
  *     is counted per hook; each request's record says what it holds.
- *   - On the kernels we know, a lone request under any elevator is issued by a
- *     worker thread, which costs a context switch at depth one. When a request
+ *   - On 6.1 a lone request under any elevator is issued by a worker thread,
+ *     which costs two context switches; 6.12 no longer does so. When a request
  *     meets an idle queue we run the hardware queue from insert_requests(),
  *     in the submitter's own context (flash_may_inline()). The core's own run
  *     that follows finds has_work() false and wakes nobody.
