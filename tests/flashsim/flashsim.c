@@ -35,10 +35,12 @@ enum fs_fate { FS_SERVE, FS_ERROR, FS_TIMEOUT, FS_REQUEUE };
 /**
  * struct fs_rq - what a request needs in the device
  * @fate: what shall become of it
+ * @ended: the model has done with it
  * @rq: the model's part
  */
 struct fs_rq {
 	u8 fate;
+	u8 ended;
 	struct sim_rq rq;
 };
 
@@ -116,7 +118,9 @@ static void fs_end(struct sim_rq *ended)
 
 		next = ended->next;
 		/* One that is to time out waits for the block layer to ask. */
-		if (fr->fate != FS_TIMEOUT)
+		if (fr->fate == FS_TIMEOUT)
+			WRITE_ONCE(fr->ended, true);
+		else
 			blk_mq_complete_request(blk_mq_rq_from_pdu(fr));
 	}
 }
@@ -265,7 +269,7 @@ static bool fs_target(struct request *rq)
 	u64 first = fs_value(FS_fault_sector), nr = fs_value(FS_fault_sectors);
 	u64 pos = blk_rq_pos(rq);
 
-	if (!(fs_fault_ops() & (op_is_write(req_op(rq)) ? 2 : 1)))
+	if (!(fs_fault_ops() & (req_op(rq) == REQ_OP_READ ? 1 : 2)))
 		return false;
 	return !nr || (pos < first + nr && pos + blk_rq_sectors(rq) > first);
 }
@@ -340,6 +344,7 @@ static blk_status_t fs_queue_rq(struct blk_mq_hw_ctx *hctx,
 	fr->rq.sector = fr->rq.op == SIM_FLUSH ? 0 : blk_rq_pos(rq);
 	fr->rq.sectors = fr->rq.op == SIM_FLUSH ? 0 : blk_rq_sectors(rq);
 	fr->rq.fua = !!(rq->cmd_flags & REQ_FUA);
+	fr->ended = false;
 
 	spin_lock_irqsave(&dev->lock, flags);
 	ended = fs_run(dev);
@@ -372,8 +377,11 @@ static enum blk_eh_timer_return fs_timeout_rq(struct request *rq)
 {
 	struct fs_rq *fr = blk_mq_rq_to_pdu(rq);
 
-	/* Slow is no fault: with time_scale a request may well take this long. */
-	if (fr->fate != FS_TIMEOUT)
+	/*
+	 * Slow is no fault: with time_scale a request may well take this long.
+	 * One that is to time out cannot go either while the model has it.
+	 */
+	if (fr->fate != FS_TIMEOUT || !READ_ONCE(fr->ended))
 		return BLK_EH_RESET_TIMER;
 	blk_mq_complete_request(rq);
 	return BLK_EH_DONE;
@@ -471,6 +479,7 @@ static void fs_stats_sums(struct seq_file *m, const struct sim *s)
 	fs_line(m, "free_blocks", s->ftl.free);
 	fs_line(m, "free_blocks_min", s->ftl.free_min);
 	fs_line(m, "suspends", ns->suspends);
+	fs_line(m, "register_hits", ns->kept);
 }
 
 static void fs_stats_arrays(struct seq_file *m, const struct sim *s)
@@ -657,14 +666,18 @@ DEFINE_SEQ_ATTRIBUTE(fs_series);
 
 /* Setting up */
 
-/* Zeroed memory that goes with the device; NULL if there is none. */
+/*
+ * Zeroed memory that goes with the device; NULL if there is none. It may be
+ * more than the machine has, which is no reason to kill anybody.
+ */
 static void *fs_alloc(struct fs_dev *dev, u64 nr, size_t size)
 {
 	void *mem = NULL;
 
 	if (dev->nr_mem < ARRAY_SIZE(dev->mem) && nr <= SIZE_MAX / size)
 		mem = __vmalloc(max_t(size_t, nr * size, 1),
-				GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+				GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
+				__GFP_RETRY_MAYFAIL);
 	if (mem)
 		dev->mem[dev->nr_mem++] = mem;
 	return mem;
@@ -840,6 +853,7 @@ static int fs_config(struct sim_cfg *c, struct ftl_cfg *f)
 	n->ps_per_byte = div64_u64(1000000 * scale, fs_value(FS_bus_mbps));
 	n->suspend = fs_time(FS_suspend_us) * NSEC_PER_USEC;
 	n->order = fs_value(FS_order);
+	n->keep = fs_value(FS_page_register);
 	if (n->channels * n->ways > NAND_MAX_CHIPS) {
 		pr_err(FS_NAME ": channels * ways is %u: want at most %u chips\n",
 		       n->channels * n->ways, NAND_MAX_CHIPS);
@@ -865,6 +879,7 @@ static int fs_config(struct sim_cfg *c, struct ftl_cfg *f)
 	c->fw_write = fs_time(FS_fw_write_ns);
 	c->fw_4k = fs_time(FS_fw_per4k_ns);
 	c->exponential = fs_value(FS_service);
+	c->vary = fs_value(FS_vary_permille);
 	c->unit = map_kb << 10;
 	c->page = (u32)fs_value(FS_page_kb) << 10;
 	c->sectors = fs_capacity(FS_size_mb) << 11;
@@ -964,14 +979,17 @@ static int fs_setup_ftl(struct fs_dev *dev, struct ftl_cfg *f)
 		ftl_init(ftl, f);
 		return 0;
 	}
+	/* First of all: going through a map that no memory holds takes long. */
+	ftl->map = fs_alloc(dev, f->units, sizeof(*ftl->map));
+	if (!ftl->map)
+		return -ENOMEM;
 	ret = fs_blocks(dev, f);
 	if (ret)
 		return ret;
-	ftl->map = fs_alloc(dev, f->units, sizeof(*ftl->map));
 	ftl->rev = fs_alloc(dev, ftl_places(f), sizeof(*ftl->rev));
 	ftl->block = fs_alloc(dev, (u64)f->luns * f->blocks,
 			      sizeof(*ftl->block));
-	if (!ftl->map || !ftl->rev || !ftl->block)
+	if (!ftl->rev || !ftl->block)
 		return -ENOMEM;
 	ftl_init(ftl, f);
 	return 0;
@@ -1011,6 +1029,7 @@ static int fs_setup_sim(struct fs_dev *dev, const struct sim_cfg *c)
 		fill = div64_u64((u64)f->units * fs_value(FS_fill_pct), 100);
 		ftl_fill(&s->ftl, fill,
 			 div64_u64(fill * fs_value(FS_overwrite_pct), 100),
+			 div64_u64(fill * fs_value(FS_rewrite_pct), 100),
 			 &s->rand);
 	}
 	sim_init(s, c, ktime_get_ns());
@@ -1064,6 +1083,12 @@ static int fs_add_disk(struct fs_dev *dev, const struct sim_cfg *c)
 		goto free_tags;
 	}
 	dev->disk->fops = &fs_fops;
+	/*
+	 * Newer kernels close what they have looked for partitions in when the
+	 * caller returns to user space. A module that could not be loaded is
+	 * gone by then.
+	 */
+	dev->disk->flags |= GENHD_FL_NO_PART;
 	snprintf(dev->disk->disk_name, DISK_NAME_LEN, FS_NAME "%u", dev->nr);
 	set_capacity(dev->disk, c->sectors);
 	ret = add_disk(dev->disk);

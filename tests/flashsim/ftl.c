@@ -63,7 +63,7 @@ int ftl_layout_check(const struct ftl_layout *layout, unsigned int luns)
 			lun += (u64)layout->term[i].mul * digit[i];
 		if (lun >= luns || seen[lun / 8] & (1 << lun % 8))
 			return -1;
-		seen[lun / 8] |= 1 << lun % 8;
+		seen[lun / 8] |= (u8)(1 << lun % 8);
 		for (i = 0; i < layout->nr_terms; i++) {
 			if (++digit[i] < layout->term[i].mod)
 				break;
@@ -194,7 +194,7 @@ static u32 ftl_greedy(struct ftl *f, unsigned int l)
 static bool ftl_choose_victim(struct ftl *f, unsigned int *l)
 {
 	unsigned int from = *l, to = *l + 1, best_lun = 0, i;
-	u32 best = FTL_NO_BLOCK, least = f->cfg.per_block, v;
+	u32 best = FTL_NO_BLOCK, least = f->cfg.per_block, v, win;
 	struct ftl_lun *lun;
 
 	if (f->cfg.gc == FTL_GC_DEVICE) {
@@ -222,9 +222,14 @@ static bool ftl_choose_victim(struct ftl *f, unsigned int *l)
 	/*
 	 * What a collected block wins, per_block - v, is written before the
 	 * next one has to be ready: so many copies are due for each write.
+	 * Whole programs go in and whole pages come out; were it not rounded
+	 * to that, each block would be late, and in the end none be there.
 	 */
-	lun->pace = div64_u64(((u64)v << 16) + f->cfg.per_block - v - 1,
-			      f->cfg.per_block - v);
+	win = (f->cfg.per_block - v) / f->cfg.per_prog;
+	win = (win ? win : 1) * f->cfg.per_prog;
+	v += f->cfg.per_page - 1;
+	v -= v % f->cfg.per_page;
+	lun->pace = div64_u64(((u64)v << 16) + win - 1, win);
 	ftl_block(f, best_lun, best)->state = FTL_VICTIM;
 	return true;
 }
@@ -334,13 +339,15 @@ static void ftl_make_room(struct ftl *f, unsigned int l, u32 nr,
 
 	if (f->lun[v].victim == FTL_NO_BLOCK) {
 		v = l;
-		if (ftl_short(f, l) && ftl_choose_victim(f, &v) &&
-		    f->cfg.whole)
-			ftl_collect(f, v, ~0ULL, w);
-	} else {
+		if (ftl_short(f, l))
+			ftl_choose_victim(f, &v);
+	}
+	if (f->lun[v].victim != FTL_NO_BLOCK && f->cfg.whole) {
+		ftl_collect(f, v, ~0ULL, w);
+	} else if (f->lun[v].victim != FTL_NO_BLOCK) {
 		f->lun[v].debt += nr * f->lun[v].pace;
 		/* Whole pages: half of one costs the same. */
-		most = (f->lun[v].debt >> 16) / f->cfg.per_page *
+		most = div64_u64(f->lun[v].debt >> 16, f->cfg.per_page) *
 		       f->cfg.per_page;
 		if (most || !ftl_block(f, v, f->lun[v].victim)->valid) {
 			f->lun[v].debt -= most << 16;
@@ -359,6 +366,19 @@ static void ftl_make_room(struct ftl *f, unsigned int l, u32 nr,
 		if (device && f->free > f->cfg.luns)
 			break;
 	}
+}
+
+/* Whether collection can make room on die @l, whatever is valid where. */
+static bool ftl_can_win(const struct ftl *f, unsigned int l)
+{
+	u64 valid = 0;
+	u32 i;
+
+	if (f->cfg.gc == FTL_GC_DEVICE)
+		return true;
+	for (i = 0; i < f->cfg.blocks; i++)
+		valid += f->block[l * f->cfg.blocks + i].valid;
+	return valid <= (u64)(f->cfg.blocks - 4) * f->cfg.per_block;
 }
 
 /**
@@ -383,6 +403,11 @@ unsigned int ftl_choose(struct ftl *f, const struct nand *n)
 			break;
 		}
 	}
+	/* One may hold more than its share, and then has nothing to collect. */
+	for (i = 0; !found && i < f->cfg.luns; i++) {
+		any = (f->turn + i) % f->cfg.luns;
+		found = ftl_can_win(f, any);
+	}
 	f->turn = (any + 1) % f->cfg.luns;
 	return any;
 }
@@ -391,7 +416,7 @@ unsigned int ftl_choose(struct ftl *f, const struct nand *n)
  * ftl_write - find places for what one program writes
  * @f: the layer
  * @lun: the die
- * @units: of the host
+ * @units: of the host; FTL_NONE: nobody wants it any more
  * @nr: how many, at most per_prog; the rest of the program is padding
  * @flag: FTL_BUFFERED if they stay readable in the write buffer, or 0
  * @w: what the flash has to do
@@ -414,12 +439,15 @@ u32 ftl_write(struct ftl *f, unsigned int lun, const u32 *units, u32 nr,
 	w->lun = lun;
 	front = ftl_front(f, lun, 0);
 	place = ftl_place(f, lun, front->block, front->used);
-	for (i = 0; i < nr; i++) {
-		ftl_invalidate(f, units[i]);
-		ftl_put(f, lun, front, units[i], flag);
+	for (i = 0; i < f->cfg.per_prog; i++) {
+		if (i < nr && units[i] != FTL_NONE) {
+			ftl_invalidate(f, units[i]);
+			ftl_put(f, lun, front, units[i], flag);
+		} else {
+			f->rev[ftl_place(f, lun, front->block,
+					 front->used++)] = ~0u;
+		}
 	}
-	for (; i < f->cfg.per_prog; i++)
-		f->rev[ftl_place(f, lun, front->block, front->used++)] = ~0u;
 	f->host += nr;
 	f->flash += f->cfg.per_prog;
 	return place;
@@ -466,39 +494,56 @@ void ftl_discard(struct ftl *f, u32 unit)
 	f->map[unit] = FTL_NONE;
 }
 
+/* The die that units are written to when a device is made to look used. */
+static unsigned int ftl_fill_lun(struct ftl *f, u32 unit)
+{
+	return f->cfg.alloc == FTL_STATIC ?
+		ftl_layout_lun(&f->cfg.layout, f->cfg.luns, unit) :
+		ftl_choose(f, NULL);
+}
+
+static void ftl_fill_in_order(struct ftl *f, u32 units)
+{
+	struct ftl_work w;
+	u32 u = 0, n;
+
+	while (u < units) {
+		unsigned int lun = ftl_fill_lun(f, u);
+
+		for (n = 0; n < f->cfg.per_prog && u < units; n++)
+			f->group[n] = u++;
+		ftl_write(f, lun, f->group, n, 0, &w);
+	}
+}
+
+static void ftl_fill_at_random(struct ftl *f, u32 units, u64 overwrites,
+			       struct sim_rand *r)
+{
+	struct ftl_work w;
+	u64 i;
+	u32 n;
+
+	for (i = 0; units && i < overwrites; i += n) {
+		for (n = 0; n < f->cfg.per_prog; n++)
+			f->group[n] = sim_rand_below(r, units);
+		ftl_write(f, ftl_fill_lun(f, f->group[0]), f->group, n, 0, &w);
+	}
+}
+
 /**
  * ftl_fill - a used device, without the time that using it takes
  * @f: the layer, empty
  * @units: so many are written, from the first one on
- * @overwrites: and then so many of them once more, at random
- * @r: which ones
+ * @overwrites: then so many of them once more, at random
+ * @rewrites: then so many, from the first one on, in order, as a file is laid out
+ * @r: which ones are overwritten
  */
-void ftl_fill(struct ftl *f, u32 units, u64 overwrites, struct sim_rand *r)
+void ftl_fill(struct ftl *f, u32 units, u64 overwrites, u32 rewrites,
+	      struct sim_rand *r)
 {
-	u32 *group = f->group;
-	struct ftl_work w;
-	u32 u = 0, n;
-	u64 i;
-
-	while (u < units) {
-		unsigned int lun = f->cfg.alloc == FTL_STATIC ?
-			ftl_layout_lun(&f->cfg.layout, f->cfg.luns, u) :
-			ftl_choose(f, NULL);
-
-		for (n = 0; n < f->cfg.per_prog && u < units; n++)
-			group[n] = u++;
-		ftl_write(f, lun, group, n, 0, &w);
-	}
-	for (i = 0; i < overwrites && units; i += n) {
-		unsigned int lun;
-
-		for (n = 0; n < f->cfg.per_prog; n++)
-			group[n] = sim_rand_below(r, units);
-		lun = f->cfg.alloc == FTL_STATIC ?
-			ftl_layout_lun(&f->cfg.layout, f->cfg.luns, group[0]) :
-			ftl_choose(f, NULL);
-		ftl_write(f, lun, group, n, 0, &w);
-	}
+	ftl_fill_in_order(f, units);
+	ftl_fill_at_random(f, units, overwrites, r);
+	ftl_fill_in_order(f, rewrites);
 	ftl_reset_stats(f);
 }
 

@@ -202,7 +202,8 @@ u32 ftl_write(struct ftl *f, unsigned int lun, const u32 *units, u32 nr,
 void ftl_buffer(struct ftl *f, u32 unit);
 void ftl_written(struct ftl *f, u32 place, u32 nr);
 void ftl_discard(struct ftl *f, u32 unit);
-void ftl_fill(struct ftl *f, u32 units, u64 overwrites, struct sim_rand *r);
+void ftl_fill(struct ftl *f, u32 units, u64 overwrites, u32 rewrites,
+	      struct sim_rand *r);
 void ftl_reset_stats(struct ftl *f);
 int ftl_check(const struct ftl *f);
 

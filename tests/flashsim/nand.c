@@ -24,8 +24,10 @@ int nand_init(struct nand *n, const struct nand_cfg *cfg)
 	n->chips = cfg->channels * cfg->ways;
 	n->luns = n->chips * cfg->dies;
 	for (k = 0; k < 2; k++) {
-		for (i = 0; i < n->luns; i++)
+		for (i = 0; i < n->luns; i++) {
 			nand_list_init(&n->lun[i].wait[k]);
+			n->lun[i].page = NAND_NO_PAGE;
+		}
 		for (i = 0; i < cfg->channels; i++)
 			nand_list_init(&n->chan[i].wait[k]);
 	}
@@ -182,6 +184,20 @@ static void nand_bus_start(struct nand *n, unsigned int c,
 	nand_event(n, NAND_MAX_LUNS + c, now + ns);
 }
 
+/* Array time before the bus; @cmd's page is in the register afterwards. */
+static u64 nand_sense(struct nand *n, struct nand_cmd *cmd)
+{
+	struct nand_lun *lun = &n->lun[cmd->lun];
+
+	if (n->cfg.keep && cmd->kind == NAND_READ &&
+	    cmd->page != NAND_NO_PAGE && cmd->page == lun->page) {
+		n->stats.kept++;
+		return 0;
+	}
+	lun->page = cmd->kind == NAND_READ ? cmd->page : NAND_NO_PAGE;
+	return cmd->first;
+}
+
 /* Brings @cmd to the first step from @step on that takes time. */
 static void nand_step(struct nand *n, struct nand_cmd *cmd,
 		      enum nand_step step, u64 now)
@@ -191,8 +207,10 @@ static void nand_step(struct nand *n, struct nand_cmd *cmd,
 
 	lun->step = step;
 	if (step == NAND_FIRST) {
-		if (cmd->first) {
-			nand_event(n, cmd->lun, now + cmd->first);
+		u64 first = nand_sense(n, cmd);
+
+		if (first) {
+			nand_event(n, cmd->lun, now + first);
 			return;
 		}
 		lun->step = step = NAND_BUS;
@@ -207,22 +225,6 @@ static void nand_step(struct nand *n, struct nand_cmd *cmd,
 	lun->step = NAND_LAST;
 	/* Also when there is nothing to do: ends are events, never nested. */
 	nand_event(n, cmd->lun, now + cmd->last);
-}
-
-/* Gives an idle die its next operation, if one waits. */
-static void nand_start(struct nand *n, unsigned int l, u64 now)
-{
-	struct nand_lun *lun = &n->lun[l];
-	struct nand_cmd *cmd = nand_take(lun->wait);
-
-	if (!cmd)
-		return;
-	nand_chip_works(n, l, now);
-	lun->cur = cmd;
-	cmd->begun = now;
-	if (cmd->host)
-		n->stats.wait[cmd->kind != NAND_READ] += now - cmd->queued;
-	nand_step(n, cmd, NAND_FIRST, now);
 }
 
 /* The operation that the die would take next. */
@@ -253,7 +255,25 @@ static void nand_suspend(struct nand *n, unsigned int l, u64 now)
 	read->begun = now;
 	if (read->host)
 		n->stats.wait[0] += now - read->queued;
-	nand_event(n, l, now + n->cfg.suspend + read->first);
+	nand_event(n, l, now + n->cfg.suspend + nand_sense(n, read));
+}
+
+/* Gives an idle die its next operation, if one waits. */
+static void nand_start(struct nand *n, unsigned int l, u64 now)
+{
+	struct nand_lun *lun = &n->lun[l];
+	struct nand_cmd *cmd = nand_take(lun->wait);
+
+	if (!cmd)
+		return;
+	nand_chip_works(n, l, now);
+	lun->cur = cmd;
+	cmd->begun = now;
+	if (cmd->host)
+		n->stats.wait[cmd->kind != NAND_READ] += now - cmd->queued;
+	nand_step(n, cmd, NAND_FIRST, now);
+	/* A read may have come before it was its turn. */
+	nand_suspend(n, l, now);
 }
 
 static void nand_resume(struct nand *n, unsigned int l, u64 now)

@@ -34,6 +34,8 @@
  */
 #define NAND_MAX_SUSPENDS	8
 
+#define NAND_NO_PAGE		(~0u)
+
 enum nand_kind { NAND_READ, NAND_PROG, NAND_COLLECT, NAND_KINDS };
 
 enum nand_order {
@@ -49,6 +51,7 @@ enum nand_order {
  * @dies: dies in each chip; die number = channel + channels * (way + ways * die)
  * @ps_per_byte: bus time of a byte, in ps
  * @suspend: what it costs to interrupt a program or erase; 0: never done
+ * @keep: a die keeps the page that it has sensed last in its register
  * @order: which operation a die takes next
  */
 struct nand_cfg {
@@ -57,6 +60,7 @@ struct nand_cfg {
 	unsigned int dies;
 	u64 ps_per_byte;
 	u64 suspend;
+	bool keep;
 	enum nand_order order;
 };
 
@@ -73,6 +77,7 @@ struct nand_cfg {
  * @type: the caller's
  * @suspends: how often it was interrupted
  * @gc: how much of its array time is garbage collection
+ * @page: what a read senses; NAND_NO_PAGE: more than one, or nothing
  * @queued: when it was handed over
  * @begun: when it got its die
  * @done: when it ended
@@ -86,6 +91,7 @@ struct nand_cmd {
 	u64 queued;
 	u64 begun;
 	u64 done;
+	u32 page;
 	u32 bytes;
 	u16 lun;
 	u8 kind;
@@ -109,12 +115,14 @@ enum nand_step { NAND_FIRST, NAND_BUS, NAND_LAST };
  * @paused: a program or erase that @cur, a read, has interrupted
  * @rest: the array time that @paused still needs
  * @paused_step: where it was
+ * @page: in its register
  */
 struct nand_lun {
 	struct nand_list wait[2];
 	struct nand_cmd *cur;
 	struct nand_cmd *paused;
 	u64 rest;
+	u32 page;
 	enum nand_step step;
 	enum nand_step paused_step;
 };
@@ -147,6 +155,7 @@ struct nand_chip {
  *	the one that was there and of the one that came
  * @wait: what operations of requests waited for their die, by kind
  * @suspends: programs and erases interrupted
+ * @kept: reads of what was in the register
  * @active: time in which any request was outstanding
  * @busy: integral of the number of busy chips over that time
  */
@@ -154,6 +163,7 @@ struct nand_stats {
 	u64 conflicts[2][2];
 	u64 wait[2];
 	u64 suspends;
+	u64 kept;
 	u64 active;
 	u64 busy;
 };

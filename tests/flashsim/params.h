@@ -30,6 +30,8 @@
 	X(fw_write_ns,		0, 1000000000,	10000)		\
 	X(fw_per4k_ns,		0, 1000000000,	0)		\
 	X(suspend_us,		0, 10000,	0)		\
+	X(page_register,	0, 1,		0)		\
+	X(vary_permille,	0, 500,		0)		\
 	X(offset_sectors,	0, 1048576,	0)		\
 	X(gc_permille,		1, 500,		100)		\
 	X(wbuf_kb,		0, 1048576,	0)		\
@@ -37,6 +39,7 @@
 	X(t_prog_slc_ns,	0, 1000000000,	110000)		\
 	X(fill_pct,		0, 100,		100)		\
 	X(overwrite_pct,	0, 1000,	0)		\
+	X(rewrite_pct,		0, 100,		0)		\
 	X(seed,			0, 4294967295ULL, 1)		\
 	X(nr_devices,		1, 16,		1)		\
 	X(nr_hw_queues,		1, 64,		1)		\

@@ -50,7 +50,7 @@ static void queue_add_due(struct sim_queue *q, struct sim_rq *rq)
 
 /**
  * sim_init - an idle drive
- * @s: nand and ftl are initialised; the pointers to memory are set
+ * @s: nand, ftl and rand are initialised; the pointers to memory are set
  * @cfg: what does not change
  * @now: the time
  */
@@ -145,7 +145,14 @@ void sim_reset_stats(struct sim *s, u64 now)
 
 static u64 sim_time(struct sim *s, u64 mean)
 {
-	return s->cfg.exponential ? sim_rand_exp(&s->rand, mean) : mean;
+	if (s->cfg.exponential)
+		return sim_rand_exp(&s->rand, mean);
+	if (s->cfg.vary)
+		/* From 1 - vary to 1 + vary, in 1/65536 */
+		return (mean * (65536 - (s->cfg.vary << 16) / 1000 +
+				(sim_rand_below(&s->rand, s->cfg.vary << 17) /
+				 1000))) >> 16;
+	return mean;
 }
 
 /* The sum of @nr such times. */
@@ -153,7 +160,7 @@ static u64 sim_times(struct sim *s, u64 mean, u32 nr)
 {
 	u64 sum = 0;
 
-	if (!s->cfg.exponential)
+	if (!s->cfg.exponential && !s->cfg.vary)
 		return mean * nr;
 	while (nr--)
 		sum += sim_time(s, mean);
@@ -263,6 +270,7 @@ static struct nand_cmd *sim_cmd(struct nand_cmd *cmd, void *owner,
 	cmd->type = (u8)type;
 	cmd->kind = (u8)kind;
 	cmd->lun = (u16)lun;
+	cmd->page = NAND_NO_PAGE;
 	cmd->host = type == SIM_CMD_RQ || type == SIM_CMD_PROG;
 	return cmd;
 }
@@ -349,6 +357,7 @@ static void sim_ready_read(struct sim *s, struct sim_rq *rq, u64 t)
 		}
 		cmd = sim_cmd(&rq->cmd[rq->nr++], rq, SIM_CMD_RQ, NAND_READ,
 			      lun);
+		cmd->page = s->ftl.map ? page : unit;
 		cmd->bytes = bytes;
 		cmd->first = sim_time(s, s->cfg.t_read);
 		s->stats.nand_reads++;
@@ -422,7 +431,7 @@ static void sim_start(struct sim *s, struct sim_rq *rq, u64 t)
 		unsigned int chip = nand_chip_of(&s->nand, rq->cmd[i].lun);
 
 		if (!(seen[chip / 8] & (1 << chip % 8))) {
-			seen[chip / 8] |= 1 << chip % 8;
+			seen[chip / 8] |= (u8)(1 << chip % 8);
 			if (!rq->chips++)
 				rq->chip = (u16)chip;
 		}
@@ -493,6 +502,9 @@ static void sim_to_flash(struct sim *s, struct sim_rq *rq, u64 t)
 
 /* Write buffer */
 
+/* What the map says of a unit in the buffer that no program has yet. */
+#define SIM_IN_RING	(FTL_NONE | FTL_BUFFERED)
+
 /* Takes what is in the buffer to the dies, as far as it is worth a program. */
 static void sim_pump(struct sim *s, u64 t)
 {
@@ -506,6 +518,8 @@ static void sim_pump(struct sim *s, u64 t)
 		struct sim_rq *flush;
 		struct ftl_work w;
 		unsigned int lun;
+		u64 sector;
+		u32 first;
 
 		for (flush = s->flush.head; flush; flush = flush->next) {
 			if (flush->seq > s->went) {
@@ -520,9 +534,14 @@ static void sim_pump(struct sim *s, u64 t)
 		else if (!force)
 			return;
 
-		for (i = 0; i < nr; i++)
-			s->ftl.group[i] = s->ring[(s->ring_at + i) %
-						  s->cfg.buffer];
+		first = s->ring[s->ring_at];
+		for (i = 0; i < nr; i++) {
+			u32 unit = s->ring[(s->ring_at + i) % s->cfg.buffer];
+
+			/* What was discarded since stays so. */
+			s->ftl.group[i] = s->ftl.map[unit] == SIM_IN_RING ?
+				unit : FTL_NONE;
+		}
 		s->ring_at = (s->ring_at + nr) % s->cfg.buffer;
 		s->ring_nr -= nr;
 		s->went += nr;
@@ -531,12 +550,10 @@ static void sim_pump(struct sim *s, u64 t)
 		s->prog_busy++;
 		lun = s->ftl.cfg.alloc == FTL_DYNAMIC ?
 			ftl_choose(&s->ftl, &s->nand) :
-			sim_layout_lun(s, s->ftl.group[0]);
-		prog->range = (u8)sim_range(s,
-			(u64)s->ftl.group[0] * (s->cfg.unit / SIM_SECTOR) <
-			s->cfg.offset ? 0 :
-			(u64)s->ftl.group[0] * (s->cfg.unit / SIM_SECTOR) -
-			s->cfg.offset);
+			sim_layout_lun(s, first);
+		sector = (u64)first * (s->cfg.unit / SIM_SECTOR);
+		prog->range = (u8)sim_range(s, sector < s->cfg.offset ? 0 :
+					    sector - s->cfg.offset);
 		prog->place = ftl_write(&s->ftl, lun, s->ftl.group, nr,
 					FTL_BUFFERED, &w);
 		prog->nr = nr;
@@ -578,6 +595,11 @@ static void sim_admit(struct sim *s, u64 t, struct sim_queue *ended)
 		       s->buffered < s->cfg.buffer) {
 			u32 unit = first + rq->admitted++;
 
+			/* Twice in there, it would leave with the older one. */
+			if (s->ftl.map[unit] == SIM_IN_RING) {
+				s->ftl.host++;
+				continue;
+			}
 			ftl_buffer(&s->ftl, unit);
 			s->ring[(s->ring_at + s->ring_nr++) % s->cfg.buffer] =
 				unit;
@@ -654,8 +676,9 @@ static void sim_fold_all(struct sim *s, u64 t)
 	for (lun = 0; lun < s->nand.luns; lun++)
 		if (s->slc_used[lun] && nand_idle(&s->nand, lun))
 			sim_fold(s, lun, t);
-	/* All busy, which only lasts: look again later. */
-	s->idle_at = t + s->cfg.slc_idle;
+	/* All busy, which only lasts: look again, but never at once. */
+	if (!s->folding)
+		s->idle_at = t + s->cfg.slc_idle + 1;
 }
 
 static void sim_fold_end(struct sim *s, struct nand_cmd *cmd, u64 t)
@@ -664,7 +687,8 @@ static void sim_fold_end(struct sim *s, struct nand_cmd *cmd, u64 t)
 	s->slc_used[cmd->lun]--;
 	s->slc_all--;
 	s->stats.slc_folds++;
-	if (!s->outstanding && s->slc_used[cmd->lun])
+	/* Not if a request has come since, even if it has ended, too. */
+	if (!s->outstanding && s->idle_at <= t && s->slc_used[cmd->lun])
 		sim_fold(s, cmd->lun, t);
 }
 

@@ -39,6 +39,7 @@ enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS }
  * @fw_write: firmware time of anything else
  * @fw_4k: and for each 4 KiB of data
  * @exponential: array times are drawn, with these means
+ * @vary: else they are drawn from these +- so many thousandths
  * @unit: bytes of a mapping unit
  * @page: bytes of a flash page
  * @sectors: capacity that the host sees
@@ -62,6 +63,7 @@ struct sim_cfg {
 	u64 fw_write;
 	u64 fw_4k;
 	bool exponential;
+	u32 vary;
 	u32 unit;
 	u32 page;
 	u64 sectors;
@@ -266,8 +268,8 @@ struct sim {
 /* Mapping units of the drive: those of the host, and before its first sector */
 static inline u32 sim_units(const struct sim_cfg *cfg)
 {
-	return (u32)(((cfg->sectors + cfg->offset) * SIM_SECTOR + cfg->unit - 1) /
-		     cfg->unit);
+	return (u32)div64_u64((cfg->sectors + cfg->offset) * SIM_SECTOR +
+			      cfg->unit - 1, cfg->unit);
 }
 
 /* Operations that a request of @bytes may need. */
