@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/bench: schedulers against each other, in a virtual machine.
+"""scripts/bench nvme: schedulers on an emulated NVMe device.
 
 Each workload runs under each scheduler, k2 with each bound, all in one boot.
 What is exact (counts, orders, nothing lost) is checked and decides the exit
@@ -87,7 +87,7 @@ def numbers(low, high):
     return convert
 
 
-def _new_folder(text):
+def new_folder(text):
     path = pathlib.Path(text)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise argparse.ArgumentTypeError(
@@ -98,7 +98,7 @@ def _new_folder(text):
 def parse(argv):
     """The options."""
     parser = options.Parser(
-        "bench",
+        "bench", usage="scripts/bench nvme [options]",
         description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 all checks passed; 1 one failed, or a run could not "
         "be made; 2 bad options; 77 no such kernel to be had here; 130 "
@@ -119,11 +119,12 @@ def parse(argv):
         f"{REQUESTS}); p99 needs 5000, p99.9 50000")
     add("--seed", type=options.number(0, 2**32 - 1), default=1, metavar="N",
         help="of the offsets, 0 to 4294967295 (default 1)")
-    add("--out", type=_new_folder, metavar="DIR",
-        help="for the results (default build/results/DATE-TIME)")
+    add("--out", type=new_folder, metavar="DIR",
+        help="for the results (default build/results/DATE-TIME-nvme)")
     add("--keep", action="store_true",
         help="keep raw files and traces of all runs, not only of failed ones")
     args = parser.parse_args(argv)
+    args.given = list(argv)
     args.schedulers = args.schedulers or \
         (SMOKE_SCHEDULERS if args.smoke else SCHEDULERS)
     if args.bounds and "k2" not in args.schedulers:
@@ -148,9 +149,15 @@ def plan(args):
     return runs
 
 
+def estimate(args):
+    """Seconds that it will take."""
+    return SECONDS_BOOT + len(plan(args)) * (
+        SECONDS_RUN + SECONDS_REQUEST * args.requests)
+
+
 # --- what is recorded about the circumstances -------------------------------
 
-def _output(*command):
+def output_of(*command):
     try:
         done = subprocess.run(command, cwd=REPO, text=True, check=False,
                               stdin=subprocess.DEVNULL,
@@ -163,8 +170,8 @@ def _output(*command):
 
 def commit():
     """The project's commit, "-dirty" behind it if files differ."""
-    return _output("git", "describe", "--always", "--dirty", "--abbrev=12",
-                   "--match=v[0-9]*") or "unknown"
+    return output_of("git", "describe", "--always", "--dirty", "--abbrev=12",
+                     "--match=v[0-9]*") or "unknown"
 
 
 def shown(path):
@@ -192,7 +199,8 @@ class Bench:
         self.args = args
         self.runs = plan(args)
         stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
-        self.out = args.out or REPO / "build" / "results" / stamp
+        self.out = args.out or \
+            REPO / "build" / "results" / f"{stamp}-nvme"
         self.raw = self.out / "raw"
         self.records = []
         self.machine = {}
@@ -200,7 +208,7 @@ class Bench:
         self.trouble = []
         self.under_way = ""
         self.commit = commit()
-        self.qemu = _output("qemu-system-x86_64", "--version").split("\n")[0]
+        self.qemu = output_of("qemu-system-x86_64", "--version").split("\n")[0]
         self.started = time.monotonic()
         self.began = datetime.datetime.now(datetime.timezone.utc)
         self.vm = None
@@ -232,8 +240,7 @@ class Bench:
         args, count = self.args, len(self.runs)
         labels = [run["label"] for run in self.runs
                   if run["workload"] == args.workloads[0]]
-        seconds = SECONDS_BOOT + count * (
-            SECONDS_RUN + SECONDS_REQUEST * args.requests)
+        seconds = estimate(args)
         say = self.progress.say
         say(f"{count} runs: {', '.join(args.workloads)}")
         say(f"  under {', '.join(labels)}")
@@ -372,7 +379,8 @@ class Bench:
                          "cpus": int(machine.get("cpus", 0))},
             "seed": self.args.seed,
             "requests": self.args.requests,
-            "bench_command": shlex.join(["scripts/bench", *sys.argv[1:]]),
+            "bench_command": shlex.join(
+                ["scripts/bench", "nvme", *self.args.given]),
             "vm_command": shlex.join(
                 ["scripts/vm", *self.command()[1:]]).replace(
                     str(self.raw.absolute()), shown(self.raw)),
@@ -448,7 +456,8 @@ class Bench:
                     f" --bounds {first['bound']}" if first["bound"] else "")
             say(f"next: read \"checks\" in {where}/{first['id']}.json; raw "
                 f"files and traces of failed runs are in {where}/raw/; once "
-                f"more, alone: scripts/bench --kernel {self.args.kernel} "
+                f"more, alone: scripts/bench nvme --kernel "
+                f"{self.args.kernel} "
                 f"{again} --requests {self.args.requests}")
         for text in self.trouble:
             say(f"trouble: {text}")
@@ -467,7 +476,7 @@ class Bench:
 
 
 def main(argv=None):
-    """Command line of scripts/bench."""
+    """Command line of scripts/bench nvme."""
     args = parse(sys.argv[1:] if argv is None else argv)
     bench = Bench(args)
 

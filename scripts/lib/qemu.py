@@ -64,12 +64,16 @@ class Result:
 
 
 # One instruction is 1 ns; when the CPU idles, the clock jumps to the next timer.
+# With record, QEMU's threads take turns at fixed points. Without it, whether the
+# main thread sees an idle guest a moment earlier or later moves the guest's clock
+# by a few instructions, and after a second two runs have only their means in
+# common. Nobody wants the recording.
 # Two runs with the same initramfs are then the same to the last instruction,
 # unless the guest sees the host's date or its random numbers (-seed does not
 # reach RDRAND). Without RDRAND the kernel makes do with its own jitter.
 VIRTUAL_TIME = ("-accel", "tcg,thread=single",
                 "-cpu", "max,rdrand=off,rdseed=off",
-                "-icount", "shift=0,sleep=off",
+                "-icount", "shift=0,sleep=off,rr=record,rrfile=/dev/null",
                 "-rtc", "base=2024-01-01T00:00:00,clock=vm")
 _VIRTUAL_TIME_WORDS = (
     # The TSC counts instructions: it cannot be wrong, and a watchdog that

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a paper claims, held against measured cells.
+
+Pure functions. A claim is a list of parts; each part is an observation that
+can come out either way, and says its figures. A part whose cells were not
+measured has no verdict, and neither has a claim of which no part has one.
+"""
+
+# Below this two figures count as the same: ten times what a run repeats
+# within, and about what the paper calls "almost the same".
+SAME = 0.05
+# What the paper calls flat: write bandwidth of 256 to 288 MB/s.
+FLAT = 0.12
+# Two figures closer than what a run repeats within have no order.
+NOISE = 0.005
+# "Mostly": of the steps from one bound to the next so many may go astray.
+ASTRAY = 0.25
+
+TAILS = ("p99_9", "p99", "p95", "p90", "p50")
+BANDWIDTH = "bandwidth_bytes_per_s"
+
+
+def percentile_name(name):
+    """p99_9 as people write it."""
+    return name.replace("_", ".")
+
+
+def _median(cell, metric):
+    value = cell["metrics"].get(metric) if cell else None
+    return value["median"] if value else None
+
+
+class Sweep:
+    """The cells of K2's experiment, by workload, variant and bound."""
+
+    def __init__(self, cells):
+        self.none, self.k2 = {}, {}
+        for cell in cells:
+            # "full-overwritten" is a way of being full.
+            place = (cell["workload"], cell["variant"].split("-")[0])
+            # Cells at another time scale are a second look, not a part.
+            if cell["cell"].endswith(".x1"):
+                continue
+            if cell["scheduler"] == "none" and not cell["tunables"]:
+                self.none[place] = cell
+            elif cell["scheduler"] == "k2" and \
+                    set(cell["tunables"]) == {"max_inflight"}:
+                self.k2.setdefault(place, {})[
+                    int(cell["tunables"]["max_inflight"])] = cell
+
+    def all(self, workload, variant):
+        """{bound: cell}, infinity for none."""
+        place = (workload, variant)
+        found = dict(sorted(self.k2.get(place, {}).items()))
+        if place in self.none:
+            found[float("inf")] = self.none[place]
+        return found
+
+
+def _tail(cells):
+    """The furthest percentile that all cells have, as a metric's name."""
+    for name in TAILS:
+        if cells and all(_median(cell, f"latency_{name}_s") is not None
+                         for cell in cells):
+            return name
+    return None
+
+
+def _call(bound):
+    return "none" if bound == float("inf") else f"K2-{bound}"
+
+
+def _mb(value):
+    return f"{value / 1e6:.0f}"
+
+
+def _us(value):
+    return f"{value * 1e6:.0f}"
+
+
+def _row(values, form):
+    return ", ".join(f"{_call(bound)} {form(value)}"
+                     for bound, value in values.items())
+
+
+class _Part:
+    """An observation of a claim."""
+
+    def __init__(self, text, cells):
+        self.text = text
+        self.cells = [cell["cell"] for cell in cells if cell]
+        self.holds = None
+        self.ours = "not measured"
+
+    def judge(self, holds, ours):
+        """Its verdict."""
+        self.holds = bool(holds)
+        self.ours = ours
+        return self
+
+    def as_dict(self):
+        """For JSON."""
+        return {"text": self.text, "holds": self.holds, "ours": self.ours,
+                "cells": self.cells}
+
+
+def _relative(one, other):
+    return abs(one - other) / max(one, other) if max(one, other) else 0.0
+
+
+def _overlap(one, other, tail):
+    """Do the percentile's confidence intervals (95 %) overlap?
+
+    Without intervals they do not: a difference is one then.
+    """
+    ends = [_median(cell, f"latency_{tail}_{end}_s")
+            for cell in (one, other) for end in ("low", "high")]
+    if None in ends:
+        return False
+    return ends[0] <= ends[3] and ends[2] <= ends[1]
+
+
+def _compare_variants(sweep, workload, changes):
+    """Part: occupancy does (not) change a workload's figures."""
+    half, full = (sweep.all(workload, v) for v in ("half", "full"))
+    both = [bound for bound in half if bound in full]
+    used = [side[bound] for bound in both for side in (half, full)]
+    part = _Part(f"{workload}: half and full differ by "
+                 + ("more than" if changes else "at most")
+                 + f" {SAME:.0%}", used)
+    tail = _tail(used)
+    known = [bound for bound in both
+             if _median(half[bound], BANDWIDTH) is not None
+             and _median(full[bound], BANDWIDTH) is not None]
+    if not known:
+        return part
+    found = {"bandwidth": max(
+        (_relative(_median(half[b], BANDWIDTH), _median(full[b], BANDWIDTH)),
+         b) for b in known)}
+    told = ""
+    if tail:
+        metric = f"latency_{tail}_s"
+        # What lies within the error of a percentile is no difference.
+        apart = [b for b in known if not _overlap(half[b], full[b], tail)]
+        told = f"; {percentile_name(tail)} within its error" + (
+            " elsewhere" if apart else "") if len(apart) < len(known) else ""
+        if apart:
+            found[tail] = max(
+                (_relative(_median(half[b], metric),
+                           _median(full[b], metric)), b) for b in apart)
+    ours = "; ".join(f"{percentile_name(name)} by up to {value:.1%} "
+                     f"({_call(bound)})"
+                     for name, (value, bound) in found.items()) + told
+    largest = max(value for value, _ in found.values())
+    return part.judge((largest > SAME) == changes, ours)
+
+
+def _falling(values, tolerance):
+    """(steps, steps astray) as the bound falls; values by rising bound."""
+    ordered = list(values.values())
+    steps = list(zip(ordered, ordered[1:]))
+    astray = sum(low > high * (1 + tolerance) for low, high in steps)
+    return len(steps), astray
+
+
+def _values(cells, metric):
+    return {bound: _median(cell, metric) for bound, cell in cells.items()
+            if _median(cell, metric) is not None}
+
+
+def _bandwidth_falls(sweep, workload, variant):
+    cells = sweep.all(workload, variant)
+    part = _Part(f"{workload}, {variant}: bandwidth falls with every step of "
+                 "the bound, or stays", list(cells.values()))
+    values = _values(cells, BANDWIDTH)
+    if len(values) < 2 or len(values) < len(cells):
+        return part
+    _, astray = _falling(values, NOISE)
+    ordered = list(values.values())
+    return part.judge(not astray and ordered[0] < ordered[-1] * (1 - SAME),
+                      _row(values, _mb) + " MB/s")
+
+
+def _tail_falls(sweep, workload, variant, skip=()):
+    cells = {bound: cell for bound, cell in
+             sweep.all(workload, variant).items() if bound not in skip}
+    part = _Part(f"{workload}, {variant}: the tail falls with the bound, but "
+                 "for a quarter of the steps at most"
+                 + "".join(f" (without {_call(b)})" for b in skip),
+                 list(cells.values()))
+    tail = _tail(list(cells.values()))
+    if tail is None or len(cells) < 2:
+        return part
+    values = _values(cells, f"latency_{tail}_s")
+    steps, astray = _falling(values, NOISE)
+    ordered = list(values.values())
+    return part.judge(
+        astray <= steps * ASTRAY and ordered[0] < ordered[-1] * (1 - SAME),
+        f"{percentile_name(tail)}: " + _row(values, _us) + " us")
+
+
+def _one_not_better(sweep, workload, variant):
+    cells = sweep.all(workload, variant)
+    used = [cells.get(1), cells.get(2)]
+    part = _Part(f"{workload}, {variant}: the tail of K2-1 is not below that "
+                 "of K2-2", used)
+    if None in used:
+        return part
+    tail = _tail(used)
+    if tail is None:
+        return part
+    one, two = (_median(cell, f"latency_{tail}_s") for cell in used)
+    return part.judge(one >= two * (1 - NOISE),
+                      f"{percentile_name(tail)}: {_us(one)} against "
+                      f"{_us(two)} us")
+
+
+def _flat(sweep, workload, variant):
+    cells = {bound: cell for bound, cell in
+             sweep.all(workload, variant).items() if bound != 1}
+    part = _Part(f"{workload}, {variant}: bandwidth from K2-2 up and under "
+                 f"none within {FLAT:.0%}", list(cells.values()))
+    values = _values(cells, BANDWIDTH)
+    if len(values) < 2 or len(values) < len(cells):
+        return part
+    width = _relative(min(values.values()), max(values.values()))
+    return part.judge(width <= FLAT,
+                      _row(values, _mb) + f" MB/s: {width:.1%}")
+
+
+def _one_drops(sweep, workloads, variant):
+    used, drops, told = [], [], []
+    for workload in workloads:
+        cells = sweep.all(workload, variant)
+        values = _values(cells, BANDWIDTH)
+        if 1 in values and len(values) > 1:
+            used += cells.values()
+            rest = min(value for bound, value in values.items() if bound != 1)
+            drops.append(values[1] < rest * (1 - SAME))
+            told.append(f"{workload}: {_mb(values[1])} against at least "
+                        f"{_mb(rest)} MB/s")
+    part = _Part(f"{variant}: K2-1 costs bandwidth in at least one workload",
+                 used)
+    return part.judge(any(drops), "; ".join(told)) if drops else part
+
+
+READS, WRITES = ("seq-read", "rand-read"), ("seq-write", "rand-write")
+VARIANTS = ("half", "full")
+
+
+def _claim(name, text, paper, parts):
+    judged = [part.holds for part in parts if part.holds is not None]
+    return {
+        "id": name, "text": text, "paper": paper,
+        "ours": "; ".join(part.ours for part in parts
+                          if part.holds is not None) or "not measured",
+        "holds": all(judged) if judged else None,
+        "judged": len(judged), "wanted": len(parts),
+        "cells": sorted({cell for part in parts for cell in part.cells}),
+        "parts": [part.as_dict() for part in parts],
+    }
+
+
+def k2(cells):
+    """R1 to R3 and W1 to W3 of the K2 analysis paper, section 5.
+
+    The paper's tail is p99.9; ours is the furthest percentile that all cells
+    of a comparison have enough samples for, and is named.
+    """
+    sweep = Sweep(cells)
+    return [
+        _claim("R1", "occupancy changes neither tail nor bandwidth of reads",
+               "Figures 4 and 7: no meaningful difference",
+               [_compare_variants(sweep, w, False) for w in READS]),
+        _claim("R2", "read bandwidth falls with the bound",
+               "none to K2-1: seq 720 to 70, rand 566 to 44 MB/s",
+               [_bandwidth_falls(sweep, w, v)
+                for w in READS for v in VARIANTS]),
+        _claim("R3", "the read tail mostly falls with the bound, but random "
+               "read K2-1 is not better than K2-2",
+               "p99.9, none to K2-1: seq 1237 to 370, rand 3251 to 217 us; "
+               "rand K2-2 197 us",
+               [_tail_falls(sweep, w, v, (1,) if w == "rand-read" else ())
+                for w in READS for v in VARIANTS]
+               + [_one_not_better(sweep, "rand-read", v) for v in VARIANTS]),
+        _claim("W1", "occupancy changes tail or bandwidth of writes",
+               "seq 430 MB/s half full, 256 to 288 full; rand 299 half full",
+               [_compare_variants(sweep, w, True) for w in WRITES]),
+        _claim("W2", "the write tail mostly falls with the bound",
+               "p99.9, none to K2-1: half seq 3131 to 471, rand 3848 to 1732; "
+               "full seq 3247 to 1485, rand 3259 to 1689 us",
+               [_tail_falls(sweep, w, v) for w in WRITES for v in VARIANTS]),
+        _claim("W3", "write bandwidth is flat over the bounds, but for K2-1 "
+               "half full",
+               "half: seq 419 to 438, K2-1 303; rand 297 to 302, K2-1 277; "
+               "full: seq 256 to 288 MB/s",
+               [_flat(sweep, w, v) for w in WRITES for v in VARIANTS]
+               + [_one_drops(sweep, WRITES, "half")]),
+    ]
+
+
+# What `claims` of a suite may name.
+SETS = {"k2": k2}
+
+
+def evaluate(name, cells):
+    """The claims of a suite; [] where it makes none."""
+    return SETS[name](cells) if name else []

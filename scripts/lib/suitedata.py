@@ -1,0 +1,488 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a suite concludes from a run's raw files. No I/O but reading.
+
+The device was `time_scale` times slower than it stands for. All times that
+come out of here are divided by it, but for those of the CPU.
+"""
+
+import json
+import math
+import re
+import statistics
+
+import benchdata
+
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
+             "p99_9": 0.999, "p99_99": 0.9999}
+# From the furthest out.
+TAILS = ("p99_99", "p99_9", "p99", "p95", "p90", "p50")
+# A percentile wants so many samples beyond it.
+SAMPLES_BEYOND = benchdata.SAMPLES_BEYOND
+CDF_POINTS = 200
+# A guest that is busier than this under none measures its CPU as well.
+CPU_SHARE_MAX = 0.25
+# Two runs of the same seed may differ by so much.
+REPEAT_LIMIT = 0.005
+# What a rounding file may make of a value.
+SETTING_TOLERANCE = 0.01
+
+
+# --- percentiles -------------------------------------------------------------
+
+def quantile(ordered, share):
+    """The smallest sample that `share` of the samples do not exceed."""
+    # 0.99 * 5000 is 4950, whatever floating point says.
+    rank = math.ceil(share * len(ordered) - 1e-9)
+    return ordered[max(0, rank - 1)]
+
+
+def given(count, share):
+    """Are there enough samples beyond this quantile to speak of it?"""
+    return count > 0 and \
+        count - math.ceil(share * count - 1e-9) >= SAMPLES_BEYOND
+
+
+def interval(ordered, share):
+    """[low, high]: where a quantile is, with 95 %, were samples independent.
+
+    By order statistics. They are not quite independent, so it is rather more.
+    """
+    count = len(ordered)
+    reach = 1.96 * math.sqrt(count * share * (1 - share))
+    low, high = math.floor(share * count - reach), math.ceil(
+        share * count + reach)
+    return [ordered[max(0, low - 1)], ordered[min(count, high) - 1]]
+
+
+def latency(samples):
+    """The latency_s of a job, from its raw latencies in seconds."""
+    ordered = sorted(samples)
+    count = len(ordered)
+    return {
+        "count": count,
+        "mean": statistics.fmean(ordered) if count else None,
+        "max": ordered[-1] if count else None,
+        **{name: quantile(ordered, share) if given(count, share) else None
+           for name, share in QUANTILES.items()},
+        "intervals": {name: interval(ordered, share)
+                      for name, share in QUANTILES.items()
+                      if given(count, share)},
+    }
+
+
+def cdf(samples):
+    """[[quantile, seconds]], as far out as samples allow."""
+    ordered = sorted(samples)
+    count = len(ordered)
+    shares = [n / CDF_POINTS for n in range(1, CDF_POINTS)]
+    shares += [1 - 10 ** -(2.5 + n / 8) for n in range(16)]
+    return [[round(share, 7), quantile(ordered, share)] for share in shares
+            if given(count, share)] or None
+
+
+def tail_of(latency_s):
+    """(name, value) of the furthest percentile there is; (None, None)."""
+    for name in TAILS:
+        if latency_s.get(name) is not None:
+            return name, latency_s[name]
+    return None, None
+
+
+# --- raw files ---------------------------------------------------------------
+
+def lat_log(text):
+    """Latencies in guest ns of a fio latency log."""
+    found = []
+    for line in text.splitlines():
+        words = line.split(",")
+        if len(words) < 4:
+            raise ValueError(f"no line of a latency log: {line!r}")
+        found.append(int(words[1]))
+    return found
+
+
+def device_stats(text, scale):
+    """flashsim's stats; times of the device, not of the guest."""
+    found = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if not re.fullmatch(r"-?\d+", value):
+            found[key] = value
+        elif key.endswith("_ns"):
+            found[key] = int(value) // scale
+        else:
+            found[key] = int(value)
+    return found
+
+
+def series(text, scale):
+    """(series, chips) of flashsim's series, (None, None) where it has none."""
+    lines = text.split()
+    if len(lines) < 3:
+        return None, None
+    names = lines[0].split(",")
+    rows = [[int(word) for word in line.split(",")] for line in lines[1:]]
+    rows = [dict(zip(names, row)) for row in rows if len(row) == len(names)]
+    # t_ms is where a row begins or ends; how long it is, the difference.
+    period = (rows[1]["t_ms"] - rows[0]["t_ms"]) / 1e3 / scale \
+        if len(rows) > 1 else 0
+    if period <= 0:
+        return None, None
+
+    def rate(key):
+        return [round(row[key] / period, 3) for row in rows]
+    result = {
+        "period_s": period,
+        "t_s": [round(row["t_ms"] / 1e3 / scale, 6) for row in rows],
+        "read_bytes_per_s": rate("read_bytes"),
+        "write_bytes_per_s": rate("write_bytes"),
+        "read_iops": rate("reads"), "write_iops": rate("writes"),
+        "gc_copies": [row["gc_copies"] for row in rows],
+    }
+    chips = sorted((n for n in names if re.fullmatch(r"c\d+", n)),
+                   key=lambda n: int(n[1:]))
+    return result, {"period_s": period, "busy_permille": [
+        [row[name] for name in chips] for row in rows]} if chips else None
+
+
+def jobs(fio, raw, run):
+    """The jobs of a record, from fio's JSON and the latency logs."""
+    scale, found = run["time_scale"], []
+    for number, job in enumerate(fio["jobs"], 1):
+        critical = job["jobname"] in run["latency"]
+        parts = [(way, job[way]) for way in ("read", "write")
+                 if job[way]["total_ios"]]
+        operation = "+".join(way for way, _ in parts) or "none"
+        ios = sum(part["total_ios"] for _, part in parts)
+        size = sum(part["io_bytes"] for _, part in parts)
+        runtime = max((part["runtime"] for _, part in parts), default=0) / 1e3
+        samples = None
+        if critical:
+            name = f"{job['jobname']}_lat.{number}.log"
+            text = raw.get(name)
+            if text is None:
+                raise ValueError(f"no {name}")
+            samples = [value / 1e9 / scale for value in lat_log(text)]
+            summary = latency(samples)
+        else:
+            count = sum(part["lat_ns"]["N"] for _, part in parts)
+            mean = sum(part["lat_ns"]["mean"] * part["lat_ns"]["N"]
+                       for _, part in parts) / count if count else None
+            # From fio's buckets no percentile is taken.
+            summary = {
+                "count": count,
+                "mean": mean / 1e9 / scale if count else None,
+                "max": max(p["lat_ns"]["max"] for _, p in parts) / 1e9 / scale
+                if count else None, **dict.fromkeys(QUANTILES),
+                "intervals": {}}
+        found.append({
+            "name": job["jobname"],
+            "role": "latency" if critical else "throughput",
+            "operation": operation, "ios": ios, "bytes": size,
+            "runtime_s": runtime / scale,
+            "iops": ios * scale / runtime if runtime else 0.0,
+            "bandwidth_bytes_per_s":
+                size * scale / runtime if runtime else 0.0,
+            "latency_s": summary,
+            "cdf": cdf(samples) if samples else None,
+        })
+    return found
+
+
+def total(fio, found):
+    """The total of a record."""
+    rates = {}
+    for way in ("read", "write"):
+        rates[way] = 0.0
+        for job, own in zip(fio["jobs"], found):
+            if own["runtime_s"]:
+                rates[way] += job[way]["io_bytes"] / own["runtime_s"]
+    return {
+        "ios": sum(job["ios"] for job in found),
+        "bytes": sum(job["bytes"] for job in found),
+        "iops": sum(job["iops"] for job in found),
+        "bandwidth_bytes_per_s": rates["read"] + rates["write"],
+        "read_bandwidth_bytes_per_s": rates["read"],
+        "write_bandwidth_bytes_per_s": rates["write"],
+    }
+
+
+def cpu(text, cpus, ios):
+    """The cpu of a record: what the guest did not idle away."""
+    points = [[float(word) for word in line.split()]
+              for line in text.splitlines()]
+    if len(points) != 2:
+        return {"busy_share": None, "busy_ns_per_io": None}
+    elapsed = points[1][0] - points[0][0]
+    # Ticks of 10 ms, of all CPUs together.
+    busy = elapsed * cpus - (points[1][1] - points[0][1]) / 100
+    if elapsed <= 0:
+        return {"busy_share": None, "busy_ns_per_io": None}
+    busy = max(0.0, busy)
+    return {"busy_share": round(busy / elapsed / cpus, 6),
+            "busy_ns_per_io": round(busy * 1e9 / ios) if ios else None}
+
+
+def fio_json(text):
+    """fio's own JSON; warnings may stand before it."""
+    return json.loads(text[text.index("{"):])
+
+
+def without_bulk(fio):
+    """fio's JSON without the parts that are long and not used."""
+    if isinstance(fio, dict):
+        return {key: without_bulk(value) for key, value in fio.items()
+                if key not in ("bins", "percentile", "latency_ns",
+                               "latency_us", "latency_ms", "iodepth_level",
+                               "iodepth_submit", "iodepth_complete",
+                               "trim", "sync")}
+    if isinstance(fio, list):
+        return [without_bulk(value) for value in fio]
+    return fio
+
+
+# --- checks ------------------------------------------------------------------
+
+def _check(passed, text, **figures):
+    return {"passed": bool(passed), "text": text, **figures}
+
+
+def settings_kept(text):
+    """[what was not kept] of lines "name wanted got"."""
+    wrong = []
+    for line in text.splitlines():
+        name, wanted, got = (line.split(" ", 2) + ["", ""])[:3]
+        try:
+            near = abs(float(got) - float(wanted)) <= \
+                SETTING_TOLERANCE * abs(float(wanted))
+        except ValueError:
+            near = got == wanted
+        if not near:
+            wrong.append(f"{name}: {got or 'nothing'} instead of {wanted}")
+    return wrong
+
+
+def checks(raw, fio, found, stats, run):
+    """{name: check} of a run."""
+    result = {}
+    status = int(raw.get("status") or -1)
+    errors = [job["jobname"] for job in fio["jobs"] if job["error"]]
+    wanted = int(run["env"].get("RT_IOS", 0) or 0)
+    short = [job["name"] for job in found if job["role"] == "latency" and
+             wanted and job["ios"] != wanted]
+    missing = [job["name"] for job in found if job["role"] == "latency" and
+               job["latency_s"]["count"] != job["ios"]]
+    result["completed"] = _check(
+        status == 0 and found and not errors and not short and not missing
+        and all(job["ios"] for job in found),
+        "fio ended well, the latency-critical job made all its requests and "
+        "has a raw latency for each", fio_status=status,
+        requests_wanted=wanted, errors=errors)
+    issued = sum(job["ios"] for job in found)
+    if "stat-before" in raw and "stat-after" in raw:
+        counted = benchdata.disk_requests(raw["stat-after"]) - \
+            benchdata.disk_requests(raw["stat-before"])
+        result["accounted"] = _check(
+            counted == issued, "the block layer has counted as many requests, "
+            "merged ones included, as fio has issued", counted=counted,
+            issued=issued)
+    if stats:
+        size = sum(job["bytes"] for job in found)
+        moved = stats.get("read_bytes", 0) + stats.get("write_bytes", 0)
+        result["device"] = _check(
+            moved == size and not stats.get("outstanding"),
+            "the device has moved as many bytes as fio, and holds no request",
+            device_bytes=moved, fio_bytes=size,
+            outstanding=stats.get("outstanding"))
+    wrong = settings_kept(raw.get("settings", ""))
+    result["settings"] = _check(not wrong, "the tunables read back as set",
+                                wrong=wrong)
+    trouble = benchdata.log_errors(raw.get("dmesg", ""))
+    result["log_clean"] = _check(not trouble, "no error in the kernel's log",
+                                 errors=trouble[:20])
+    inflight = sum(map(int, raw.get("inflight", "0").split()))
+    result["drained"] = _check(inflight == 0, "nothing in flight afterwards",
+                               inflight=inflight)
+    bound = run["tunables"].get("max_inflight")
+    if run["scheduler"] == "k2" and bound and raw.get("stats-after"):
+        peak = benchdata.pairs(raw["stats-after"]).get("peak_inflight", 0)
+        result["bound_kept"] = _check(
+            0 < peak <= int(bound), "k2 never had more in flight than the "
+            "bound", bound=int(bound), peak_inflight=peak)
+    return result
+
+
+# --- a run -------------------------------------------------------------------
+
+def evaluate(raw, run, machine):
+    """Everything that is concluded from a run's raw files ({name: text}).
+
+    ValueError or KeyError where there is nothing to conclude from.
+    """
+    fio = fio_json(raw.get("fio", ""))
+    scale = run["time_scale"]
+    found = jobs(fio, raw, run)
+    stats = device_stats(raw.get("device-stats", ""), scale)
+    rows, chips = series(raw.get("series", ""), scale)
+    judged = checks(raw, fio, found, stats, run)
+    sums = total(fio, found)
+    return {
+        "jobs": found, "total": sums, "device_stats": stats,
+        "series": rows, "chips": chips,
+        "cpu": cpu(raw.get("cpu", ""), int(machine.get("cpus", 1)),
+                   sums["ios"]),
+        "scheduler_tunables": benchdata.tunables(raw.get("tunables", "")),
+        "scheduler_stats": benchdata.pairs(raw["stats-after"])
+        if run["scheduler"] == "k2" and raw.get("stats-after") else {},
+        "checks": judged,
+        "passed": all(check["passed"] for check in judged.values()),
+        "fio": without_bulk(fio),
+    }
+
+
+def order_of(params):
+    """(order, alloc, map) that a device was given or has by default."""
+    mapping = "none"
+    if params.get("alloc", "static") == "static":
+        mapping = params.get("layout") or params.get("stripe", "CWD")
+        if params.get("xor"):
+            mapping += f" xor {params['xor']}"
+        if params.get("offset_sectors", "0") != "0":
+            mapping += f" offset {params['offset_sectors']}"
+    return params.get("order", "chip_fifo"), params.get("alloc", "static"), \
+        mapping
+
+
+# --- over runs ---------------------------------------------------------------
+
+def metrics(record):
+    """{metric: value or None} of a record, the ones that cells compare."""
+    critical = [job for job in record["jobs"] if job["role"] == "latency"]
+    found = {
+        "iops": record["total"]["iops"],
+        "bandwidth_bytes_per_s": record["total"]["bandwidth_bytes_per_s"],
+        "busy_share": record["cpu"]["busy_share"],
+        "busy_ns_per_io": record["cpu"]["busy_ns_per_io"],
+        "wa_milli": record["device_stats"].get("wa_milli"),
+        "utilisation_milli": record["device_stats"].get("utilisation_milli"),
+    }
+    # With several critical jobs it is the worst that counts.
+    for name in ("count", "mean", "max", *QUANTILES):
+        values = [job["latency_s"][name] for job in critical]
+        found[f"latency_{name}" + ("" if name == "count" else "_s")] = \
+            (min if name == "count" else max)(values) \
+            if values and None not in values else None
+    for name in QUANTILES:
+        known = [job["latency_s"].get("intervals", {}).get(name)
+                 for job in critical]
+        for n, end in enumerate(("low", "high")):
+            found[f"latency_{name}_{end}_s"] = max(
+                known, key=lambda pair: pair[1])[n] \
+                if known and None not in known else None
+    return found
+
+
+def spread(values):
+    """{median, min, max} of what is known of some values, None if nothing."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return {"median": statistics.median(known), "min": min(known),
+            "max": max(known)}
+
+
+CELL_KEYS = ("cell", "workload", "scheduler", "label", "tunables", "profile",
+             "variant", "order", "alloc", "map", "time_scale")
+
+
+def cells(records):
+    """A dict a cell: what it is, its seeds, its metrics over the seeds."""
+    groups = {}
+    for record in records:
+        groups.setdefault(record["cell"], []).append(record)
+    found = []
+    for group in groups.values():
+        figures = [metrics(record) for record in group
+                   if record.get("repeat", 1) == 1] or \
+            [metrics(record) for record in group]
+        found.append({
+            **{key: group[0][key] for key in CELL_KEYS},
+            "seeds": sorted({record["seed"] for record in group}),
+            "runs": len(group),
+            "passed": all(record["passed"] for record in group),
+            "metrics": {name: spread([figure[name] for figure in figures])
+                        for name in figures[0]},
+        })
+    return found
+
+
+def median(cell, metric):
+    """A cell's median of a metric, None if it has none."""
+    value = cell["metrics"].get(metric)
+    return value["median"] if value else None
+
+
+# --- the same run twice ------------------------------------------------------
+
+def difference(one, other):
+    """Relative difference of two figures; None if one is missing."""
+    if one is None or other is None:
+        return None
+    if one == other:
+        return 0.0
+    return abs(one - other) / max(abs(one), abs(other))
+
+
+def differences(first, second):
+    """What two records of the same run differ by.
+
+    {id, iops, tail, percentile}; the furthest percentile both have.
+    """
+    one, other = metrics(first), metrics(second)
+    percentile = next((name for name in TAILS
+                       if name != "p99_99" and name != "p99_9" and
+                       one[f"latency_{name}_s"] is not None and
+                       other[f"latency_{name}_s"] is not None), None)
+    return {
+        "id": first["id"], "percentile": percentile,
+        "iops": difference(one["iops"], other["iops"]),
+        "tail": difference(one[f"latency_{percentile}_s"],
+                           other[f"latency_{percentile}_s"])
+        if percentile else None,
+    }
+
+
+def repeats(records):
+    """Differences between a run and its repetitions."""
+    first = {(r["cell"], r["seed"]): r for r in records
+             if r.get("repeat", 1) == 1}
+    return [differences(first[key], record) for record in records
+            if record.get("repeat", 1) > 1 and
+            (key := (record["cell"], record["seed"])) in first]
+
+
+def compare(first, second):
+    """Differences between two lists of records, by id."""
+    others = {record["id"]: record for record in second}
+    return [differences(record, others[record["id"]]) for record in first
+            if record["id"] in others]
+
+
+def largest(found):
+    """{"iops": (value, id), "tail": (value, id)} of differences."""
+    return {key: max(((d[key], d["id"]) for d in found
+                      if d[key] is not None), default=(None, ""))
+            for key in ("iops", "tail")}
+
+
+def scale_for(iops, busy_ns_per_io, share=CPU_SHARE_MAX):
+    """The smallest power of two at which the CPU is busy for that share.
+
+    iops: what the device does at scale 1, were there no CPU in its way.
+    """
+    scale = 1
+    while iops * busy_ns_per_io / 1e9 / scale > share and scale < 4096:
+        scale *= 2
+    return scale
+
+

@@ -1,0 +1,787 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Suites of scripts/bench: what a suite file says, and the runs it means.
+
+Pure: reads the suite and its job files, nothing else. docs/lab.md describes
+the format.
+"""
+
+import configparser
+import fnmatch
+import itertools
+import pathlib
+import re
+from dataclasses import dataclass, field
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+SUITES = REPO / "tests" / "suites"
+JOBS = REPO / "tests" / "fio"
+
+# Where the guest keeps a run's files while it runs: its memory.
+GUEST_OUT = "/dev/shm/suite/out"
+
+# Rows of flashsim's series, where a workload wants one.
+SERIES_ROWS = 4000
+
+# Tuning and reporting on the same draws would report the tuning.
+SEED_USES = {**dict.fromkeys(range(1, 6), "tuning"),
+             **dict.fromkeys(range(101, 106), "report")}
+
+
+class Bad(Exception):
+    """A suite that cannot be used; the message is one line."""
+
+
+# --- values -----------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Int:
+    """A whole number from low to high."""
+    low: int
+    high: int
+
+    def __str__(self):
+        return f"a whole number from {self.low} to {self.high}"
+
+    def accepts(self, text):
+        """Is this one?"""
+        return bool(re.fullmatch(r"\d{1,12}", text)) and \
+            self.low <= int(text) <= self.high
+
+
+@dataclass(frozen=True)
+class Power(Int):
+    """A power of two from low to high."""
+
+    def __str__(self):
+        return f"a power of two from {self.low} to {self.high}"
+
+    def accepts(self, text):
+        return super().accepts(text) and bin(int(text)).count("1") == 1
+
+
+@dataclass(frozen=True)
+class Word:
+    """One of some words."""
+    words: tuple
+
+    def __str__(self):
+        return "one of " + ", ".join(self.words)
+
+    def accepts(self, text):
+        """Is this one?"""
+        return text in self.words
+
+
+@dataclass(frozen=True)
+class Text:
+    """What a pattern matches."""
+    pattern: str
+    what: str
+
+    def __str__(self):
+        return self.what
+
+    def accepts(self, text):
+        """Is this one?"""
+        return bool(re.fullmatch(self.pattern, text))
+
+
+def words(text):
+    """A Word of these."""
+    return Word(tuple(text.split()))
+
+
+# flashsim's parameters that a suite may give, with docs/flashsim.md's ranges:
+# a typing error is to be found here and not half an hour later. seed,
+# series_ms and series_len are the engine's.
+DEVICE = {
+    "profile": words("none A B C D E F"),
+    "channels": Int(1, 64), "ways": Int(1, 256), "dies": Int(1, 8),
+    "page_kb": Power(2, 128), "map_kb": Power(2, 128),
+    "prog_pages": Int(1, 16), "pages_per_block": Int(4, 8192),
+    "size_mb": Int(1, 1048576), "op_permille": Int(20, 1000),
+    "t_read_ns": Int(0, 10**9), "t_prog_ns": Int(0, 10**9),
+    "t_erase_ns": Int(0, 10**9), "t_prog_slc_ns": Int(0, 10**9),
+    "bus_mbps": Int(1, 100000), "link_mbps": Int(1, 100000),
+    "link_duplex": Int(0, 1),
+    "fw_read_ns": Int(0, 10**9), "fw_write_ns": Int(0, 10**9),
+    "fw_per4k_ns": Int(0, 10**9),
+    "service": words("fixed exponential"), "suspend_us": Int(0, 10000),
+    "order": words("chip_fifo read_first in_order"),
+    "alloc": words("static dynamic"),
+    "stripe": Text("CWD|CDW|WCD|WDC|DCW|DWC",
+                   "C, W and D in any order, such as CWD"),
+    "layout": Text(r"\d+:\d+:\d+(,\d+:\d+:\d+)*",
+                   "terms div:mod:mul, commas between"),
+    "xor": Text(r"\d+(,\d+){0,3}", "one to four shifts, commas between"),
+    "offset_sectors": Int(0, 2**31),
+    "gc": words("chip device none"), "gc_step": words("whole paced"),
+    "gc_permille": Int(1, 500), "wbuf_kb": Int(0, 1048576),
+    "slc_mb": Int(0, 1048576), "fill_pct": Int(0, 100),
+    "overwrite_pct": Int(0, 1000), "nr_hw_queues": Int(1, 64),
+    "queue_depth": Int(1, 1023), "max_kb": Power(4, 1024),
+    "data": words("memory pattern none"), "data_mb": Int(1, 1048576),
+    "time_scale": Power(1, 4096), "shrink": Int(1, 4096),
+    "ranges": Int(1, 64), "rq_timeout_ms": Int(100, 600000),
+    "log_len": Int(0, 4194304),
+}
+
+SCHEDULERS = {
+    "none": {},
+    "mq-deadline": {
+        "read_expire": Int(1, 10**6), "write_expire": Int(1, 10**6),
+        "prio_aging_expire": Int(0, 10**6), "writes_starved": Int(0, 10**6),
+        "front_merges": Int(0, 1), "fifo_batch": Int(0, 10**6),
+        "async_depth": Int(1, 10**6)},
+    "kyber": {
+        "read_lat_nsec": Int(0, 10**12), "write_lat_nsec": Int(0, 10**12)},
+    "bfq": {
+        "slice_idle": Int(0, 10**6), "slice_idle_us": Int(0, 10**9),
+        "low_latency": Int(0, 1), "strict_guarantees": Int(0, 1),
+        "max_budget": Int(0, 10**6), "back_seek_max": Int(0, 10**6),
+        "back_seek_penalty": Int(1, 10**6), "timeout_sync": Int(1, 10**6),
+        "fifo_expire_sync": Int(1, 10**6),
+        "fifo_expire_async": Int(1, 10**6)},
+    "k2": {
+        "max_inflight": Int(1, 65535), "meta_every": Int(0, 65535),
+        "inline_dispatch": Int(0, 1)},
+}
+# Of a variant, not of flashsim: workloads keep to this share of the device,
+# from its begin. A device that is half full would else answer reads of the
+# empty half without its chips.
+REGION = {"region_pct": Int(1, 100)}
+
+# Of the device and its queue: with every scheduler.
+QUEUE = {"queue_depth": DEVICE["queue_depth"], "nr_requests": Int(1, 10**6)}
+# Of the io.cost controller, in the words of the kernel's io.cost.qos and
+# io.cost.model; lc_weight: io.weight of the latency-critical jobs' group,
+# where the others' has 100.
+IOCOST_QOS = {"rpct": Int(0, 100), "rlat": Int(1, 10**9),
+              "wpct": Int(0, 100), "wlat": Int(1, 10**9),
+              "min": Int(1, 10000), "max": Int(1, 10000)}
+IOCOST_MODEL = dict.fromkeys(
+    "rbps rseqiops rrandiops wbps wseqiops wrandiops".split(),
+    Int(1, 10**12))
+IOCOST = {**IOCOST_QOS, **IOCOST_MODEL, "lc_weight": Int(1, 10000)}
+
+# Every time constant of a competitor: these are multiplied by time_scale,
+# what a suite sets and the kernel's own default alike.
+TIMES = {
+    "mq-deadline": ("read_expire", "write_expire", "prio_aging_expire"),
+    "kyber": ("read_lat_nsec", "write_lat_nsec"),
+    "bfq": ("slice_idle_us", "slice_idle", "fifo_expire_sync",
+            "fifo_expire_async", "timeout_sync"),
+    "io.cost": ("rlat", "wlat"),
+}
+# Rates are divided by it.
+RATES = {"io.cost": tuple(IOCOST_MODEL)}
+# The same value under a second, coarser name.
+ALIAS = {"slice_idle": "slice_idle_us"}
+# And what cannot be: by scheduler, "" for all.
+UNSCALED = {
+    "": ("blk-mq looks again after 3 ms at a queue that found no resources",),
+    "kyber": ("kyber adapts its depths every 100 ms",),
+    "bfq": ("bfq's weight-raising periods, its 2 ms think-time limit and its "
+            "300 ms rate estimate have no tunable",),
+    "io.cost": ("io.cost's period follows its latency targets, which are "
+                "scaled, but stays between 1 ms and 1 s",),
+}
+
+ENV_SECONDS = "RUNTIME"
+_ENV_TIME = re.compile(r"RUNTIME|\w+_(NS|US|MS|S)")
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+def is_time(variable):
+    """Is this variable of a job file a time?"""
+    return bool(_ENV_TIME.fullmatch(variable))
+
+
+def seed_use(seed):
+    """What results with this seed may be used for."""
+    return SEED_USES.get(seed, "free")
+
+
+def seeds(text):
+    """[seed] of "101-105" or "1,2,7"; None if it is neither."""
+    found = []
+    for part in re.split(r"[,\s]+", text.strip()):
+        match = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part)
+        if not match:
+            return None
+        first, last = int(match[1]), int(match[2] or match[1])
+        if not first <= last < 2**32 or last - first > 1000:
+            return None
+        found += range(first, last + 1)
+    return list(dict.fromkeys(found))
+
+
+SEEDS_WANTED = "whole numbers from 0 to 4294967295, such as 101 or 101-105"
+
+
+# --- the file ----------------------------------------------------------------
+
+@dataclass
+class Scheduler:
+    """A scheduler with one setting of its tunables."""
+    name: str
+    label: str
+    tunables: dict = field(default_factory=dict)
+    iocost: bool = False
+
+
+@dataclass
+class Workload:
+    """A job file with its environment."""
+    name: str
+    job: str
+    text: str
+    latency: tuple
+    env: dict
+    variants: tuple = ("*",)
+    schedulers: tuple = ("*",)
+    series_ms: int = 0
+    warmup: int = 0
+    operations: tuple = ()
+
+
+@dataclass
+class Form:
+    """Which part of a suite is run, and how long."""
+    name: str
+    seeds: list
+    cells: tuple = ("*",)
+    minutes: int = 0
+    scale1: bool = True
+    # (variable, pattern of cells, value); the last that fits counts
+    env: list = field(default_factory=list)
+
+
+@dataclass
+class Suite:
+    """A suite file."""
+    name: str
+    path: str
+    title: str
+    claims: str
+    device: dict
+    variants: dict
+    workloads: dict
+    schedulers: list
+    forms: dict
+    scale1: tuple = ()
+
+
+class _Reader:
+    """Reads one file and says what is wrong in it."""
+
+    def __init__(self, path, text):
+        self.path = path
+        self.parser = configparser.ConfigParser(
+            delimiters=("=",), comment_prefixes=(";", "#"),
+            inline_comment_prefixes=(";",), interpolation=None, strict=True,
+            default_section="\0")
+        self.parser.optionxform = str
+        try:
+            self.parser.read_string(text, source=path)
+        except configparser.Error as error:
+            raise Bad(" ".join(str(error).split())) from None
+
+    def bad(self, section, key, value, wanted):
+        """Raises, in the one form that all complaints have."""
+        value = " ".join(str(value).split())
+        raise Bad(f"{self.path}: [{section}] {key} = '{value}': want {wanted}")
+
+    def keys(self, section, known, more=None):
+        """{key: value} of a section; `more` matches further good names."""
+        found = dict(self.parser[section])
+        for key in found:
+            if key not in known and not (more and more.fullmatch(key)):
+                raise Bad(
+                    f"{self.path}: [{section}] {key}: no such key; want one "
+                    "of " + ", ".join(known)
+                    + (" or a variable of the job file" if more else ""))
+        return found
+
+    def value(self, section, found, key, kind):
+        """A value that must be there and be of that kind."""
+        text = found.get(key, "")
+        if not kind.accepts(text):
+            self.bad(section, key, text, kind)
+        return text
+
+
+_PATTERNS = Text(r"\S[\S\s]*", "names, * for any")
+
+
+def variables(text):
+    """The names that a job file takes from the environment."""
+    return set(re.findall(r"\$\{(\w+)\}", text))
+
+
+def job_sections(text):
+    """{job: {option: value}} of a fio job file, [global] filled in."""
+    found, shared, current = {}, {}, None
+    for line in text.splitlines():
+        line = line.strip()
+        if not line or line[0] in ";#":
+            continue
+        match = re.fullmatch(r"\[(.+)\]", line)
+        if match:
+            current = shared if match[1] == "global" else \
+                found.setdefault(match[1], dict(shared))
+        elif current is not None:
+            key, _, value = line.partition("=")
+            current[key.strip()] = value.strip()
+    return found
+
+
+def _read_suite(reader):
+    section = "suite"
+    if section not in reader.parser:
+        raise Bad(f"{reader.path}: no section [suite]")
+    found = reader.keys(section, ("title", "device", "claims", "scale1"))
+    reader.value(section, found, "title", Text(r"\S.*", "a line of text"))
+    reader.value(section, found, "device", words("flashsim"))
+    if "claims" in found:
+        # Here, not above: claims.py knows plans no better than plans know it.
+        import claims  # pylint: disable=import-outside-toplevel
+        reader.value(section, found, "claims", Word(tuple(claims.SETS)))
+    return found
+
+
+def _read_device(reader, section, base):
+    known = {**DEVICE, **REGION}
+    found = reader.keys(section, known)
+    for key in found:
+        reader.value(section, found, key, known[key])
+    return {**base, **found}
+
+
+def _read_workload(reader, section):
+    name = section.split(None, 1)[1]
+    known = ("job", "latency", "variants", "schedulers", "series_ms",
+             "warmup")
+    found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
+    job = reader.value(section, found, "job", Text(
+        r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
+    path = JOBS / f"{job}.fio"
+    if not path.is_file():
+        reader.bad(section, "job", job, "one of " + ", ".join(
+            sorted(p.stem for p in JOBS.glob("*.fio"))))
+    text = path.read_text(encoding="utf-8")
+    sections = job_sections(text)
+    latency = tuple(found.get("latency", "").split())
+    for one in latency:
+        if one not in sections:
+            reader.bad(section, "latency", one, "jobs of that file: "
+                       + ", ".join(sections))
+    env = {k: v for k, v in found.items() if k not in known}
+    needed = variables(text) - {"DEV", "SEED"}
+    for key, value in env.items():
+        if key not in needed:
+            raise Bad(f"{reader.path}: [{section}] {key}: {job}.fio does not "
+                      "use it; it uses " + ", ".join(sorted(needed)))
+        if is_time(key) and not Int(0, 10**9).accepts(value):
+            reader.bad(section, key, value, Int(0, 10**9))
+    for key in sorted(needed - set(env)):
+        raise Bad(f"{reader.path}: [{section}] {key}: missing; {job}.fio "
+                  "wants it")
+    for key, kind in (("series_ms", Int(1, 1000)),
+                      ("warmup", Int(1, 10**7))):
+        if key in found:
+            reader.value(section, found, key, kind)
+    if "warmup" in found and "RT_IOS" not in env:
+        reader.bad(section, "warmup", found["warmup"],
+                   "a job file that uses RT_IOS with it")
+    return Workload(
+        name=name, job=job, text=text, latency=latency, env=env,
+        variants=tuple(found.get("variants", "*").split()),
+        schedulers=tuple(found.get("schedulers", "*").split()),
+        series_ms=int(found.get("series_ms", 0)),
+        warmup=int(found.get("warmup", 0)),
+        operations=tuple(sorted({s.get("rw", "read")
+                                 for s in sections.values()})))
+
+
+def _label(name, tunables, iocost):
+    """What a setting is called where the suite does not say."""
+    short = {"max_inflight": "", "queue_depth": "qd", "nr_requests": "nr"}
+    label = "iocost" if iocost and name == "none" else \
+        name + ("-iocost" if iocost else "")
+    for key, value in tunables.items():
+        # Ten of them would be no name; a sweep wants `as`.
+        if key in IOCOST:
+            continue
+        label += "-" + short.get(key, key.replace("_", "")) + value
+    return label
+
+
+def _read_schedulers(reader, section):
+    found = []
+    for key, block in dict(reader.parser[section]).items():
+        if key != "list":
+            raise Bad(f"{reader.path}: [{section}] {key}: no such key; want "
+                      "list")
+        for line in filter(None, map(str.strip, block.splitlines())):
+            found += _scheduler(reader, section, line)
+    if not found:
+        raise Bad(f"{reader.path}: [{section}] list: no scheduler in it")
+    labels = [one.label for one in found]
+    for label in labels:
+        if labels.count(label) > 1:
+            reader.bad(section, "list", label, "a label for each setting; "
+                       "this one stands twice (`as LABEL` names a line)")
+    return found
+
+
+def _scheduler(reader, section, line):
+    """The settings that one line stands for."""
+    line, _, template = line.partition(" as ")
+    template = template.strip()
+    name, *rest = line.split()
+    if name == "io.cost":
+        name, rest = "none", ["io.cost", *rest]
+    if name not in SCHEDULERS:
+        reader.bad(section, "list", name, "one of "
+                   + ", ".join((*SCHEDULERS, "io.cost")))
+    iocost = "io.cost" in rest
+    known = {**SCHEDULERS[name], **QUEUE, **(IOCOST if iocost else {})}
+    sweeps = {}
+    for word in rest:
+        key, equals, values = word.partition("=")
+        if word == "io.cost":
+            continue
+        if not equals or key not in known:
+            reader.bad(section, "list", word,
+                       f"NAME=VALUE of {name}: " + ", ".join(known))
+        sweeps[key] = values.split(",")
+        for value in sweeps[key]:
+            if not known[key].accepts(value):
+                reader.bad(section, "list", f"{key}={value}", known[key])
+    if iocost:
+        absent = [key for key in ("rlat", "wlat", *IOCOST_MODEL)
+                  if key not in sweeps]
+        if absent:
+            # The kernel's defaults are for an unknown device in real time.
+            reader.bad(section, "list", line.strip(),
+                       "with io.cost also " + ", ".join(absent))
+    result = []
+    for values in itertools.product(*sweeps.values()):
+        tunables = dict(zip(sweeps, values))
+        label = _label(name, tunables, iocost)
+        if template:
+            try:
+                label = template.format(**tunables)
+            except (KeyError, IndexError, ValueError):
+                reader.bad(section, "list", template,
+                           "a label with {NAME} of a tunable in that line")
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_=-]{0,47}", label):
+            reader.bad(section, "list", label, "a label of letters, digits, - "
+                       "and _, at most 48 (`as LABEL` names a line)")
+        result.append(Scheduler(name, label, tunables, iocost))
+    return result
+
+
+def _read_form(reader, section):
+    name = section.split(None, 1)[1]
+    known = ("seeds", "cells", "minutes", "scale1")
+    found = reader.keys(section, known,
+                        re.compile(r"[A-Z][A-Z0-9_]*(@\S+)?"))
+    form = Form(name, seeds(found.get("seeds", "")))
+    if form.seeds is None:
+        reader.bad(section, "seeds", found.get("seeds", ""), SEEDS_WANTED)
+    if "cells" in found:
+        reader.value(section, found, "cells", _PATTERNS)
+        form.cells = tuple(found["cells"].split())
+    if "minutes" in found:
+        form.minutes = int(reader.value(section, found, "minutes",
+                                        Int(1, 10000)))
+    if "scale1" in found:
+        form.scale1 = reader.value(section, found, "scale1",
+                                   words("yes no")) == "yes"
+    for key, value in found.items():
+        if key not in known:
+            variable, _, pattern = key.partition("@")
+            if (is_time(variable) or variable == "RT_IOS") and \
+                    not Int(0, 10**9).accepts(value):
+                reader.bad(section, key, value, Int(0, 10**9))
+            form.env.append((variable, pattern or "*", value))
+    return form
+
+
+def parse(text, path, name):
+    """The Suite that a text means; Bad with one line if it means none."""
+    reader = _Reader(path, text)
+    head = _read_suite(reader)
+    suite = Suite(name, path, head["title"], head.get("claims", ""), {}, {},
+                  {}, [], {}, tuple(head.get("scale1", "").split()))
+    sections = reader.parser.sections()
+    for section in ("device", "schedulers"):
+        if section not in sections:
+            raise Bad(f"{path}: no section [{section}]")
+    suite.device = _read_device(reader, "device", {})
+    for section in sections:
+        kind, _, rest = section.partition(" ")
+        if section in ("suite", "device"):
+            continue
+        if section == "schedulers":
+            suite.schedulers = _read_schedulers(reader, section)
+            continue
+        if kind not in ("variant", "workload", "form"):
+            raise Bad(f"{path}: [{section}]: no such section; want suite, "
+                      "device, schedulers, variant NAME, workload NAME, form "
+                      "NAME")
+        if not _NAME.fullmatch(rest):
+            raise Bad(f"{path}: [{section}]: want a name of small letters, "
+                      "digits, - and _ behind it")
+        if kind == "variant":
+            suite.variants[rest] = _read_device(reader, section, suite.device)
+        elif kind == "workload":
+            suite.workloads[rest] = _read_workload(reader, section)
+        else:
+            suite.forms[rest] = _read_form(reader, section)
+    if not suite.variants:
+        suite.variants["device"] = dict(suite.device)
+    for kind, found in (("workload", suite.workloads), ("form", suite.forms)):
+        if not found:
+            raise Bad(f"{path}: no section [{kind} NAME]")
+    _check_references(reader, suite)
+    return suite
+
+
+def _check_references(reader, suite):
+    """Patterns that match nothing are typing errors."""
+    labels = [one.label for one in suite.schedulers]
+    for name, workload in suite.workloads.items():
+        for key, patterns, known in (
+                ("variants", workload.variants, list(suite.variants)),
+                ("schedulers", workload.schedulers, labels)):
+            for pattern in patterns:
+                if not fnmatch.filter(known, pattern):
+                    reader.bad(f"workload {name}", key, pattern,
+                               "what fits one of " + ", ".join(known))
+    cells = [cell for cell, *_ in _cells(suite)]
+    for pattern in suite.scale1:
+        if not fnmatch.filter(cells, pattern):
+            reader.bad("suite", "scale1", pattern, "what fits a cell, such as "
+                       + cells[0])
+    known = {key for one in suite.workloads.values() for key in one.env}
+    for name, form in suite.forms.items():
+        for pattern in form.cells:
+            if not fnmatch.filter(cells, pattern):
+                reader.bad(f"form {name}", "cells", pattern,
+                           "what fits a cell, such as " + cells[0])
+        for variable, pattern, value in form.env:
+            if variable not in known:
+                reader.bad(f"form {name}", variable, value,
+                           "no other variable than "
+                           + ", ".join(sorted(known)))
+            if not fnmatch.filter(cells, pattern):
+                reader.bad(f"form {name}", f"{variable}@{pattern}", value,
+                           "behind the @ what fits a cell, such as "
+                           + cells[0])
+
+
+def names():
+    """The suites there are."""
+    return sorted(path.stem for path in SUITES.glob("*.suite"))
+
+
+def load(name):
+    """The suite tests/suites/NAME.suite."""
+    path = SUITES / f"{name}.suite"
+    if not re.fullmatch(r"[\w-]+", name) or not path.is_file():
+        raise Bad(f"no suite '{name}'; there is " + ", ".join(names()))
+    return parse(path.read_text(encoding="utf-8"),
+                 f"tests/suites/{name}.suite", name)
+
+
+# --- the plan ----------------------------------------------------------------
+
+def _cells(suite):
+    """(cell, workload, variant, scheduler), all that the suite has."""
+    for name, workload in suite.workloads.items():
+        for variant in suite.variants:
+            if not any(fnmatch.fnmatchcase(variant, p)
+                       for p in workload.variants):
+                continue
+            for scheduler in suite.schedulers:
+                if any(fnmatch.fnmatchcase(scheduler.label, p)
+                       for p in workload.schedulers):
+                    yield (f"{name}.{scheduler.label}.{variant}", workload,
+                           variant, scheduler)
+
+
+def scaled(owner, key, value, scale):
+    """A tunable's value for a device that is `scale` times slower."""
+    if key in TIMES.get(owner, ()):
+        return str(int(value) * scale)
+    if key in RATES.get(owner, ()):
+        return str(max(1, int(value) // scale))
+    return str(value)
+
+
+def setup(scheduler, scale):
+    """What the guest does to the queue: lines `verb file value`.
+
+    select: and it must be the one; set: and it must read back the same;
+    times: what is there times value, likewise; off: if there is such a file.
+    """
+    lines = ["off queue/wbt_lat_usec 0", f"select queue/scheduler "
+             f"{scheduler.name}"]
+    given = {ALIAS.get(key, key) for key in scheduler.tunables}
+    if scale > 1:
+        lines += [f"times queue/iosched/{key} {scale}"
+                  for key in TIMES.get(scheduler.name, ())
+                  if key not in ALIAS and key not in given]
+    for key, value in scheduler.tunables.items():
+        if key == "nr_requests":
+            lines.append(f"set queue/nr_requests {value}")
+        elif key in SCHEDULERS[scheduler.name]:
+            value = scaled(scheduler.name, key, value, scale)
+            lines.append(f"set queue/iosched/{key} {value}")
+    return lines
+
+
+def iocost(scheduler, scale):
+    """(io.cost.qos, io.cost.model, weight), without the device's number."""
+    def part(known):
+        return " ".join(
+            f"{key}={scaled('io.cost', key, scheduler.tunables[key], scale)}"
+            for key in known if key in scheduler.tunables)
+    return ("enable=1 ctrl=user " + part(IOCOST_QOS),
+            "ctrl=user model=linear " + part(IOCOST_MODEL),
+            scheduler.tunables.get("lc_weight", "10000"))
+
+
+def job_text(workload, use_cgroups, region=100, out=GUEST_OUT):
+    """The job file with what a measurement adds to it.
+
+    Where only a region is used, shares of the device become ${PCT_N}: the
+    guest, which knows its size, says what that is.
+    """
+    lines = []
+    for line in workload.text.splitlines():
+        if region < 100:
+            line = re.sub(r"^((?:size|offset)=)(\d+)%$", r"\1${PCT_\2}", line)
+        lines.append(line)
+        match = re.fullmatch(r"\s*\[(.+)\]\s*", line)
+        if not match or match[1] == "global":
+            continue
+        critical = match[1] in workload.latency
+        if critical:
+            lines.append(f"write_lat_log={out}/{match[1]}")
+        if use_cgroups:
+            lines += [f"cgroup={'critical' if critical else 'other'}",
+                      "cgroup_nodelete=1"]
+    return "\n".join(lines) + "\n"
+
+
+def environment(workload, form, cell, scale):
+    """{variable: value in guest time}, {variable: value as the suite says}."""
+    env = dict(workload.env)
+    for variable, pattern, value in form.env:
+        if variable in env and fnmatch.fnmatchcase(cell, pattern):
+            env[variable] = value
+    return {key: str(int(value) * scale) if is_time(key) else value
+            for key, value in env.items()}, env
+
+
+def unscaled(scheduler):
+    """The texts of UNSCALED that hold for a setting."""
+    return [*UNSCALED[""], *UNSCALED.get(scheduler.name, ()),
+            *(UNSCALED["io.cost"] if scheduler.iocost else ())]
+
+
+def _run(suite, form, cell, scale):
+    """One run but for its seed."""
+    name, workload, variant, scheduler = cell
+    params = dict(suite.variants[variant])
+    region = int(params.pop("region_pct", 100))
+    params["time_scale"] = str(scale)
+    if "queue_depth" in scheduler.tunables:
+        params["queue_depth"] = scheduler.tunables["queue_depth"]
+    if workload.series_ms:
+        # The guest's milliseconds, 1000 at most.
+        params["series_ms"] = str(min(1000, workload.series_ms * scale))
+        params["series_len"] = str(SERIES_ROWS)
+    env, env_device = environment(workload, form, name, scale)
+    return {
+        "cell": name, "suite": suite.name, "form": form.name,
+        "workload": workload.name, "job": workload.job,
+        "scheduler": scheduler.name, "label": scheduler.label,
+        "iocost": list(iocost(scheduler, scale)) if scheduler.iocost else None,
+        "tunables": dict(scheduler.tunables), "variant": variant,
+        "profile": params.get("profile", "none"), "time_scale": scale,
+        "params": params, "env": env, "env_device": env_device,
+        "latency": list(workload.latency), "warmup": workload.warmup,
+        "operations": list(workload.operations),
+        "setup": setup(scheduler, scale),
+        "job_text": job_text(workload, scheduler.iocost, region),
+        "region_pct": region,
+        "unscaled": unscaled(scheduler) if scale > 1 else [],
+    }
+
+
+def runs(suite, form_name, seed_list=None, only=(), repeat=1):
+    """The runs of a form, as dicts that go to JSON and back."""
+    if form_name not in suite.forms:
+        raise Bad(f"{suite.path}: no form '{form_name}'; there is "
+                  + ", ".join(suite.forms))
+    form = suite.forms[form_name]
+    result = []
+    scale = int(suite.device.get("time_scale", 1))
+    for cell in _cells(suite):
+        name, _, variant, _ = cell
+        if not any(fnmatch.fnmatchcase(name, p) for p in form.cells):
+            continue
+        own = int(suite.variants[variant].get("time_scale", scale))
+        kinds = [_run(suite, form, cell, own)]
+        if own > 1 and form.scale1 and any(
+                fnmatch.fnmatchcase(name, p) for p in suite.scale1):
+            again = _run(suite, form, cell, 1)
+            again["cell"] += ".x1"
+            kinds.append(again)
+        result += kinds
+    if only:
+        result = [run for run in result if any(
+            fnmatch.fnmatchcase(run["cell"], p) or p in run["cell"]
+            for p in only)]
+        if not result:
+            raise Bad(f"{suite.path}: form {form_name} has no cell that "
+                      f"fits {' '.join(only)}; --list shows all")
+    # Round after round: what is there after an interruption, or while one
+    # waits, is whole rounds of all cells.
+    return [
+        {**run, "seed": seed, "seed_use": seed_use(seed), "repeat": turn,
+         "id": f"{run['cell']}.s{seed}" + (f".r{turn}" if turn > 1 else "")}
+        for turn in range(1, repeat + 1)
+        for seed in seed_list or form.seeds for run in result]
+
+
+# Runs of one boot. What ran before it shifts a run's draws, as another seed
+# would; so which runs share a boot depends on the plan and on nothing else.
+BATCH_RUNS = 10
+
+
+def batches(jobs):
+    """The runs of each boot, [[run]]."""
+    groups = {}
+    for run in jobs:
+        groups.setdefault((run["repeat"], run["seed"], run["workload"],
+                           run["variant"], run["time_scale"]), []).append(run)
+    found = []
+    for group in groups.values():
+        count = -(-len(group) // BATCH_RUNS)
+        size = -(-len(group) // count)
+        found += [group[n:n + size] for n in range(0, len(group), size)]
+    return found
+
+
+def makespan(loads, machines):
+    """When the last machine is through, longest first; in seconds."""
+    ends = [0.0] * max(1, machines)
+    for load in sorted(loads, reverse=True):
+        ends[ends.index(min(ends))] += load
+    return max(ends)

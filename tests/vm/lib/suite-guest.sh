@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The guest's side of a suite (scripts/bench SUITE): works through a plan, one
+# fio run after the other, each on a flashsim device that is made for it, and
+# leaves raw measurements for the host to judge.
+#
+# /run/suite holds the plan (a run's name a line) and for each run a directory
+# with what it wants. Results go out over standard output, packed, after each
+# run: an interruption costs no more than the run under way. Nothing here may
+# ask the host for anything, as the host's speed would show in the guest's
+# time.
+# Lines for the host begin with "suite: "; packed files with "=".
+
+set -u
+export LC_ALL=C
+
+DIR=/run/suite
+WORK=/dev/shm/suite
+OUT=$WORK/out
+DISK=flashsim0
+SYS=/sys/block/$DISK
+DEBUG=/sys/kernel/debug/flashsim/$DISK
+CGROUP=/sys/fs/cgroup
+
+exec {HOST}>&1
+tell() { printf 'suite: %s\n' "$*" >&"$HOST"; }
+die() { tell "trouble $*"; exit 1; }
+
+for module in kyber-iosched bfq mq-deadline k2; do
+	modprobe $module 2>/dev/null
+done
+tell "fact release $(uname -r)"
+read -r version </proc/version
+tell "fact version $version"
+tell "fact cpus $(nproc)"
+tell "fact fio $(fio --version | sed 's/^fio-//')"
+
+# "name wanted got" for the host to compare: some files round.
+setup() {
+	local verb file value now
+	while read -r verb file value; do
+		case $verb in
+		off)
+			[[ -e $SYS/$file ]] || continue
+			echo "$value" >"$SYS/$file" 2>/dev/null
+			continue ;;
+		select)
+			echo "$value" >"$SYS/$file" 2>/dev/null
+			[[ $(<"$SYS/$file") == *"[$value]"* ]] || return 1
+			continue ;;
+		times)
+			now=$(<"$SYS/$file")
+			value=$(( now * value )) ;;
+		esac
+		echo "$value" >"$SYS/$file"
+		echo "${file##*/} $value $(<"$SYS/$file")"
+	done <$WORK/setup >$OUT/settings 2>>$OUT/said
+}
+
+iocost() {
+	local dev qos model weight
+	dev=$(<$SYS/dev)
+	{ read -r qos; read -r model; read -r weight; } <$WORK/iocost
+	mkdir -p $CGROUP/critical $CGROUP/other &&
+		echo +io >$CGROUP/cgroup.subtree_control &&
+		echo "$dev $model" >$CGROUP/io.cost.model &&
+		echo "$dev $qos" >$CGROUP/io.cost.qos &&
+		echo "default $weight" >$CGROUP/critical/io.weight &&
+		echo "default 100" >$CGROUP/other/io.weight &&
+		[[ $(<$CGROUP/io.cost.qos) == *"enable=1"* ]] &&
+		grep -h "^$dev" $CGROUP/io.cost.qos $CGROUP/io.cost.model \
+			>$OUT/iocost
+}
+
+# Guest time and what the CPUs have idled, without forking.
+cpu() {
+	local up idle
+	read -r up _ </proc/uptime
+	read -r _ _ _ _ idle iowait _ </proc/stat
+	echo "$up $(( idle + iowait ))"
+}
+
+show_tunables() {
+	local file
+	for file in "$SYS"/queue/iosched/* $SYS/queue/nr_requests; do
+		case ${file##*/} in
+		stats|inflight) ;;
+		*) [[ -r $file ]] && echo "${file##*/} $(<"$file")" ;;
+		esac
+	done
+}
+
+run() {	# ID
+	local status
+	rm -rf $WORK
+	mkdir -p $OUT
+	cp "$DIR/$1"/* $WORK/ || return 1
+	rmmod flashsim 2>/dev/null
+	dmesg -C
+	# shellcheck disable=SC2046 # parameters are words
+	if ! modprobe flashsim $(<$WORK/params) 2>>$OUT/said; then
+		dmesg -r >$OUT/dmesg
+		hand_over
+		tell "failed $1 flashsim could not be loaded"
+		return 0
+	fi
+	if ! setup; then
+		dmesg -r >$OUT/dmesg
+		hand_over
+		tell "unavailable $1 this kernel has no such scheduler, or it refused"
+		return 0
+	fi
+	if [[ -e $WORK/iocost ]] && ! iocost 2>>$OUT/said; then
+		hand_over
+		tell "unavailable $1 this kernel has no such scheduler, or it refused"
+		return 0
+	fi
+	(
+		set -a
+		# shellcheck source=/dev/null
+		. $WORK/env
+		set +a
+		export DEV=/dev/$DISK
+		# Shares of the region in use, in whole MiB.
+		size=$(( $(<$SYS/size) * REGION / 204800 ))
+		while read -r share; do
+			export "$share=$(( size * ${share#PCT_} / 100 ))M"
+		done < <(grep -o 'PCT_[0-9]*' $WORK/job.fio | sort -u)
+		if [[ -n ${WARMUP:-} ]]; then
+			RT_IOS=$WARMUP SEED=$(( SEED + 1000003 )) timeout -k 5 "$LIMIT" \
+				fio --output=/dev/null $WORK/job.fio >/dev/null 2>&1
+			rm -f $OUT/*.log
+		fi
+		show_tunables >$OUT/tunables
+		cat $SYS/queue/iosched/stats >$OUT/stats-before 2>/dev/null
+		cp $SYS/stat $OUT/stat-before
+		echo 1 >$DEBUG/reset
+		cpu >$OUT/cpu
+		timeout -k 5 "$LIMIT" fio --output-format=json \
+			--output=$OUT/fio $WORK/job.fio >>$OUT/said 2>&1
+		status=$?
+		cpu >>$OUT/cpu
+		exit $status
+	)
+	status=$?
+	cat $DEBUG/stats >$OUT/device-stats
+	cat $DEBUG/series >$OUT/series 2>/dev/null
+	cp $SYS/stat $OUT/stat-after
+	cp $SYS/inflight $OUT/inflight
+	cat $SYS/queue/iosched/stats >$OUT/stats-after 2>/dev/null
+	dmesg -r >$OUT/dmesg
+	if [[ -e $WORK/iocost ]]; then
+		echo "$(<$SYS/dev) enable=0" >$CGROUP/io.cost.qos
+		rmdir $CGROUP/critical $CGROUP/other
+	fi
+	echo $status >$OUT/status
+	hand_over
+	tell "done $1"
+	# Whatever hangs keeps its hold on the device: no other could be made.
+	(( status < 124 ))
+}
+
+hand_over() {
+	tar -C $OUT -cf - . | gzip -1 | base64 -w 1000 | sed 's/^/=/' >&"$HOST"
+}
+
+mapfile -t plan <$DIR/plan
+for id in "${plan[@]}"; do
+	tell "begin $id"
+	run "$id" </dev/null ||
+		die "$id did not end; the rest cannot run on this device"
+done
+tell "end"
