@@ -501,6 +501,7 @@ class Session:
                 "label", "tunables", "profile", "variant")},
             "iocost": run["iocost"],
             "device": run["params"], "region_pct": run["region_pct"],
+            "nomerges": run.get("nomerges", 0),
             "order": order, "alloc": alloc,
             "map": mapping,
             **{key: run[key] for key in ("seed", "seed_use", "repeat",

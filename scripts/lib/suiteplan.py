@@ -242,6 +242,7 @@ class Workload:
     schedulers: tuple = ("*",)
     series_ms: int = 0
     warmup: int = 0
+    nomerges: int = 0
     operations: tuple = ()
 
 
@@ -361,7 +362,7 @@ def _read_device(reader, section, base):
 def _read_workload(reader, section):
     name = section.split(None, 1)[1]
     known = ("job", "latency", "variants", "schedulers", "series_ms",
-             "warmup")
+             "warmup", "nomerges")
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
@@ -388,7 +389,8 @@ def _read_workload(reader, section):
         raise Bad(f"{reader.path}: [{section}] {key}: missing; {job}.fio "
                   "wants it")
     for key, kind in (("series_ms", Int(1, 1000)),
-                      ("warmup", Int(1, 10**7))):
+                      ("warmup", Int(1, 10**7)),
+                      ("nomerges", Int(0, 2))):
         if key in found:
             reader.value(section, found, key, kind)
     if "warmup" in found and "RT_IOS" not in env:
@@ -400,6 +402,7 @@ def _read_workload(reader, section):
         schedulers=tuple(found.get("schedulers", "*").split()),
         series_ms=int(found.get("series_ms", 0)),
         warmup=int(found.get("warmup", 0)),
+        nomerges=int(found.get("nomerges", 0)),
         operations=tuple(sorted({s.get("rw", "read")
                                  for s in sections.values()})))
 
@@ -717,7 +720,10 @@ def _run(suite, form, cell, scale):
         "params": params, "env": env, "env_device": env_device,
         "latency": list(workload.latency), "warmup": workload.warmup,
         "operations": list(workload.operations),
-        "setup": setup(scheduler, scale),
+        "setup": setup(scheduler, scale) + (
+            [f"set queue/nomerges {workload.nomerges}"]
+            if workload.nomerges else []),
+        "nomerges": workload.nomerges,
         "job_text": job_text(workload, scheduler.iocost, region),
         "region_pct": region,
         "unscaled": unscaled(scheduler) if scale > 1 else [],

@@ -878,6 +878,8 @@ static int fs_config(struct sim_cfg *c, struct ftl_cfg *f)
 	c->fw_read = fs_time(FS_fw_read_ns);
 	c->fw_write = fs_time(FS_fw_write_ns);
 	c->fw_4k = fs_time(FS_fw_per4k_ns);
+	c->cmd_read = fs_time(FS_cmd_read_ns);
+	c->cmd_write = fs_time(FS_cmd_write_ns);
 	c->exponential = fs_value(FS_service);
 	c->vary = fs_value(FS_vary_permille);
 	c->unit = map_kb << 10;

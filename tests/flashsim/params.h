@@ -29,6 +29,8 @@
 	X(fw_read_ns,		0, 1000000000,	20000)		\
 	X(fw_write_ns,		0, 1000000000,	10000)		\
 	X(fw_per4k_ns,		0, 1000000000,	0)		\
+	X(cmd_read_ns,		0, 1000000,	0)		\
+	X(cmd_write_ns,		0, 1000000,	0)		\
 	X(suspend_us,		0, 10000,	0)		\
 	X(page_register,	0, 1,		0)		\
 	X(vary_permille,	0, 500,		0)		\

@@ -778,7 +778,11 @@ void sim_submit(struct sim *s, struct sim_rq *rq, u64 now)
 	nand_outstanding(&s->nand, 1, now);
 	if (++s->outstanding > s->stats.outstanding_max)
 		s->stats.outstanding_max = s->outstanding;
-	rq->due = now + (rq->op == SIM_READ ? s->cfg.fw_read : s->cfg.fw_write);
+	if (s->cmd_free < now)
+		s->cmd_free = now;
+	s->cmd_free += rq->op == SIM_READ ? s->cfg.cmd_read : s->cfg.cmd_write;
+	rq->due = s->cmd_free +
+		  (rq->op == SIM_READ ? s->cfg.fw_read : s->cfg.fw_write);
 	if (data)
 		rq->due += (rq->sectors + 7) / 8 * s->cfg.fw_4k;
 	queue_add_due(&s->fw, rq);

@@ -38,6 +38,8 @@ enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS }
  * @fw_read: firmware time of a read
  * @fw_write: firmware time of anything else
  * @fw_4k: and for each 4 KiB of data
+ * @cmd_read: what a read takes of the firmware's processor, one at a time
+ * @cmd_write: what anything else takes of it
  * @exponential: array times are drawn, with these means
  * @vary: else they are drawn from these +- so many thousandths
  * @unit: bytes of a mapping unit
@@ -62,6 +64,8 @@ struct sim_cfg {
 	u64 fw_read;
 	u64 fw_write;
 	u64 fw_4k;
+	u64 cmd_read;
+	u64 cmd_write;
 	bool exponential;
 	u32 vary;
 	u32 unit;
@@ -203,6 +207,7 @@ struct sim_stats {
  * @gate: before the dies, in order of arrival
  * @admit: before the write buffer
  * @flush: waiting for programs
+ * @cmd_free: when the firmware's processor is free
  * @link_free: when the link is free: up, down
  * @ring: mapping units in the buffer that no program has yet
  * @ring_at: the oldest
@@ -236,6 +241,7 @@ struct sim {
 	u64 start;
 	u32 outstanding;
 	struct sim_queue fw, down, up, gate, admit, flush;
+	u64 cmd_free;
 	u64 link_free[2];
 	u32 *ring;
 	u32 ring_at;

@@ -304,7 +304,7 @@ def test_a_region():
     run = plan(text=text)["rand-read.none.half.s101"]
     jobs = suiteplan.job_sections(run["job_text"])
     assert jobs["rt"]["offset"] == "${PCT_75}"
-    assert jobs["be0"]["size"] == "${PCT_75}"
+    assert jobs["be0"]["size"] == "${PCT_25}"
     # It is none of flashsim's parameters.
     assert "region_pct" not in run["params"] and run["region_pct"] == 50
     whole = plan(text=text)["rand-read.none.full.s101"]

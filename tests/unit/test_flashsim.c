@@ -437,6 +437,32 @@ static void varying(void)
 	}
 }
 
+/* The firmware's processor does one command at a time, in order of arrival. */
+static void commands(void)
+{
+	struct drive_cfg c = drive_bare(4, 2, 1);
+	struct sim_rq *rq[4];
+	struct drive d;
+
+	c.sim.cmd_read = 4000;
+	c.sim.cmd_write = 1000;
+	c.sim.fw_read = 16000;
+	c.sim.fw_write = 9000;
+	drive_open(&d, &c);
+	rq[0] = drive_send(&d, SIM_READ, 0, 8);
+	rq[1] = drive_send(&d, SIM_READ, 8, 8);
+	rq[2] = drive_send(&d, SIM_WRITE, 16, 8);
+	drive_drain(&d);
+	eq(rq[0]->done, 4000 + 16000 + 36000, "first command");
+	eq(rq[1]->done, 8000 + 16000 + 36000, "the second waits for it");
+	eq(rq[2]->done, 9000 + 9000 + 185000, "a write takes its own time");
+	rq[3] = drive_send(&d, SIM_READ, 0, 8);
+	drive_drain(&d);
+	eq(rq[3]->done - rq[3]->arrival, 4000 + 16000 + 36000, "an idle processor owes nothing");
+	eq(drive_rest(&d), 0, "at rest");
+	drive_close(&d);
+}
+
 /* A page in the register, as seen from outside */
 static void page_register(void)
 {
@@ -1462,6 +1488,7 @@ int main(void)
 	queueing();
 	exponential();
 	varying();
+	commands();
 	page_register();
 	in_order();
 	orders();
