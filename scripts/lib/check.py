@@ -33,7 +33,7 @@ MACHINES = {
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.
-SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10}
+SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110}
 # A guest that says nothing for so long is not coming back. Each case has a
 # shorter limit of its own.
 VM_TIMEOUT = 2400
@@ -226,6 +226,18 @@ def check_unit(suite):
         suite.note("fail", "make unit", f"status {status}, {seen} tests", out)
 
 
+def check_physics(suite, series):
+    """scripts/physics, each of its rows."""
+    status, out = suite.run([REPO / "scripts" / "physics", "--kernel", series])
+    rows = re.findall(r"^(ok  |FAIL) (.*)$", out, re.M)
+    for word, text in rows:
+        name, _, figures = re.sub(r" {2,}", "  ", text).partition("  ")
+        suite.note("pass" if word == "ok  " else "fail", f"physics {name}",
+                   "" if word == "ok  " else figures)
+    if not rows or (status and all(word == "ok  " for word, _ in rows)):
+        suite.note("fail", "physics", f"status {status}, {len(rows)} rows", out)
+
+
 def scratch_tree(series):
     """A tree of links: its objects are apart from those of normal builds."""
     tree = RESULTS / f"tree-{series}"
@@ -401,7 +413,7 @@ def announce(args, machines):
         sum(c.seconds * len(c.machines) for c in args.cases)
     total = each * len(args.series)
     if not args.case:
-        total += SECONDS["host"] + SECONDS["unit"] + \
+        total += SECONDS["host"] + SECONDS["unit"] + SECONDS["physics"] + \
             SECONDS["build"] * len(args.series)
         print("check: shell scripts, unit tests, host tests; for "
               f"{' and '.join(args.series)}: builds, sparse, ABI")
@@ -415,7 +427,7 @@ def announce(args, machines):
 def listing(args, machines):
     """What --list prints."""
     if not args.case:
-        print("shellcheck\nhost\nunit")
+        print("shellcheck\nhost\nunit\nphysics")
     for series in args.series:
         if not args.case:
             print(f"{series} build\n{series} sparse\n{series} abi-check")
@@ -443,6 +455,9 @@ def everything(suite, args, machines):
         check_host(suite)
         for series, facts in ready.items():
             check_build(suite, series, facts)
+        # The model is the same on every kernel.
+        for series in list(ready)[:1]:
+            check_physics(suite, series)
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
     for series in ready:
