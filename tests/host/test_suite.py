@@ -1122,8 +1122,8 @@ def test_the_main_job(monkeypatch, capsys, argv, name, nvme, first, second,
 def test_list(capsys):
     assert suite.main(["--list"]) == 0
     assert "k2: " in capsys.readouterr().out
-    assert suite.main(["k2", "--list", "--only", "rand-read.k2-1.half"]) == 0
-    assert "rand-read.k2-1.half  1 x" in capsys.readouterr().out
+    assert suite.main(["k2", "--list", "--only", "rand-read.k2-1.half-read"]) == 0
+    assert "rand-read.k2-1.half-read  1 x" in capsys.readouterr().out
 
 
 # --- a real device -----------------------------------------------------------
