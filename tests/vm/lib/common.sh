@@ -132,6 +132,55 @@ null_add() {
 # null_del NAME - removes it
 null_del() { rmdir "$NULLB/$1" || fail "null_blk: cannot remove $1"; }
 
+# flashsim, the device of tests/flashsim; docs/flashsim.md
+
+FLASHSIM=/sys/kernel/debug/flashsim
+FLASHSIM_PARAMS=/sys/module/flashsim/parameters
+
+# flashsim_add PARAM=VALUE... - loads it; sets DISK to its first device
+flashsim_add() {
+	modprobe flashsim "$@" || fail "flashsim does not load: $*"
+	DISK=flashsim0
+	soon 5 test -b "/dev/$DISK" || fail "flashsim: no /dev/$DISK"
+	wbt_off "$DISK"
+	say "flashsim: $*"
+}
+
+# flashsim_del - unloads it, with all its devices
+flashsim_del() {
+	rmmod flashsim || fail "flashsim cannot be unloaded"
+	[[ ! -e /sys/block/flashsim0 && ! -e $FLASHSIM ]] ||
+		fail "flashsim has left something behind"
+}
+
+# flashsim_get [DISK] - sets FS[KEY] to its statistics at one moment
+declare -A FS=()
+flashsim_get() {
+	local text key value
+	IFS= read -r -d '' text <"$FLASHSIM/${1:-$DISK}/stats" || :
+	FS=()
+	while read -r key value; do
+		[[ -z $key ]] || FS[$key]=$value
+	done <<<"$text"
+	((${#FS[@]})) || fail "flashsim: no statistics of ${1:-$DISK}"
+}
+
+# flashsim_stat KEY [DISK] - prints one of them
+flashsim_stat() {
+	flashsim_get "${2:-$DISK}"
+	say "${FS[$1]}"
+}
+
+# flashsim_fault NAME VALUE - sets a fault parameter
+flashsim_fault() {
+	echo "$2" >"$FLASHSIM_PARAMS/$1" || fail "flashsim refuses $1=$2"
+}
+
+# flashsim_reset [DISK] - its statistics begin anew
+flashsim_reset() {
+	echo 1 >"$FLASHSIM/${1:-$DISK}/reset" || fail "flashsim: no reset"
+}
+
 # Schedulers
 
 # sched_get DISK - the selected scheduler, the one in [brackets]
@@ -190,6 +239,9 @@ stat_get() {
 	done <<<"$STATS"
 }
 
+# has_stats DISK - false if its scheduler counts nothing
+has_stats() { [[ -e /sys/block/$1/queue/iosched/stats ]]; }
+
 # stat_of DISK KEY - prints it
 stat_of() {
 	stat_get "$@"
@@ -245,10 +297,12 @@ fio_quiet() {
 	log=$TMP/fio.$BASHPID.$((++FIO_RUNS))
 	# A directory of its own: fio leaves state files of failed verifies.
 	timeout -k 5 "$FIO_SECONDS" fio --output="$log" --aux-path="$TMP" \
-		--eta=never "$@" || status=$?
-	((status == 0)) && ! grep -qE 'verify: bad|error=' "$log" && return 0
+		--eta=never "$@" >"$log.said" 2>&1 || status=$?
+	# A job that dies of a signal does not make its status another.
+	((status == 0)) && ! grep -qE 'verify: bad|error=' "$log" &&
+		! grep -q 'got signal' "$log.said" && return 0
 	say "fio $* (status $status):"
-	tail -40 "$log"
+	tail -n 40 "$log" "$log.said"
 	return 1
 }
 
@@ -402,6 +456,13 @@ lab_reset() {
 		done
 	fi
 	rmmod scsi_debug 2>/dev/null
+	# What a fault keeps from ending would keep the device, too.
+	for file in "$FLASHSIM_PARAMS"/*_ppm; do
+		[[ -e $file ]] && echo 0 >"$file"
+	done
+	rmmod flashsim 2>/dev/null
+	# What still wrote to a disk that has gone has made a file of it.
+	find /dev -maxdepth 1 -name 'flashsim*' -type f -delete
 	rmmod "$SCHED" 2>/dev/null
 	return 0
 }

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# once: about flashsim, whatever the scheduler
+# limit: 240 s
+# takes: 30 s
+#
+# Proves: a flashsim device that is removed under load ends all its requests,
+# whatever its scheduler is and faults are injected; the other device goes on
+# with right data; statistics stay; afterwards the module can be unloaded, which
+# is refused while a device is in use.
+# Fails if: fs_remove() takes the next device along, or fs_del_disk() only marks
+# the disk as dead.
+
+# The one whose requests come from a queue of the scheduler, and those that wait
+# for their turn in a slow device.
+slow=(nr_devices=2 size_mb=16 t_prog_ns=2000000 fw_read_ns=200000)
+
+round() {	# SCHEDULER PARAM=VALUE...
+	local scheduler=$1 out victim status begin
+	shift
+	say "--- $scheduler $*"
+	flashsim_add "${slow[@]}" "$@"
+	sched_set flashsim0 "$scheduler"
+	sched_set flashsim1 "$scheduler"
+	fio --filename=/dev/flashsim0 --direct=1 --ioengine=libaio \
+		--iodepth=32 --rw=randrw --bs=4k --time_based=1 --runtime=60 \
+		--thread=1 --output="$TMP/victim" --eta=never --name=a --name=b \
+		>/dev/null 2>&1 &
+	victim=$!
+	load_start flashsim1 --thread=1 --size=512k
+	under_way() { (($(flashsim_stat outstanding flashsim0) > 8)); }
+	soon 20 under_way || fail "no load on the first device"
+	rmmod flashsim 2>/dev/null && fail "unloaded while in use"
+
+	begin=$SECONDS
+	echo 0 >"$FLASHSIM_PARAMS/remove" || fail "cannot be removed"
+	[[ ! -e /sys/block/flashsim0 && ! -e /dev/flashsim0 ]] ||
+		fail "still there"
+	wait $victim
+	status=$?
+	holds "$status != 0" "fio fails when its device goes"
+	holds "$((SECONDS - begin)) < 30" "seconds until it does"
+	grep -qE "err= *[1-9]" "$TMP/victim" ||
+		{ cat "$TMP/victim"; fail "fio saw no error"; }
+	{ echo 0 >"$FLASHSIM_PARAMS/remove"; } 2>/dev/null && fail "removed twice"
+	is "requests of the device that has gone" \
+		"$(flashsim_stat outstanding flashsim0)" 0
+	holds "$(flashsim_stat writes flashsim0) > 0" "its statistics stay"
+
+	# The other one neither stops nor errs.
+	load_alive
+	out=$(flashsim_stat writes flashsim1)
+	further() { (($(flashsim_stat writes flashsim1) > out + 20)); }
+	soon 30 further || fail "the other device has stopped"
+	load_stop
+	[[ $scheduler != "$SCHED" ]] || ! has_stats flashsim1 ||
+		assert_idle flashsim1
+	flashsim_del
+	[[ ! -e /sys/block/flashsim1 ]] || fail "the other one is still there"
+}
+
+round none
+round mq-deadline nr_hw_queues=2
+round kyber requeue_ppm=50000
+round bfq alloc=dynamic wbuf_kb=256 gc=device
+round "$SCHED" nr_hw_queues=2 requeue_ppm=50000 busy_ppm=20000
+
+# All of them, one after the other, with nothing going on.
+flashsim_add nr_devices=3 size_mb=1
+for n in 1 0 2; do
+	echo $n >"$FLASHSIM_PARAMS/remove" || fail "cannot remove $n"
+	[[ ! -e /sys/block/flashsim$n ]] || fail "$n is still there"
+done
+flashsim_del
