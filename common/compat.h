@@ -382,7 +382,11 @@ static inline unsigned int elv_ioprio_level(unsigned short ioprio)
 	return ioprio & 7;
 }
 
-/* For devices of our own, which only tests use */
+/*
+ * For devices of our own, which only tests use. Apart, as scripts/abi-check
+ * compiles this file for kernels whose layout is not the one that it tries.
+ */
+#ifdef FLASH_COMPAT_LAB
 
 /* Segments of a request that memory is no limit for */
 #define LAB_MAX_SEGMENTS	256
@@ -453,5 +457,7 @@ static inline void lab_hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
 }
+
+#endif /* FLASH_COMPAT_LAB */
 
 #endif /* FLASH_COMPAT_H */

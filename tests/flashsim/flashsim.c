@@ -19,6 +19,7 @@
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
 
+#define FLASH_COMPAT_LAB
 #include "../../common/compat.h"
 #include "params.h"
 #include "sim.h"

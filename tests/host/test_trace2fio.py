@@ -667,7 +667,8 @@ REAL = os.environ.get("TRACES")
 
 
 @pytest.mark.skipif(not REAL, reason="TRACES names no folder of traces")
-@pytest.mark.parametrize("name", ["msn", "tpcc", "postmark", *VOLUMES])
+@pytest.mark.parametrize("name", ["msn", "tpcc", "postmark", *VOLUMES]
+                         if REAL else ["all"])
 def test_real_trace_beside_its_stand_in(tmp_path, name):
     real = trace2fio.provide(name, REAL, tmp_path / "r", max_requests=150000)
     if real["stand_in"]:
