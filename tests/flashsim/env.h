@@ -12,6 +12,7 @@
 #include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #else
@@ -37,6 +38,17 @@ static inline u64 div_u64_rem(u64 a, u32 b, u32 *rest)
 #endif
 
 #define SIM_NEVER	(~0ULL)
+
+/* Lets others run, in loops over a whole device; never with a lock held. */
+static inline void sim_breathe(u32 turn)
+{
+#ifdef __KERNEL__
+	if (turn % 4096 == 0)
+		cond_resched();
+#else
+	(void)turn;
+#endif
+}
 
 /**
  * struct sim_rand - a stream of random numbers that a seed repeats

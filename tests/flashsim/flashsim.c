@@ -1145,7 +1145,7 @@ static int fs_add(unsigned int nr)
 		ret = fs_add_disk(dev, &c);
 	if (ret) {
 		if (ret == -ENOMEM)
-			pr_err(FS_NAME ": no memory for a map of %u units: want a smaller size_mb or a larger shrink\n",
+			pr_err(FS_NAME ": no memory for a map of %u units, log and series: want a smaller size_mb, log_len or series_len, or a larger shrink\n",
 			       f.units);
 		fs_free(dev);
 		return ret;

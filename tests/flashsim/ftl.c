@@ -93,6 +93,7 @@ u32 ftl_share_max(const struct ftl_cfg *cfg, u32 *count)
 
 		if (++count[lun] > max)
 			max = count[lun];
+		sim_breathe(i);
 	}
 	return max;
 }
@@ -117,8 +118,10 @@ void ftl_init(struct ftl *f, const struct ftl_cfg *cfg)
 	}
 	f->free = f->free_min = (u64)cfg->blocks * cfg->luns;
 	if (f->map)
-		for (u = 0; u < cfg->units; u++)
+		for (u = 0; u < cfg->units; u++) {
 			f->map[u] = FTL_NONE;
+			sim_breathe(u);
+		}
 }
 
 static struct ftl_block *ftl_block(struct ftl *f, unsigned int lun, u32 block)
@@ -513,6 +516,7 @@ static void ftl_fill_in_order(struct ftl *f, u32 units)
 		for (n = 0; n < f->cfg.per_prog && u < units; n++)
 			f->group[n] = u++;
 		ftl_write(f, lun, f->group, n, 0, &w);
+		sim_breathe(u / f->cfg.per_prog);
 	}
 }
 
@@ -521,12 +525,13 @@ static void ftl_fill_at_random(struct ftl *f, u32 units, u64 overwrites,
 {
 	struct ftl_work w;
 	u64 i;
-	u32 n;
+	u32 turn = 0, n;
 
 	for (i = 0; units && i < overwrites; i += n) {
 		for (n = 0; n < f->cfg.per_prog; n++)
 			f->group[n] = sim_rand_below(r, units);
 		ftl_write(f, ftl_fill_lun(f, f->group[0]), f->group, n, 0, &w);
+		sim_breathe(turn++);
 	}
 }
 
