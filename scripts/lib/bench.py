@@ -6,11 +6,9 @@ What is exact (counts, orders, nothing lost) is checked and decides the exit
 status. Times are printed too, but on an emulated machine they compare nothing.
 """
 
-import argparse
 import datetime
 import gzip
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -53,47 +51,7 @@ RAW_FILES = ("fio", "trace", "samples", "dmesg", "inflight", "stat-before",
              "status")
 
 
-class Stop(BaseException):
-    """A signal asked for the end."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
 # --- options --------------------------------------------------------------
-
-def one_of_list(known):
-    """An argparse type: a list, commas between, of words from `known`."""
-    def convert(text):
-        words = tuple(dict.fromkeys(w for w in text.split(",") if w))
-        bad = next((w for w in words if w not in known), None)
-        if bad is not None or not words:
-            raise argparse.ArgumentTypeError(
-                f"'{bad or text}': want one or more of {','.join(known)}")
-        return words
-    return convert
-
-
-def numbers(low, high):
-    """An argparse type: a list, commas between, of such numbers."""
-    def convert(text):
-        words = [w for w in text.split(",") if w]
-        if not words:
-            raise argparse.ArgumentTypeError(
-                f"'{text}': want whole numbers from {low} to {high}, such as "
-                "1,8,64")
-        return tuple(dict.fromkeys(map(options.number(low, high), words)))
-    return convert
-
-
-def new_folder(text):
-    path = pathlib.Path(text)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise argparse.ArgumentTypeError(
-            f"'{text}': want a name that is free, or an empty directory")
-    return path
-
 
 def parse(argv):
     """The options."""
@@ -108,18 +66,18 @@ def parse(argv):
         help=", ".join(kernel.SERIES) + " (default 6.1)")
     add("--smoke", action="store_true",
         help="a short look, 2 minutes: fewer schedulers, bounds and requests")
-    add("--schedulers", type=one_of_list(SCHEDULERS), metavar="LIST",
+    add("--schedulers", type=options.words(SCHEDULERS), metavar="LIST",
         help="default " + ",".join(SCHEDULERS))
-    add("--bounds", type=numbers(1, 65535), metavar="LIST",
+    add("--bounds", type=options.numbers(1, 65535, "1,8,64"), metavar="LIST",
         help="of k2, 1 to 65535; default " + ",".join(map(str, BOUNDS)))
-    add("--workloads", type=one_of_list(WORKLOADS), default=WORKLOADS,
+    add("--workloads", type=options.words(WORKLOADS), default=WORKLOADS,
         metavar="LIST", help="default " + ",".join(WORKLOADS))
     add("--requests", type=options.number(10, 10000000), metavar="N",
         help="real-time requests a run, 10 to 10000000 (default "
         f"{REQUESTS}); p99 needs 5000, p99.9 50000")
     add("--seed", type=options.number(0, 2**32 - 1), default=1, metavar="N",
         help="of the offsets, 0 to 4294967295 (default 1)")
-    add("--out", type=new_folder, metavar="DIR",
+    add("--out", type=options.new_folder, metavar="DIR",
         help="for the results (default build/results/DATE-TIME-nvme)")
     add("--keep", action="store_true",
         help="keep raw files and traces of all runs, not only of failed ones")
@@ -155,41 +113,6 @@ def estimate(args):
         SECONDS_RUN + SECONDS_REQUEST * args.requests)
 
 
-# --- what is recorded about the circumstances -------------------------------
-
-def output_of(*command):
-    try:
-        done = subprocess.run(command, cwd=REPO, text=True, check=False,
-                              stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL)
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def commit():
-    """The project's commit, "-dirty" behind it if files differ."""
-    return output_of("git", "describe", "--always", "--dirty", "--abbrev=12",
-                     "--match=v[0-9]*") or "unknown"
-
-
-def shown(path):
-    """A path as a user would type it from here."""
-    path = pathlib.Path(os.path.abspath(path))
-    try:
-        return str(path.relative_to(pathlib.Path.cwd()))
-    except ValueError:
-        return str(path)
-
-
-def minutes(seconds):
-    """A time to wait, in words."""
-    seconds = int(seconds + 0.5)
-    return f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 \
-        else f"{seconds} s"
-
-
 # --- the bench --------------------------------------------------------------
 
 class Bench:
@@ -207,8 +130,8 @@ class Bench:
         self.accelerator = ""
         self.trouble = []
         self.under_way = ""
-        self.commit = commit()
-        self.qemu = output_of("qemu-system-x86_64", "--version").split("\n")[0]
+        self.commit = options.commit()
+        self.qemu = options.output_of("qemu-system-x86_64", "--version").split("\n")[0]
         self.started = time.monotonic()
         self.began = datetime.datetime.now(datetime.timezone.utc)
         self.vm = None
@@ -247,9 +170,9 @@ class Bench:
         say(f"  each until its {args.requests}th real-time request, seed "
             f"{args.seed}, in one boot of kernel {args.kernel} with {CPUS} "
             f"CPUs, /dev/nvme0n1 with {QUEUES} hardware queues")
-        say(f"about {minutes(seconds)} on two idle cores; disk: {DISK}B at "
+        say(f"about {options.minutes(seconds)} on two idle cores; disk: {DISK}B at "
             f"most while it runs, {max(1, count * MB_RUN):.0f} MB to stay in "
-            f"{shown(self.out)}")
+            f"{options.shown(self.out)}")
         if not kernel.Store().cached(args.kernel):
             say(f"the first time with kernel {args.kernel}: fetching it takes "
                 "a minute or two and 1 GB more")
@@ -383,7 +306,7 @@ class Bench:
                 ["scripts/bench", "nvme", *self.args.given]),
             "vm_command": shlex.join(
                 ["scripts/vm", *self.command()[1:]]).replace(
-                    str(self.raw.absolute()), shown(self.raw)),
+                    str(self.raw.absolute()), options.shown(self.raw)),
         }
 
     def measure(self):
@@ -413,7 +336,7 @@ class Bench:
         if self.under_way and not stopped:
             self.trouble.append(
                 f"{self.under_way} was under way when the machine ended; what "
-                f"there is of it is in {shown(self.raw / self.under_way)}")
+                f"there is of it is in {options.shown(self.raw / self.under_way)}")
         summary = benchreport.summary(
             records, self.circumstances() | {
                 "began": self.began.isoformat(timespec="seconds"),
@@ -439,9 +362,9 @@ class Bench:
         if not any(self.raw.iterdir()):
             self.raw.rmdir()
 
-        where = shown(self.out)
+        where = options.shown(self.out)
         say(f"{len(records)} of {len(self.runs)} runs in "
-            f"{minutes(time.monotonic() - self.started)}; results: {where}/"
+            f"{options.minutes(time.monotonic() - self.started)}; results: {where}/"
             "*.json, summary.json" + (", plot.png" if records else ""))
         if stopped:
             say("interrupted: finished runs are kept, the rest was not made")
@@ -481,7 +404,7 @@ def main(argv=None):
     bench = Bench(args)
 
     def on_signal(signum, _):
-        raise Stop(signum)
+        raise options.Interrupted(signum)
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, on_signal)
     stopped, status = 0, None
@@ -490,7 +413,7 @@ def main(argv=None):
         bench.prepare()
         with bench.progress:
             status = bench.measure()
-    except Stop as stop:
+    except options.Interrupted as stop:
         stopped = stop.number
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)

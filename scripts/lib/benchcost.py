@@ -8,11 +8,9 @@ scheduler takes for an I/O. The figures depend on the kernel and the modules,
 not on this machine or what else runs on it.
 """
 
-import argparse
 import collections
 import datetime
 import json
-import os
 import pathlib
 import re
 import shlex
@@ -34,6 +32,8 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 # What all are compared with: no scheduler, and one that does nothing.
 BASE, FLOOR = "none", "fifo"
 COMPETITORS = ("mq-deadline", "kyber", "bfq")
+# Any scheduler may be named; a refusal says what some are.
+EXAMPLE = (BASE, FLOOR, *COMPETITORS, "k2", "...")
 DISKS = ("null", "flashsim")
 DEPTHS = (1, 32, 256)
 # The binding bound, and one that never binds. Where a bound binds the CPU idles, so
@@ -66,48 +66,7 @@ FLASHSIM_SLOWEST = 32
 SECONDS_BOOT, SECONDS_CELL, SECONDS_IO, SECONDS_LOCKS = 12, 1.2, 1.2e-4, 3.5
 
 
-class Stop(BaseException):
-    """A signal asked for the end."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
 # --- options ----------------------------------------------------------------
-
-def words(known):
-    """An argparse type: a list, commas between; of `known` words, if any."""
-    def convert(text):
-        found = tuple(dict.fromkeys(w for w in text.split(",") if w))
-        bad = next((w for w in found if known and w not in known), None)
-        if bad is not None or not found:
-            raise argparse.ArgumentTypeError(
-                f"'{bad or text}': want one or more of "
-                + ",".join(known or ("none", FLOOR, *COMPETITORS, "k2", "...")))
-        return found
-    return convert
-
-
-def numbers(low, high):
-    """An argparse type: a list, commas between, of such numbers."""
-    def convert(text):
-        found = [w for w in text.split(",") if w]
-        if not found:
-            raise argparse.ArgumentTypeError(
-                f"'{text}': want whole numbers from {low} to {high}, such as "
-                "1,32")
-        return tuple(dict.fromkeys(map(options.number(low, high), found)))
-    return convert
-
-
-def _new_folder(text):
-    path = pathlib.Path(text)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise argparse.ArgumentTypeError(
-            f"'{text}': want a name that is free, or an empty directory")
-    return path
-
 
 def parse(argv):
     """The options."""
@@ -120,12 +79,12 @@ def parse(argv):
     add = parser.add_argument
     add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
-    add("--schedulers", type=words(()), metavar="LIST",
+    add("--schedulers", type=options.words((), EXAMPLE), metavar="LIST",
         help="default: none, fifo, mq-deadline, kyber, bfq and all of this "
         "project that are built")
-    add("--disks", type=words(DISKS), default=DISKS, metavar="LIST",
+    add("--disks", type=options.words(DISKS), default=DISKS, metavar="LIST",
         help="default " + ",".join(DISKS))
-    add("--depths", type=numbers(1, 256), default=DEPTHS, metavar="LIST",
+    add("--depths", type=options.numbers(1, 256, "1,32"), default=DEPTHS, metavar="LIST",
         help="1 to 256; default " + ",".join(map(str, DEPTHS)))
     add("--ios", type=options.number(1000, 1000000), default=10000,
         metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000)")
@@ -135,7 +94,7 @@ def parse(argv):
     add("--seed", type=options.number(1, 2**31), default=1, metavar="N",
         help="of the first boot's offsets, 1 to 2147483648 (default 1)")
     add("--no-locks", action="store_true", help="do not count locks")
-    add("--out", type=_new_folder, metavar="DIR",
+    add("--out", type=options.new_folder, metavar="DIR",
         help="for the results (default build/results/cost-DATE-TIME)")
     args = parser.parse_args(argv)
     args.given = list(argv)
@@ -458,29 +417,6 @@ def plot(path, summary):
 
 # --- the bench --------------------------------------------------------------
 
-def _output(*command):
-    done = subprocess.run(command, cwd=REPO, text=True, check=False,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL)
-    return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def shown(path):
-    """A path as a user would type it from here."""
-    path = pathlib.Path(os.path.abspath(path))
-    try:
-        return str(path.relative_to(pathlib.Path.cwd()))
-    except ValueError:
-        return str(path)
-
-
-def minutes(seconds):
-    """A time to wait, in words."""
-    seconds = int(seconds + 0.5)
-    return f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 \
-        else f"{seconds} s"
-
-
 class BenchCost:
     """One invocation."""
 
@@ -504,9 +440,9 @@ class BenchCost:
         self.vm = None
         self.vm_status = 0
         self.started = time.monotonic()
-        self.commit = _output("git", "describe", "--always", "--dirty",
+        self.commit = options.output_of("git", "describe", "--always", "--dirty",
                               "--abbrev=12", "--match=v[0-9]*") or "unknown"
-        self.qemu = _output("qemu-system-x86_64", "--version").split("\n")[0]
+        self.qemu = options.output_of("qemu-system-x86_64", "--version").split("\n")[0]
         self.progress = benchreport.progress(
             len(self.cells) * args.repeats + len(self.lock_cells))
 
@@ -527,8 +463,8 @@ class BenchCost:
             f"{args.ios} reads, in each of {args.repeats} boots of kernel "
             f"{args.kernel}" + (f"; then {len(self.lock_cells)} with each lock "
                                 "counted" if self.lock_cells else ""))
-        say(f"about {minutes(self.seconds())} on an idle core, results in "
-            f"{shown(self.out)}")
+        say(f"about {options.minutes(self.seconds())} on an idle core, results in "
+            f"{options.shown(self.out)}")
 
     def command(self, cells, task, seed):
         """scripts/vm with these cells."""
@@ -700,8 +636,8 @@ class BenchCost:
             show(self.progress.console, summary)
         runs = sum(map(len, self.results.values()))
         say(f"{runs} runs and {len(self.locks)} counts of locks in "
-            f"{minutes(time.monotonic() - self.started)}; results: "
-            f"{shown(self.out)}/*.json, summary.json"
+            f"{options.minutes(time.monotonic() - self.started)}; results: "
+            f"{options.shown(self.out)}/*.json, summary.json"
             + (", plot.png" if plotted else ""))
         for why, count in self.left_out.items():
             say(f"left out: {count} cells, {why}")
@@ -724,7 +660,7 @@ def main(argv=None):
     args = parse(sys.argv[1:] if argv is None else argv)
 
     def on_signal(signum, _):
-        raise Stop(signum)
+        raise options.Interrupted(signum)
     kernel.SPEAKER = "bench-cost"
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, on_signal)
@@ -743,7 +679,7 @@ def main(argv=None):
         bench.out.mkdir(parents=True, exist_ok=True)
         with bench.progress:
             bench.measure()
-    except Stop as stop:
+    except options.Interrupted as stop:
         stopped = stop.number
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)

@@ -2,10 +2,15 @@
 """What the command lines of our scripts have in common."""
 
 import argparse
+import os
+import pathlib
 import re
+import subprocess
 import sys
 
 import kernel
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Interrupted(BaseException):
@@ -45,3 +50,74 @@ def series(text):
         raise argparse.ArgumentTypeError(
             f"'{text}': want one of {', '.join(kernel.SERIES)}")
     return text
+
+
+def words(known, example=()):
+    """An argparse type: a list, commas between; of `known` words, if any.
+
+    Where any word will do, `example` says in a refusal what some are.
+    """
+    def convert(text):
+        found = tuple(dict.fromkeys(w for w in text.split(",") if w))
+        bad = next((w for w in found if known and w not in known), None)
+        if bad is not None or not found:
+            raise argparse.ArgumentTypeError(
+                f"'{bad or text}': want one or more of "
+                + ",".join(known or example))
+        return found
+    return convert
+
+
+def numbers(low, high, example):
+    """An argparse type: a list, commas between, of such numbers."""
+    def convert(text):
+        found = [w for w in text.split(",") if w]
+        if not found:
+            raise argparse.ArgumentTypeError(
+                f"'{text}': want whole numbers from {low} to {high}, such as "
+                f"{example}")
+        return tuple(dict.fromkeys(map(number(low, high), found)))
+    return convert
+
+
+def new_folder(text):
+    """An argparse type: a directory that is empty or not there."""
+    path = pathlib.Path(text)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a name that is free, or an empty directory")
+    return path
+
+
+def output_of(*command):
+    """What a command prints, "" if it cannot be run or fails."""
+    try:
+        done = subprocess.run(command, cwd=REPO, text=True, check=False,
+                              stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def commit():
+    """The project's commit, "-dirty" behind it if files differ."""
+    return output_of("git", "describe", "--always", "--dirty", "--abbrev=12",
+                     "--match=v[0-9]*") or "unknown"
+
+
+def shown(path):
+    """A path as a user would type it from here."""
+    path = pathlib.Path(os.path.abspath(path))
+    try:
+        return str(path.relative_to(pathlib.Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def minutes(seconds):
+    """A time to wait, in words."""
+    seconds = int(seconds + 0.5)
+    return f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 \
+        else f"{seconds} s"

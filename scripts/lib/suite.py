@@ -55,14 +55,6 @@ EXTRA_BOOTS = 5
 DATA = "="
 
 
-class Stop(BaseException):
-    """A signal asked for the end."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
 # --- how long it will take ---------------------------------------------------
 
 def units(run):
@@ -294,8 +286,8 @@ class Session:
         self.progress = suitereport.progress(len(self.todo))
         self.began = datetime.datetime.now(datetime.timezone.utc)
         self.started = time.monotonic()
-        self.commit = bench.commit()
-        self.qemu = bench.output_of("qemu-system-x86_64",
+        self.commit = options.commit()
+        self.qemu = options.output_of("qemu-system-x86_64",
                                     "--version").split("\n")[0]
         self.statuses = []
 
@@ -317,7 +309,7 @@ class Session:
             f"machine{'s' if count > 1 else ''} of kernel {args.kernel} with "
             "a virtual clock; "
             f"{max(1, len(self.todo) * KB_RUN // 1000)} MB in "
-            f"{bench.shown(self.out)}")
+            f"{options.shown(self.out)}")
         limit = self.suite.forms[args.form].minutes
         if limit and seconds > limit * 60 and not args.resume:
             say(f"that is more than the {limit} minutes this form is meant "
@@ -574,7 +566,7 @@ class Session:
             same = suitereport.differences(
                 self.progress.console, repeated,
                 "the same runs again")
-        where = bench.shown(self.out)
+        where = options.shown(self.out)
         say(f"{len(records)} of {len(self.runs)} runs"
             f" in {suitereport.minutes(time.monotonic() - self.started)}; "
             f"results: {where}/*.json, summary.json")
@@ -700,7 +692,7 @@ def parser():
         help=f"virtual machines at once, 1 to 16 (default {MACHINES})")
     add("--kernel", type=options.series, metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
-    add("--out", type=bench.new_folder, metavar="DIR",
+    add("--out", type=options.new_folder, metavar="DIR",
         help="for the results (default build/results/DATE-TIME-SUITE-FORM)")
     add("--keep", action="store_true",
         help="keep raw files of all runs, not only of failed ones")
@@ -779,9 +771,9 @@ def results_folder(name):
 
 @contextlib.contextmanager
 def signals():
-    """Signals become Stop here."""
+    """Signals become options.Interrupted here."""
     def on_signal(signum, _):
-        raise Stop(signum)
+        raise options.Interrupted(signum)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     old = {number: signal.signal(number, on_signal) for number in numbers}
     try:
@@ -806,7 +798,7 @@ def carry_out(session):
             session.save_plan()
             with session.progress:
                 session.measure()
-        except Stop as stop:
+        except options.Interrupted as stop:
             stopped = stop.number
             ignore_signals()
         except OSError as error:
@@ -843,9 +835,9 @@ def resume(args):
     for key in ("form", "kernel", "seeds", "only", "repeat"):
         setattr(args, key, plan[key])
     args.vms = args.vms or plan["vms"]
-    if plan["commit"] != bench.commit():
+    if plan["commit"] != options.commit():
         print(f"bench: {out} was begun at commit {plan['commit']}, this is "
-              f"{bench.commit()}: its runs may not be comparable")
+              f"{options.commit()}: its runs may not be comparable")
     return carry_out(Session(suiteplan.load(name), args, out, runs,
                              load_records(out)))
 
@@ -956,6 +948,6 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    # Under the name that others import it by: one module, one class Stop.
+    # Under the name that others import it by: one module, not two alike.
     import suite  # pylint: disable=import-self
     sys.exit(suite.main())

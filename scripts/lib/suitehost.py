@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-import bench
+import options
 import suite as engine
 import suitedata
 import suiteplan
@@ -277,9 +277,9 @@ def main(suite, args, planned):
     for text in left_out:
         say(f"  left out: {text}")
     out.mkdir(parents=True, exist_ok=True)
-    facts = {"commit": bench.commit(), "kernel": platform.release(),
+    facts = {"commit": options.commit(), "kernel": platform.release(),
              "kernel_version": platform.version(),
-             "fio_version": bench.output_of("fio", "--version"),
+             "fio_version": options.output_of("fio", "--version"),
              "emulator": None,
              "bench_command": shlex.join(["scripts/bench", *sys.argv[1:]]),
              "vm_command": None}
@@ -292,7 +292,7 @@ def main(suite, args, planned):
                 for run in runs:
                     _one(device, run, pathlib.Path(scratch), out, facts,
                          (records, trouble, left_out), progress)
-        except engine.Stop as stop:
+        except options.Interrupted as stop:
             stopped = stop.number
     summary = engine.summarize(
         # Claims are about the variants of a simulated device.
@@ -304,7 +304,7 @@ def main(suite, args, planned):
     suitereport.results(progress.console, summary)
     for text in trouble:
         say(f"trouble: {text}")
-    say(f"{len(records)} of {len(runs)} runs; results: {bench.shown(out)}/")
+    say(f"{len(records)} of {len(runs)} runs; results: {options.shown(out)}/")
     if stopped:
         return 128 + stopped
     return 0 if summary["passed"] and not trouble else 1

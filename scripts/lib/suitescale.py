@@ -6,7 +6,7 @@ can submit would show the CPU's speed. So the device is made slower by the
 smallest power of two at which the CPU is busy for a quarter of the time.
 """
 
-import bench
+import options
 import suite as engine
 import suitedata
 import suiteplan
@@ -89,5 +89,5 @@ def main(args):
               f"device, {cost / 1e3:.1f} us of CPU an I/O: busy {share:.2f} "
               f"of the time at scale 1, {share / needed:.2f} at {needed}")
     print(f"bench: time_scale = {max(row[4] for row in rows)} for profile "
-          f"{profile} (kernel {args.kernel}, commit {bench.commit()})")
+          f"{profile} (kernel {args.kernel}, commit {options.commit()})")
     return 0

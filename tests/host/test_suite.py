@@ -1163,7 +1163,7 @@ def test_a_device_is_put_back(tmp_path, monkeypatch):
     device = fake_device(tmp_path, monkeypatch)
     assert device.users() == ["sdx1 at /home", "sdx1 by dm-0"]
     monkeypatch.setattr(suite, "ignore_signals", lambda: None)
-    with pytest.raises(suite.Stop):
+    with pytest.raises(suite.options.Interrupted):
         with device.kept():
             told = device.apply(["off queue/wbt_lat_usec 0",
                                  "select queue/scheduler none",
@@ -1172,7 +1172,7 @@ def test_a_device_is_put_back(tmp_path, monkeypatch):
             assert device.scheduler() == "none"
             assert device.read("wbt_lat_usec") == "0"
             device.write("iosched/read_expire", 1)
-            raise suite.Stop(2)
+            raise suite.options.Interrupted(2)
     assert device.scheduler() == "mq-deadline"
     assert device.read("nr_requests") == "256"
     assert device.read("wbt_lat_usec") == "2000"
