@@ -668,6 +668,18 @@ DEFINE_SEQ_ATTRIBUTE(fs_series);
 /* Setting up */
 
 /*
+ * Is there memory for this? Asked for first, because an allocation that only
+ * fails at the last page leaves nothing for the moment to anybody else, who may
+ * be killed for it. A sixteenth of the machine is not ours to take.
+ */
+static bool fs_available(u64 bytes)
+{
+	long left = si_mem_available() - (long)(totalram_pages() / 16);
+
+	return left > 0 && bytes >> PAGE_SHIFT < (u64)left;
+}
+
+/*
  * Zeroed memory that goes with the device; NULL if there is none. It may be
  * more than the machine has, which is no reason to kill anybody.
  */
@@ -675,7 +687,8 @@ static void *fs_alloc(struct fs_dev *dev, u64 nr, size_t size)
 {
 	void *mem = NULL;
 
-	if (dev->nr_mem < ARRAY_SIZE(dev->mem) && nr <= SIZE_MAX / size)
+	if (dev->nr_mem < ARRAY_SIZE(dev->mem) && nr <= SIZE_MAX / size &&
+	    fs_available(nr * size))
 		mem = __vmalloc(max_t(size_t, nr * size, 1),
 				GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
 				__GFP_RETRY_MAYFAIL);

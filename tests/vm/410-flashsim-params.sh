@@ -10,7 +10,8 @@
 # wanted; nothing of it is left then. It takes the limits themselves.
 # Fails if: the range check in fs_param_set() is removed, any of the checks in
 # fs_config(), fs_units_cfg() or fs_layout_cfg() is, one of FS_NUMBERS changes,
-# or GENHD_FL_NO_PART is not set (6.12: a crash when a later device fails).
+# GENHD_FL_NO_PART is not set (6.12: a crash when a later device fails), or
+# fs_available() is always true (somebody may be killed for want of memory).
 
 einval='Invalid argument' erange='Numerical result out of range'
 
@@ -267,6 +268,12 @@ if ((units < 1 << 28)); then
 fi
 refused "Cannot allocate memory" "no memory for a map of" size_mb=1 \
 	nr_devices=16 log_len=4194304
+# There is that much, but not without starving others.
+total=$(awk '/^MemTotal/ { print $2 }' /proc/meminfo)
+rows=$((($(available) - total / 32) * 1024 / 48 / 8))
+((rows <= HIGH[log_len])) || fail "log_len does not fill this machine"
+refused "Cannot allocate memory" "no memory for a map of" size_mb=1 \
+	nr_devices=8 "log_len=$rows"
 said
 dmesg | grep "Out of memory" &&
 	fail "somebody was killed for it"
