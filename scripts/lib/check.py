@@ -7,6 +7,7 @@ in a virtual machine. The last line counts: `N passed, N failed, N skipped`.
 """
 
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -33,7 +34,8 @@ MACHINES = {
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.
-SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110}
+SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110,
+           "repeat": 30}
 # A guest that says nothing for so long is not coming back. Each case has a
 # shorter limit of its own.
 VM_TIMEOUT = 2400
@@ -238,6 +240,25 @@ def check_physics(suite, series):
         suite.note("fail", "physics", f"status {status}, {len(rows)} rows", out)
 
 
+def check_repeat(suite, series):
+    """One run in two machines side by side: what virtual time promises."""
+    name = "virtual time: the same run twice is the same"
+    out = RESULTS / "repeat"
+    shutil.rmtree(out, ignore_errors=True)
+    status, said = suite.run(
+        [REPO / "scripts" / "bench", "smoke", "--only", "rand-read.k2-8.*",
+         "--repeat", "2", "--out", out, "--kernel", series])
+    try:
+        pairs = json.loads((out / "summary.json").read_text())["repeats"]
+    except (OSError, ValueError, KeyError):
+        pairs = []
+    # Not merely close: to the last request.
+    same = len(pairs) == 1 and pairs[0]["iops"] == 0 == pairs[0]["tail"]
+    suite.note("pass" if status == 0 and same else "fail", name,
+               "" if same else f"status {status}, differences {pairs}",
+               "" if same else said)
+
+
 def scratch_tree(series):
     """A tree of links: its objects are apart from those of normal builds."""
     tree = RESULTS / f"tree-{series}"
@@ -414,7 +435,7 @@ def announce(args, machines):
     total = each * len(args.series)
     if not args.case:
         total += SECONDS["host"] + SECONDS["unit"] + SECONDS["physics"] + \
-            SECONDS["build"] * len(args.series)
+            SECONDS["repeat"] + SECONDS["build"] * len(args.series)
         print("check: shell scripts, unit tests, host tests; for "
               f"{' and '.join(args.series)}: builds, sparse, ABI")
     print(f"check: {len(args.cases)} cases in virtual machines with "
@@ -427,7 +448,7 @@ def announce(args, machines):
 def listing(args, machines):
     """What --list prints."""
     if not args.case:
-        print("shellcheck\nhost\nunit\nphysics")
+        print("shellcheck\nhost\nunit\nphysics\nrepeat")
     for series in args.series:
         if not args.case:
             print(f"{series} build\n{series} sparse\n{series} abi-check")
@@ -458,6 +479,7 @@ def everything(suite, args, machines):
         # The model is the same on every kernel.
         for series in list(ready)[:1]:
             check_physics(suite, series)
+            check_repeat(suite, series)
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
     for series in ready:
