@@ -8,8 +8,8 @@ table, or is named among what was skipped, with the reason.
 
 What counts as a result: runs of suites (schema 2) and the summary.json beside
 them; runs of the correctness bench (schema 1), of which only the verdicts and
-plot.png are shown; summaries of cost measurements (kind "cost"). Directories
-named raw are not looked into.
+plot.png are shown; summaries of cost measurements (kind "cost"); rows of the
+model's physics (kind "physics"). Directories named raw are not looked into.
 """
 
 # How things hang together: read() turns directories into Folders; a Folder
@@ -332,6 +332,7 @@ class Folder:
         self.summary = {}
         self.runs, self.checked = [], []
         self.cost_runs = 0
+        self.physics = []
         self.groups = []
         self.notes = []
 
@@ -344,7 +345,8 @@ class Folder:
     @property
     def empty(self):
         """Nothing of it can be shown."""
-        return not (self.runs or self.checked or self.is_cost)
+        return not (self.runs or self.checked or self.is_cost or
+                    self.physics)
 
     def listed(self):
         """Ids of runs that the summary names, in its order."""
@@ -387,7 +389,7 @@ class Folder:
                 + (" ..." if len(missing) > 5 else ""))
         if self.summary.get("interrupted"):
             self.notes.append("interrupted: not all runs were made")
-        if not self.summary:
+        if not self.summary and not self.physics:
             self.notes.append("no summary.json: it did not come to its end")
         planned = number(self.summary.get("runs_planned"))
         made = len(self.runs) + len(self.checked)
@@ -454,6 +456,15 @@ def _take(folder, path, data, ids):
             raise Bad(f"summary of an unknown kind: schema {schema!r}, kind "
                       f"{kind!r}")
         folder.summary = data
+        return
+    if kind == "physics":
+        rows = data.get("rows")
+        rows = [row for row in rows if isinstance(row, dict)
+                and row.get("name")] if isinstance(rows, list) else []
+        rows += [{"name": line} for line in texts(data.get("trouble"))]
+        if not rows:
+            raise Bad("physics without a row")
+        folder.physics = rows
         return
     if kind == "cost" or number(part(data, "result").get("busy_ns_per_io")):
         # The page shows what the summary makes of these.
@@ -1076,6 +1087,33 @@ class Page:
                           tag("p", f"No picture: {reason}.", class_="note"))
         return join(parts_)
 
+    @staticmethod
+    def physics(folders):
+        """The model beside what it has to agree with."""
+        parts_ = [tag("h2", "Physics of the simulated drive", id="physics"),
+                  tag("p", "What flashsim's own stamps say beside closed "
+                      "forms and an independent simulation "
+                      "(scripts/physics). A figure that suites rest on is "
+                      "worth what these rows are.", class_="note")]
+        for folder in folders:
+            parts_.append(tag("h3", tag("code", folder.shown)))
+            rows = []
+            for row in folder.physics:
+                held = row.get("passed") is True
+                error, most = (number(row.get(key))
+                               for key in ("error", "tolerance"))
+                rows.append([
+                    text(row["name"]), figure(number(row.get("expected"))),
+                    figure(number(row.get("measured"))),
+                    text(row.get("unit")) or DASH,
+                    figure(None if error is None else 100 * error),
+                    figure(None if most is None else 100 * most),
+                    tag("td", "holds" if held else "does not hold",
+                        class_="yes" if held else "fail")])
+            parts_.append(table(["", "expected", "measured", "unit", "off %",
+                                 "allowed %", "verdict"], rows))
+        return join(parts_)
+
     def correctness(self, folders):
         """Schema 1: verdicts, and a picture that exists already."""
         parts_ = [tag("h2", "Correctness", id="correctness"), tag(
@@ -1160,6 +1198,11 @@ class Page:
                     rows += [[tag("code", folder.shown), text(run["id"]),
                               name, text(check.get("text"))]
                              for name, check in bad or [("passed", {})]]
+            rows += [[tag("code", folder.shown), "physics",
+                      text(row["name"]),
+                      f"off by {figure(100 * number(row['error']))} %"
+                      if number(row.get("error")) is not None else ""]
+                     for row in folder.physics if row.get("passed") is not True]
         troubles = [(folder.shown, line) for folder in self.folders
                     for line in texts(folder.summary.get("trouble"))]
         parts_ = [tag("h2", "Checks that failed", id="failed")]
@@ -1201,6 +1244,10 @@ class Page:
         for n, folder in enumerate((f for f in self.folders if f.is_cost), 1):
             add(f"cost-{n}", f"Cost, {folder.shown}",
                 self.cost(folder, f"cost-{n}"))
+        physics = [f for f in self.folders if f.physics]
+        if physics:
+            add("physics", "Physics of the simulated drive",
+                self.physics(physics))
         checked = [f for f in self.folders if f.checked]
         if checked:
             add("correctness", "Correctness", self.correctness(checked))
@@ -1437,6 +1484,9 @@ def counts(folders, skipped):
                            "correctness run") + f" in {places(checked)}")
     if costs:
         said.append(plural(costs, "cost measurement"))
+    rows = sum(len(f.physics) for f in folders)
+    if rows:
+        said.append(plural(rows, "row") + " of physics")
     return (", ".join(said) or "nothing") + \
         (f"; {plural(len(skipped), 'file')} skipped" if skipped else "")
 

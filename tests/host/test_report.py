@@ -521,6 +521,32 @@ def test_cost_table(tmp_path, capsys, no_plots):
     assert page.row("k2") == ["k2", "12.5"]
 
 
+def test_physics(tmp_path, capsys, no_plots):
+    folder = tmp_path / "physics"
+    folder.mkdir()
+    row = {"expected": 100.0, "measured": 101.0, "unit": "us",
+           "tolerance": 0.02, "error": 0.01, "passed": True}
+    (folder / "rows.json").write_text(json.dumps({
+        "schema": 2, "kind": "physics", "kernel": "6.1", "rows": [
+            {"name": "one read", **row},
+            {"name": "two <reads>", **row, "measured": 150.0, "error": 0.5,
+             "passed": False}],
+        "trouble": ["burst: no log"]}))
+    page, out, _ = made(tmp_path, capsys, folder)
+    assert "3 rows of physics" in out
+    assert page.row("one read") == ["one read", "100", "101", "us", "1.00",
+                                    "2.00", "holds"]
+    assert page.row("two <reads>")[-1] == "does not hold"
+    assert page.row("burst: no log")[-1] == "does not hold"
+    # ... and stand among what failed, too.
+    failed = [cells for cells in page.cells if cells[1:2] == ["physics"]]
+    assert [cells[2] for cells in failed] == ["two <reads>", "burst: no log"]
+    assert failed[0][3] == "off by 50.0 %"
+    (folder / "rows.json").write_text('{"schema": 2, "kind": "physics"}')
+    assert report.main([str(folder), "--out", str(tmp_path / "none")]) == 1
+    assert "physics without a row" in capsys.readouterr().out
+
+
 # --- files that are no results ----------------------------------------------
 
 def test_what_is_skipped_is_named(tmp_path, capsys, no_plots):
