@@ -793,6 +793,28 @@ def test_the_error_of_a_percentile_is_no_difference(width, holds):
     assert ("within its error elsewhere" in row["ours"]) is not holds
 
 
+@pytest.mark.parametrize("width, change, holds", [
+    # Two of four steps rise: by 2 and 5 %, which may be error or not.
+    (0.1, {1: 1.33, 4: 6.3}, True), (0.001, {1: 1.33, 4: 6.3}, False),
+    # Where all is within the error, the tail does not fall either.
+    (0.1, {1: 19.0, 2: 15.0, 4: 11.5, 64: 1.95}, False),
+    # A rise beyond the error counts, twice it is too much.
+    (0.1, {1: 3.0, 4: 20.0}, False), (0.1, {4: 20.0}, True),
+])
+def test_steps_within_the_error(width, change, holds):
+    cells = sweep(change={("seq-read", v, b, "tail"): f
+                          for v in ("half", "full")
+                          for b, f in change.items()})
+    for cell in cells:
+        middle = cell["metrics"]["latency_p99_s"]["median"]
+        for end, factor in (("low", 1 - width), ("high", 1 + width)):
+            cell["metrics"][f"latency_p99_{end}_s"] = {
+                "median": middle * factor}
+    row = claims.k2(cells)[2]
+    assert row["holds"] is holds, row["ours"]
+    assert "beyond the error" in row["ours"]
+
+
 def test_ways_of_being_full():
     cells = sweep()
     for cell in cells:
