@@ -149,7 +149,7 @@ vm-modules:
 		[ $$status = 0 ] || exit $$status; \
 		fact() { printf '%s\n' "$$facts" | sed -n "s/^$$1=//p"; }; \
 		$(MAKE) modules KVER= KDIR="$$(fact kdir)" \
-			BTF="$$(fact btf)"; \
+			BTF="$$(fact btf)" $$(fact make); \
 		built="$$built $$series"; \
 	done; \
 	[ -n "$$built" ] || { echo "vm-modules: nothing to build for" >&2; exit 77; }
@@ -222,7 +222,7 @@ help:
 	'                W=1 more warnings, C=1 sparse on what is compiled (C=2 on' \
 	'                all), V=1 show commands' \
 	'make vm-modules build for the kernels of the test machines' \
-	'                SERIES="6.1 6.12" chooses' \
+	'                SERIES="6.1 6.12" chooses; 7.3 and rt are there, too' \
 	'make check      all tests: on this machine and in virtual machines' \
 	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \
 	'                device, then K2 on a simulated SSD in virtual time' \

@@ -57,6 +57,9 @@
 # elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && \
        LINUX_VERSION_CODE <  KERNEL_VERSION(6, 13, 0)
 #  define ELV_LAYOUT 612
+# elif LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0) && \
+       LINUX_VERSION_CODE <  KERNEL_VERSION(7, 4, 0)
+#  define ELV_LAYOUT 703
 # else
 #  error "kernel series not verified: scripts/abi-check tells whether its layout is known"
 # endif
@@ -69,7 +72,13 @@
 # define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
 # define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
 # define ELV_SHALLOW_PER_WORD	1	/* unit of shallow_depth */
+# define ELV_CORE_QUEUE		0	/* init_sched() gets an elevator_queue */
+# define ELV_DEPTH_OF_QUEUE	0	/* depth_updated() once for the device */
+# define ELV_ASYNC_DEPTH	0	/* request_queue.async_depth */
+# define ELV_CONST_ATTRS	0	/* elevator_attrs points to const */
 # define ELV_LIMITS_AT_ALLOC	0	/* blk_mq_alloc_disk() takes limits */
+# define ELV_HRTIMER_SETUP	0	/* hrtimer_setup(), not hrtimer_init() */
+# define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
 # define ELV_RQF_OURS		RQF_ELVPRIV
 #elif ELV_LAYOUT == 612
 # define ELV_INSERT_BOOL	0
@@ -77,7 +86,27 @@
 # define ELV_QUEUE_REGISTERED	0
 # define ELV_CACHED_RQ_PTR	0
 # define ELV_SHALLOW_PER_WORD	0
+# define ELV_CORE_QUEUE		0
+# define ELV_DEPTH_OF_QUEUE	0
+# define ELV_ASYNC_DEPTH	0
+# define ELV_CONST_ATTRS	0
 # define ELV_LIMITS_AT_ALLOC	1
+# define ELV_HRTIMER_SETUP	0
+# define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
+# define ELV_RQF_OURS		RQF_USE_SCHED
+#elif ELV_LAYOUT == 703
+# define ELV_INSERT_BOOL	0
+# define ELV_HAS_FEATURES	0
+# define ELV_QUEUE_REGISTERED	0
+# define ELV_CACHED_RQ_PTR	0
+# define ELV_SHALLOW_PER_WORD	0
+# define ELV_CORE_QUEUE		1
+# define ELV_DEPTH_OF_QUEUE	1
+# define ELV_ASYNC_DEPTH	1
+# define ELV_CONST_ATTRS	1
+# define ELV_LIMITS_AT_ALLOC	1
+# define ELV_HRTIMER_SETUP	1
+# define ELV_SHOULD_MERGE	0	/* what every disk does */
 # define ELV_RQF_OURS		RQF_USE_SCHED
 #else
 # error "ELV_LAYOUT names no layout that this file restates"
@@ -95,6 +124,7 @@ enum elv_merge {
 struct blk_mq_alloc_data;
 struct blk_mq_debugfs_attr;
 struct elevator_queue;
+struct elevator_tags;
 struct elevator_type;
 struct io_cq;
 
@@ -106,12 +136,31 @@ typedef unsigned int __bitwise blk_insert_t;
 typedef blk_insert_t elv_insert_t;
 #endif
 
+/* What init_sched() is handed besides the queue. */
+#if ELV_CORE_QUEUE
+typedef struct elevator_queue elv_init_arg_t;
+#else
+typedef struct elevator_type elv_init_arg_t;
+#endif
+
+/* What depth_updated() is handed. */
+#if ELV_DEPTH_OF_QUEUE
+typedef struct request_queue elv_depth_arg_t;
+#else
+typedef struct blk_mq_hw_ctx elv_depth_arg_t;
+#endif
+
 struct elevator_mq_ops {
-	int (*init_sched)(struct request_queue *q, struct elevator_type *e);
+	int (*init_sched)(struct request_queue *q, elv_init_arg_t *arg);
 	void (*exit_sched)(struct elevator_queue *eq);
 	int (*init_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
 	void (*exit_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
-	void (*depth_updated)(struct blk_mq_hw_ctx *hctx);
+	void (*depth_updated)(elv_depth_arg_t *arg);
+#if ELV_CORE_QUEUE
+	/* Not used: what init_sched() and exit_sched() do is enough. */
+	void *(*alloc_sched_data)(struct request_queue *q);
+	void (*free_sched_data)(void *data);
+#endif
 
 	bool (*allow_merge)(struct request_queue *q, struct request *rq,
 			    struct bio *bio);
@@ -155,7 +204,11 @@ struct elevator_type {
 	struct elevator_mq_ops ops;
 	size_t icq_size;
 	size_t icq_align;
+#if ELV_CONST_ATTRS
+	const struct elv_fs_entry *elevator_attrs;
+#else
 	struct elv_fs_entry *elevator_attrs;
+#endif
 	const char *elevator_name;
 	const char *elevator_alias;
 #if ELV_HAS_FEATURES
@@ -174,6 +227,9 @@ struct elevator_type {
 
 struct elevator_queue {
 	struct elevator_type *type;
+#if ELV_CORE_QUEUE
+	struct elevator_tags *et;
+#endif
 	void *elevator_data;
 	struct kobject kobj;
 	struct mutex sysfs_lock;
@@ -187,8 +243,10 @@ struct elevator_queue {
 
 int elv_register(struct elevator_type *e);
 void elv_unregister(struct elevator_type *e);
+#if !ELV_CORE_QUEUE
 struct elevator_queue *elevator_alloc(struct request_queue *q,
 				      struct elevator_type *e);
+#endif
 bool elv_bio_merge_ok(struct request *rq, struct bio *bio);
 void elv_rqhash_add(struct request_queue *q, struct request *rq);
 void elv_rqhash_del(struct request_queue *q, struct request *rq);
@@ -248,8 +306,18 @@ static inline bool elv_insert_at_head(elv_insert_t flags)
 #endif
 }
 
-/* What init_sched() is handed besides the queue. */
-typedef struct elevator_type elv_init_arg_t;
+/*
+ * Life of an elevator_queue
+ *
+ * 6.1 and 6.12: init_sched() makes it. Before exit_sched() the attributes are
+ * gone from sysfs, and whoever read one has been waited for.
+ *
+ * 7.3: the core makes it, and gives it back if init_sched() fails. The
+ * attributes appear after init_sched() and stay beyond exit_sched(), which the
+ * core calls with elevator_queue.sysfs_lock held. It calls the attributes'
+ * functions under the same lock, and no more once exit_sched() has run. The
+ * elevator's debugfs attributes have no such protection, so we have none.
+ */
 
 /*
  * elv_queue_get - the elevator_queue that init_sched() shall fill
@@ -261,19 +329,46 @@ typedef struct elevator_type elv_init_arg_t;
 static inline struct elevator_queue *elv_queue_get(struct request_queue *q,
 						   elv_init_arg_t *arg)
 {
+#if ELV_CORE_QUEUE
+	return arg;
+#else
 	return elevator_alloc(q, arg);
+#endif
 }
 
 /* elv_queue_put - give it back when init_sched() fails later on */
 static inline void elv_queue_put(struct elevator_queue *eq)
 {
+#if !ELV_CORE_QUEUE
 	kobject_put(&eq->kobj);
+#endif
 }
 
-/* What depth_updated() is handed, and how to visit the queues it concerns. */
-typedef struct blk_mq_hw_ctx elv_depth_arg_t;
-#define elv_depth_for_each_hctx(arg, hctx) \
-	for ((hctx) = (arg); (hctx); (hctx) = NULL)
+/* elv_queue_attach - @eq is ready and shall serve @q from now on */
+static inline void elv_queue_attach(struct request_queue *q,
+				    struct elevator_queue *eq, void *data)
+{
+	eq->elevator_data = data;
+	q->elevator = eq;
+#if ELV_ASYNC_DEPTH
+	/* Else that of the scheduler before us stays; we have no such limit. */
+	q->async_depth = q->nr_requests;
+#endif
+}
+
+/*
+ * elv_depth_for_each_hctx - the hardware queues that depth_updated() concerns
+ * @arg: what it was handed
+ * @hctx: each of them
+ * @i: an unsigned long to count with
+ */
+#if ELV_DEPTH_OF_QUEUE
+# define elv_depth_for_each_hctx(arg, hctx, i) \
+	queue_for_each_hw_ctx(arg, hctx, i)
+#else
+# define elv_depth_for_each_hctx(arg, hctx, i) \
+	for ((i) = 0, (hctx) = (arg); !(i); (i)++)
+#endif
 
 /* Private data of the elevator attached to @q (the caller holds it there). */
 static inline void *elv_queue_data(struct request_queue *q)
@@ -327,7 +422,7 @@ static inline bool elv_disk_dying(const struct gendisk *disk)
  * elv_hctx_tags - number of scheduler tags that a hardware queue may ever use
  *
  * Valid in init_hctx() and in depth_updated(), where q->nr_requests still has
- * its old value.
+ * its old value on 6.x.
  */
 static inline unsigned int elv_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 {
@@ -344,8 +439,8 @@ static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
  * elv_shallow_depth - what limit_depth() sets to leave 1/@part of the tags free
  *
  * The unit is not the same everywhere: bits of each word of the tag bitmap on
- * 6.1, requests over the whole bitmap since (6.12.117 was read; BTF does not
- * tell). At least one tag remains usable.
+ * 6.1, requests over the whole bitmap since (6.12.117 and 7.3.4 were read; BTF
+ * does not tell). At least one tag remains usable.
  */
 static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 					     unsigned int part)
@@ -363,8 +458,8 @@ static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 /*
  * elv_shallow_prepare - announce the smallest value that limit_depth() will use
  *
- * For init_hctx() and depth_updated(). Tags shared by all hardware queues
- * change their depth only after depth_updated(), so for those it is 1.
+ * For init_hctx() and depth_updated(). On 6.x, tags shared by all hardware
+ * queues change their depth only after depth_updated(), so for those it is 1.
  */
 static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 				       unsigned int part)
@@ -390,6 +485,9 @@ static inline unsigned int elv_ioprio_level(unsigned short ioprio)
 
 /* Segments of a request that memory is no limit for */
 #define LAB_MAX_SEGMENTS	256
+
+/* blk_mq_tag_set.flags of a disk whose requests may merge */
+#define LAB_TAG_SET_FLAGS	ELV_SHOULD_MERGE
 
 /**
  * lab_alloc_disk - a disk that is no spinning one
@@ -454,8 +552,12 @@ static inline void lab_hrtimer_setup(struct hrtimer *timer,
 				     enum hrtimer_restart (*function)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {
+#if ELV_HRTIMER_SETUP
+	hrtimer_setup(timer, function, CLOCK_MONOTONIC, mode);
+#else
 	hrtimer_init(timer, CLOCK_MONOTONIC, mode);
 	timer->function = function;
+#endif
 }
 
 #endif /* FLASH_COMPAT_LAB */

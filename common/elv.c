@@ -332,8 +332,7 @@ static int flash_queue_init(struct request_queue *q, struct elevator_queue *eq)
 	if (ret)
 		goto put;
 
-	eq->elevator_data = fq;
-	q->elevator = eq;
+	elv_queue_attach(q, eq, fq);
 	/* Set or cleared by every scheduler: it survives a direct switch. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	mutex_lock(&flash_queues_lock);
@@ -416,8 +415,9 @@ static void elv_depth_updated(elv_depth_arg_t *arg)
 {
 	unsigned int noio = memalloc_noio_save();
 	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
 
-	elv_depth_for_each_hctx(arg, hctx)
+	elv_depth_for_each_hctx(arg, hctx, i)
 		flash_hctx_resize(hctx);
 	memalloc_noio_restore(noio);
 }

@@ -18,11 +18,14 @@ enum elv_merge layout_elv_merge;
  * A pointer to each restated function: the type behind the pointer is compared
  * with the function's own type in the kernel. The name says which one.
  */
-#define LAYOUT_FN(name) typeof(name) *layout_fn_##name = name
+#define LAYOUT_FN(name) \
+	struct layout_fn_##name { typeof(name) *fn; } layout_fn_##name = { name }
 
 LAYOUT_FN(elv_register);
 LAYOUT_FN(elv_unregister);
+#if !ELV_CORE_QUEUE
 LAYOUT_FN(elevator_alloc);
+#endif
 LAYOUT_FN(elv_bio_merge_ok);
 LAYOUT_FN(elv_rqhash_add);
 LAYOUT_FN(elv_rqhash_del);

@@ -90,13 +90,17 @@ def parse_deb822(text):
     return found
 
 
-def derive(sources, codename):
-    """The suites of Debian `codename` that a kernel may come from.
+def derive(sources, codename, wanted_codename=""):
+    """The suites of a Debian release that a kernel may come from.
 
-    Only archives that the machine already uses for this very release count;
-    other vendors' entries are left alone. Where the machine has no security
-    archive, it is assumed beside the main one, as Debian's mirrors have it.
+    The machine runs `codename`; `wanted_codename` is another release to be had
+    from the same archives. Only archives that the machine already uses for its
+    own release count; other vendors' entries are left alone. Where the machine
+    has no security archive, it is assumed beside the main one, as Debian's
+    mirrors have it.
     """
+    name = wanted_codename or codename
+
     def ours(source, security):
         return any(
             (suite == codename or suite.startswith(codename + "-"))
@@ -108,17 +112,17 @@ def derive(sources, codename):
         uri = source.uri.rstrip("/")
         if ours(source, False):
             wanted.setdefault(uri, Source(uri, tuple(
-                codename + tail for tail in ("", "-updates", "-backports")
+                name + tail for tail in ("", "-updates", "-backports")
             ), source.options))
         elif ours(source, True):
             wanted.setdefault(
-                uri, Source(uri, (codename + "-security",), source.options))
+                uri, Source(uri, (name + "-security",), source.options))
     if not any(s.suites[0].endswith("-security") for s in wanted.values()):
         for source in list(wanted.values()):
             uri, changed = re.subn(r"/debian$", "/debian-security", source.uri)
             if changed:
                 wanted.setdefault(uri, Source(
-                    uri, (codename + "-security",), source.options))
+                    uri, (name + "-security",), source.options))
     return list(wanted.values())
 
 
@@ -250,6 +254,24 @@ class AptRoot:
         except AptError:
             return {}
         return next(_stanzas(text), {})
+
+    def show_all(self, names):
+        """{name: show(name)} of several packages, for the time of one."""
+        names = list(names)
+        found = {name: {} for name in names}
+        if names:
+            text = self._run("apt-cache", "--no-all-versions", "show",
+                             *names).stdout
+            found.update((fields["package"], fields)
+                         for fields in _stanzas(text)
+                         if fields.get("package") in found)
+        return found
+
+    def resolve(self, packages):
+        """{name: version} of these packages and of all that they depend on."""
+        plan = self.run("apt-get", "install", "-s", "-q",
+                        "--no-install-recommends", *packages)
+        return dict(re.findall(r"^Inst (\S+) \((\S+)", plan, re.M))
 
     def download(self, packages, directory):
         """Downloads name=version specifications into `directory`."""

@@ -274,7 +274,7 @@ def scratch_tree(series):
 
 def check_build(suite, series, facts):
     """Builds without a warning, sparse without a word, equal layouts."""
-    which = [f"KDIR={facts['kdir']}", "KVER=", f"BTF={facts['btf']}"]
+    which = ["KVER=", *kernel.make_words(facts)]
     make = ["make", "-s", "-C", scratch_tree(series), *which]
     status, out = suite.run([*make, "modules", "W=1"])
     warned = re.search(r"\b(warning|error): .*", out)
@@ -403,7 +403,9 @@ def parse(argv):
         "check", description=__doc__.split("\n", 1)[1].strip())
     parser.add_argument("--kernel", type=options.series, action="append",
                         metavar="SERIES",
-                        help="only this series; may be repeated")
+                        help="only this series, one of "
+                        f"{', '.join(kernel.SERIES)}; may be repeated "
+                        f"(default {' and '.join(kernel.DEFAULT)})")
     parser.add_argument("--fast", action="store_true",
                         help="leave out the cases that take longest")
     parser.add_argument("--case", action="append", metavar="NAME",
@@ -420,7 +422,7 @@ def parse(argv):
     else:
         args.cases = [c for c in cases if c.fast or not args.fast]
     args.series = [s for s in kernel.SERIES
-                   if not args.kernel or s in args.kernel]
+                   if s in (args.kernel or kernel.DEFAULT)]
     return args
 
 
@@ -442,9 +444,13 @@ def announce(args, machines):
               f"{' and '.join(args.series)}: builds, sparse, ABI")
     print(f"check: {len(args.cases)} cases in virtual machines with "
           f"{' and '.join(args.series)}, {len(machines)} boots each")
+    kernels = [kernel.SERIES[name] for name in args.series]
+    disk = 160 + sum(k.disk for k in kernels)
+    load = 10 + sum(k.download for k in kernels)
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
           "without KVM; 300 MB of disk for a while, and for the first run "
-          "1 GB in the cache (220 MB to download)", flush=True)
+          f"{disk / 1000:.1f} GB in the cache ({load} MB to download)",
+          flush=True)
 
 
 def listing(args, machines):

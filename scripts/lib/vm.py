@@ -143,7 +143,7 @@ def build_modules(facts):
         started = time.monotonic()
         done = subprocess.run(
             ["make", "-s", "-C", REPO, "modules",
-             f"KVER={facts['release']}", f"KDIR={facts['kdir']}"],
+             f"KVER={facts['release']}", *kernel.make_words(facts)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
             # An outer make's flags and jobserver are not for this one.

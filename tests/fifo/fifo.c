@@ -75,7 +75,7 @@ static int fifo_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 
 	/* Each hardware queue has its own list, so each has to be run. */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
-	q->elevator = eq;
+	elv_queue_attach(q, eq, NULL);
 	return 0;
 }
 

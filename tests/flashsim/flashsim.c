@@ -90,6 +90,12 @@ static struct dentry *fs_debugfs;
 
 /* Time */
 
+/*
+ * In hard interrupt context, but not at any price: on PREEMPT_RT, where a spin
+ * lock sleeps, it is a softirq then.
+ */
+#define FS_TIMER_MODE		HRTIMER_MODE_ABS
+
 /* Lets everything happen that is due; the requests that have ended. */
 static struct sim_rq *fs_run(struct fs_dev *dev)
 {
@@ -107,7 +113,7 @@ static void fs_arm(struct fs_dev *dev)
 	if (next >= dev->armed)
 		return;
 	dev->armed = next;
-	hrtimer_start(&dev->timer, ns_to_ktime(next), HRTIMER_MODE_ABS_HARD);
+	hrtimer_start(&dev->timer, ns_to_ktime(next), FS_TIMER_MODE);
 }
 
 static void fs_end(struct sim_rq *ended)
@@ -1085,7 +1091,7 @@ static int fs_add_disk(struct fs_dev *dev, const struct sim_cfg *c)
 	dev->set.numa_node = NUMA_NO_NODE;
 	dev->set.cmd_size = struct_size_t(struct fs_rq, rq.cmd,
 					  sim_max_cmds(c, fs_value(FS_max_kb) << 10));
-	dev->set.flags = BLK_MQ_F_SHOULD_MERGE;
+	dev->set.flags = LAB_TAG_SET_FLAGS;
 	dev->set.timeout = msecs_to_jiffies(fs_value(FS_rq_timeout_ms));
 	ret = blk_mq_alloc_tag_set(&dev->set);
 	if (ret)
@@ -1148,7 +1154,7 @@ static int fs_add(unsigned int nr)
 	dev->data = fs_value(FS_data);
 	dev->max_pages = fs_value(FS_data_mb) << (20 - PAGE_SHIFT);
 	dev->armed = SIM_NEVER;
-	lab_hrtimer_setup(&dev->timer, fs_timer, HRTIMER_MODE_ABS_HARD);
+	lab_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
 	ret = nand_init(&dev->sim.nand, &c.nand) ? -EINVAL : 0;
 	if (!ret)
 		ret = fs_setup_ftl(dev, &f);
