@@ -21,6 +21,7 @@ import xml.etree.ElementTree
 
 import kernel
 import options
+import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 CASES = REPO / "tests" / "vm"
@@ -41,6 +42,8 @@ SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110,
 VM_TIMEOUT = 2400
 # Guests for one list of cases: each one beyond the first had to be replaced.
 BOOTS_MAX = 6
+# Guests that may be lost to a fault of QEMU's in one run, and be replaced.
+LOST_MAX = 2
 
 TAIL = 25
 
@@ -77,6 +80,7 @@ class Suite:
     def __init__(self):
         self.count = {"pass": 0, "fail": 0, "skip": 0}
         self.failures = []
+        self.lost = 0           # guests, to a fault of QEMU's
         self.children = set()
 
     @staticmethod
@@ -95,9 +99,8 @@ class Suite:
             if detail:
                 if told:
                     print(f"     | {name}:")
-                tail = detail.strip().split("\n")[-TAIL:]
-                print("".join(f"     | {line}\n" for line in tail), end="",
-                      flush=True)
+                print("".join(f"     | {line}\n" for line in heart(detail)),
+                      end="", flush=True)
 
     def start(self, command, **more):
         """A child that does not outlive this process."""
@@ -133,6 +136,17 @@ class Suite:
                 child.wait(10)
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
+
+
+def heart(detail):
+    """The lines to show: the begin of the first report, or else the end."""
+    lines = detail.strip().split("\n")
+    report = next((i for i, line in enumerate(lines)
+                   if line.startswith("vm: the kernel reported")), None)
+    if report is None:
+        return lines[-TAIL:]
+    return lines[report:report + TAIL] + \
+        [line for line in lines[report + TAIL:] if line.startswith("vm: ")]
 
 
 def shell_files():
@@ -374,6 +388,11 @@ def boot(suite, series, machine, names):
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
         return []
     if status == 3:
+        return left
+    if left and vm.LOST in said and suite.lost < LOST_MAX:
+        suite.lost += 1
+        print(f"  {label} {left[0]}: QEMU lost this guest, {suite.lost} of "
+              f"{LOST_MAX} that may be replaced (docs/lab.md)", flush=True)
         return left
     if left:
         suite.note("fail", f"{label} {left[0]}", "the guest died or hung "

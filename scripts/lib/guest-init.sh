@@ -44,6 +44,8 @@ echo 10 >hung_task_check_interval_secs
 echo 1 >hung_task_panic
 echo 20 >watchdog_thresh
 echo 1 >softlockup_panic
+# Which CPU is stuck is one half of it; for what, another one knows.
+echo 1 >softlockup_all_cpu_backtrace
 cd /root || exit 1
 
 modprobe configfs 2>/dev/null
@@ -51,6 +53,8 @@ mount -t configfs configfs /sys/kernel/config 2>/dev/null
 
 # shellcheck source=/dev/null
 . /etc/lab/env
+# Events are on from the start, see qemu.py, but record nothing until asked to.
+[ -n "$VIRTUAL_TIME" ] || echo 0 >/sys/kernel/tracing/tracing_on 2>/dev/null
 
 if [ -n "$VIRTUAL_TIME" ]; then
 	# Idle time costs nothing there, and models of slow disks are slow. A

@@ -85,6 +85,18 @@ _VIRTUAL_TIME_WORDS = (
 )
 
 
+# The trace events that tests use are on from the start, while there is one CPU;
+# init stops the recording. Switching an event rewrites kernel code that other
+# CPUs run, and QEMU before 8.1 can then keep a stale translation of it: a CPU
+# meets the breakpoint of the rewriting again and again, long after it has gone.
+# Task names are not recorded, as they come from the hottest events there are.
+_EARLY_TRACE = (
+    "trace_options=norecord-cmd",
+    "trace_event=" + ",".join(f"block:block_rq_{name}" for name in (
+        "insert", "issue", "complete", "requeue")),
+)
+
+
 def _command_line(virtual_time):
     return " ".join((
         "console=ttyS0,115200", "loglevel=8",
@@ -97,7 +109,7 @@ def _command_line(virtual_time):
         "random.trust_cpu=on",
         # As in guest-init.sh: a virtual CPU can stand still under TCG.
         "rcupdate.rcu_cpu_stall_timeout=60",
-        *(_VIRTUAL_TIME_WORDS if virtual_time else ()),
+        *(_VIRTUAL_TIME_WORDS if virtual_time else _EARLY_TRACE),
     ))
 
 

@@ -121,3 +121,28 @@ def scan(log, allowed=ALLOWED):
         found.append(Report(kind, tuple(block)))
         index = end
     return found
+
+
+# A CPU waits for the others after it has changed a byte of kernel code, and
+# another one runs into a breakpoint that is not there any more.
+_WAITS = re.compile(r" (?:text_poke_bp_batch|smp_text_poke_batch_finish|"
+                    r"smp_text_poke_single|text_poke_sync|text_poke_bp)\+0x")
+_TRAPPED = re.compile(r" (?:asm_exc_int3|exc_int3|poke_int3_handler)\+0x")
+# "name+0x12/0x34 [k2]": a frame of a module
+_FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)")
+
+
+def lost_to_qemu(log, own):
+    """Did the guest die of QEMU's stale code, with none of `own` modules in it?
+
+    QEMU before 8.1 translates code without holding what keeps it from being
+    changed meanwhile. See docs/lab.md, "Text patching".
+    """
+    found = scan(log)
+    if not found or {r.kind for r in found} - {"soft lockup", "panic",
+                                               "RCU stall"}:
+        return False
+    start = log.find(found[0].lines[0].rstrip("\r"))
+    rest = log[max(start, 0):]
+    return bool(_WAITS.search(rest) and _TRAPPED.search(rest) and
+                not set(_FRAME.findall(rest)) & set(own))

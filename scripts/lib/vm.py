@@ -27,6 +27,9 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 TIMED_OUT, REPORTED, NO_KERNEL, TROUBLE = 124, 125, 77, 1
 RETRIES = 2
+# What scripts/check looks for.
+LOST = ("a fault of QEMU's, not of the guest's: a CPU was caught in code that "
+        "had been changed (docs/lab.md, text patching)")
 KVM_PROBE_SECONDS = 20
 
 _UNITS = {"": 1 << 20, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -240,8 +243,11 @@ def _keep_log(console, log):
             say(f"could not keep the console log: {error}")
 
 
-def boot(machine, args, log):
-    """Runs the guest, once more if it dies before init; the exit status."""
+def boot(machine, args, log, own=()):
+    """Runs the guest, once more if it dies before init; the exit status.
+
+    `own` are the names of the project's modules in it.
+    """
     on_console = None
     if args.verbose:
         def on_console(data):
@@ -269,6 +275,9 @@ def boot(machine, args, log):
     status, text = verdict(result, found, args.timeout)
     if text:
         say(text)
+    if result.status is None and reports.lost_to_qemu(
+            result.console.decode(errors="replace"), own):
+        say(LOST)
     if retries:
         say(f"boots retried: {retries}")
     if found or status in (TIMED_OUT, REPORTED) or args.verbose:
@@ -320,7 +329,8 @@ def run(args):
     args.vmlinuz = facts["vmlinuz"]
     log = REPO / "build" / "vm" / \
         f"console-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    return boot(machine, args, log)
+    return boot(machine, args, log,
+                [name.removesuffix(".ko").replace("-", "_") for name in own])
 
 
 def main(argv=None):

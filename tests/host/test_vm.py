@@ -165,6 +165,41 @@ def test_verdict(result, found, status):
     assert vm.verdict(result, found, 600)[0] == status
 
 
+STALE = (
+    "watchdog: BUG: soft lockup - CPU#0 stuck for 45s! [bash:123]",
+    "Modules linked in: k2(OE) nvme nvme_core",
+    "Call Trace:", " <TASK>",
+    " on_each_cpu_cond_mask+0x20/0x40",
+    " text_poke_bp_batch+0x29f/0x300",
+    " __static_call_transform+0xbc/0x1d0",
+    "Sending NMI from CPU 0 to CPUs 1:",
+    "NMI backtrace for cpu 1",
+    " irqentry_nmi_exit+0x5/0x30",
+    " asm_exc_int3+0x35/0x40",
+    "RIP: 0010:__schedule+0x1bc/0xa00",
+    " schedule+0x5a/0xd0",
+    "Kernel panic - not syncing: softlockup: hung tasks",
+)
+
+
+@pytest.mark.parametrize("change,lost", [
+    ({}, True),
+    # It is our own code that a CPU is in.
+    ({" schedule+0x5a/0xd0": " elv_dispatch_request+0x5a/0xd0 [k2]"}, False),
+    # No other CPU is trapped, or nobody waits for one.
+    ({" asm_exc_int3+0x35/0x40": " asm_exc_page_fault+0x35/0x40"}, False),
+    ({" text_poke_bp_batch+0x29f/0x300": " vfs_write+0x29f/0x300"}, False),
+])
+def test_guest_lost_to_qemu(change, lost):
+    log = CLEAN + console(*(change.get(line, line) for line in STALE),
+                          start=180)
+    assert reports.lost_to_qemu(log, ["k2", "flashsim"]) == lost
+    assert not reports.lost_to_qemu(CLEAN, ["k2"])
+    # Something else went wrong before.
+    log = console("WARNING: CPU: 0 PID: 1 at block/blk-mq.c:1") + log
+    assert not reports.lost_to_qemu(log, ["k2", "flashsim"])
+
+
 def test_control_lines():
     result = qemu.Result()
     for line in ("userspace 2.50", "", "noise", "command 3.00",

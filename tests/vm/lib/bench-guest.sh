@@ -65,6 +65,8 @@ done
 # What k2 takes from its queues, seen under k2's own lock: flash_take(fq, fr)
 # with fr->rq->__sector. Inserts are traced under that lock too. The host finds
 # out whether the offset fits this kernel, and does without otherwise.
+# As a breakpoint: making a jump of it would rewrite running code once more.
+echo 0 >/proc/sys/debug/kprobes-optimization
 echo 'p:k2take k2:flash_take sector=+0x30(+0(%si)):u64' \
 	>$TRACING/kprobe_events 2>/dev/null &&
 	echo 1 >$TRACING/events/kprobes/k2take/enable

@@ -416,27 +416,36 @@ kernel_at_least() {
 
 cpus() { nproc --all; }
 
-# trace_start EVENT DISK - records a block event of one disk
+# trace_start EVENT[,EVENT] DISK - records block events of one disk. Events stay
+# enabled, for the reason that scripts/lib/qemu.py has: it is their filters that
+# let nothing through.
+TRACING=/sys/kernel/tracing
 trace_start() {
-	local t=/sys/kernel/tracing major minor
+	local major minor event file
 	IFS=: read -r major minor <"/sys/block/$2/dev"
-	echo 0 >$t/tracing_on
-	echo nop >$t/current_tracer
-	echo 8192 >$t/buffer_size_kb
-	echo >$t/trace
-	echo "dev == $((major << 20 | minor))" >"$t/events/block/$1/filter" ||
-		fail "cannot filter trace event $1"
-	echo 1 >"$t/events/block/$1/enable"
-	echo 1 >$t/tracing_on
+	echo 0 >$TRACING/tracing_on
+	grep -q '^nop' $TRACING/current_tracer ||
+		echo nop >$TRACING/current_tracer
+	echo 8192 >$TRACING/buffer_size_kb
+	echo >$TRACING/trace
+	for file in "$TRACING"/events/block/*/enable; do
+		[[ $(<"$file") == 0* ]] ||
+			echo "dev == 1" >"${file%enable}filter"
+	done
+	for event in ${1//,/ }; do
+		file=$TRACING/events/block/$event
+		echo "dev == $((major << 20 | minor))" >"$file/filter" ||
+			fail "cannot filter trace event $event"
+		[[ $(<"$file/enable") == 1* ]] || echo 1 >"$file/enable"
+	done
+	echo 1 >$TRACING/tracing_on
 }
 
 # trace_stop FILE - ends it and writes what was recorded
 trace_stop() {
-	local t=/sys/kernel/tracing
-	echo 0 >$t/tracing_on
-	echo 0 >$t/events/enable
-	grep -v '^#' $t/trace >"$1"
-	echo >$t/trace
+	echo 0 >$TRACING/tracing_on
+	grep -v '^#' $TRACING/trace >"$1"
+	echo >$TRACING/trace
 }
 
 # lab_reset - what a case may have left behind; also used between cases
@@ -445,7 +454,7 @@ lab_reset() {
 	for file in /sys/devices/system/cpu/cpu*/online; do
 		echo 1 >"$file" 2>/dev/null
 	done
-	echo 0 >/sys/kernel/tracing/events/enable
+	echo 0 >$TRACING/tracing_on
 	umount /mnt 2>/dev/null
 	for file in /sys/block/*/queue/scheduler; do
 		grep -q '\[none\]' "$file" || echo none >"$file"
