@@ -234,23 +234,33 @@ static void flash_rq_ends(struct flash_queue *fq, struct request *rq, int slots)
 
 static void elv_finish_request(struct request *rq)
 {
+	struct flash_queue *fq = elv_queue_data(rq->q);
 	struct flash_rq *fr = flash_rq_of(rq);
+	int slots;
 
 	if (!fr)
 		return;
 	rq->elv.priv[0] = NULL;
-	flash_rq_ends(elv_queue_data(rq->q), rq, flash_slot_finish(&fr->slot));
+	slots = flash_slot_finish(&fr->slot);
+	/* Before the slot: when nothing is in flight, all of them count. */
+	if (slots)
+		atomic_long_inc(&fq->completed);
+	flash_rq_ends(fq, rq, slots);
 }
 
 static void elv_requeue_request(struct request *rq)
 {
 	struct flash_queue *fq = elv_queue_data(rq->q);
 	struct flash_rq *fr = flash_rq_of(rq);
+	int slots;
 
 	if (!fr)
 		return;
-	atomic_long_inc(&fq->requeued);
-	flash_rq_ends(fq, rq, flash_slot_requeue(&fr->slot));
+	slots = flash_slot_requeue(&fr->slot);
+	/* Once: a driver may run and hand back what we do not see again. */
+	if (slots)
+		atomic_long_inc(&fq->requeued);
+	flash_rq_ends(fq, rq, slots);
 }
 
 /*
@@ -366,6 +376,14 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 	return ret;
 }
 
+/* What became of the requests that were dispatched, if nothing is in flight. */
+static u64 flash_ended(const struct flash_queue *fq)
+{
+	return atomic_long_read(&fq->completed) +
+	       atomic_long_read(&fq->requeued) +
+	       fq->stats.polled + fq->stats.untracked;
+}
+
 static void elv_exit_sched(struct elevator_queue *eq)
 {
 	struct flash_queue *fq = eq->elevator_data;
@@ -383,6 +401,9 @@ static void elv_exit_sched(struct elevator_queue *eq)
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
 		  policy_name, fq->stats.inserted, fq->stats.dispatched,
 		  fq->stats.absorbed);
+	WARN_ONCE(fq->stats.dispatched != flash_ended(fq),
+		  "%s: at exit %llu dispatched, %llu ended\n",
+		  policy_name, fq->stats.dispatched, flash_ended(fq));
 
 	/*
 	 * The next scheduler sets it as it needs it. But if we go because a

@@ -100,7 +100,9 @@ struct flash_stats {
  * @stats:	see there
  * @first:	dispatched, and to be issued before anything else is chosen
  * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device
- * @requeued:	requests handed back by the driver
+ * @requeued:	requests in flight that the driver handed back
+ * @completed:	requests in flight that ended; at rest dispatched = completed +
+ *		requeued + what was never in flight (polled, untracked)
  * @bypassed:	requests of this device that the block layer never showed us
  *		(on 6.1: flushes, FUA writes, passthrough)
  * @kicks:	hardware queues run because a slot became free
@@ -129,6 +131,7 @@ struct flash_queue {
 	bool urgent_seen;
 
 	atomic_long_t requeued;
+	atomic_long_t completed;
 	atomic_long_t bypassed;
 	atomic_long_t kicks;
 

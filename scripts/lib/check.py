@@ -315,7 +315,7 @@ class Disks:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="flash-check-")
         top = pathlib.Path(self.folder.name)
-        for name in ("errors", "virtio", "sata"):
+        for name in ("errors", "virtio", "sata", "scsi", "two1", "two2"):
             with open(top / name, "wb") as file:
                 file.truncate(64 << 20)
         rules = [(8000 + 8 * n, "on") for n in range(8)] + [(16000, "off")]
@@ -332,7 +332,16 @@ class Disks:
             "-device virtio-blk-pci,serial=lab-virtio,drive=virtio",
             f"-drive if=none,id=sata,format=raw,cache=unsafe,file={top}/sata",
             "-device ich9-ahci,id=ahci",
-            "-device ide-hd,bus=ahci.0,serial=lab-sata,drive=sata"))
+            "-device ide-hd,bus=ahci.0,serial=lab-sata,drive=sata",
+            f"-drive if=none,id=scsi,format=raw,cache=unsafe,file={top}/scsi",
+            "-device virtio-scsi-pci,id=vscsi",
+            "-device scsi-hd,bus=vscsi.0,serial=lab-scsi,drive=scsi",
+            # One controller, two namespaces: disks that share their tags.
+            "-device nvme,id=two,serial=lab-two,max_ioqpairs=2",
+            *(f"-drive if=none,id=two{n},format=raw,cache=unsafe,"
+              f"discard=unmap,file={top}/two{n} "
+              f"-device nvme-ns,bus=two,drive=two{n},nsid={n}"
+              for n in (1, 2))))
 
     def close(self):
         """Removes them."""

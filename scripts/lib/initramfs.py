@@ -27,7 +27,8 @@ TOOLS = """
     bash fio nvme blktrace blkparse mawk grep sed find xargs cmp diff
     kmod modprobe insmod rmmod lsmod depmod modinfo
     mke2fs mkfs.ext4 e2fsck fsck.ext4 tune2fs dumpe2fs
-    mount umount losetup blkdiscard blockdev fallocate lsblk dmesg
+    mount umount mkswap swapon swapoff losetup blkdiscard blockdev fallocate
+    lsblk dmesg
     ps pgrep pkill
     ionice chrt taskset setpriv unshare flock setsid fsfreeze
     cat cp cut date dd df env head ln ls md5sum mkdir mktemp mv nice nproc od

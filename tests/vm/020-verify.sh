@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Proves: what is written comes back, for all request sizes, on two hardware
-# queues, while requests are merged; read back through the scheduler and again
-# without it. Neighbours are really merged inside the scheduler.
+# core: yes
+#
+# Proves: what is written comes back, for all request sizes, engines, with and
+# without the page cache, on two hardware queues, while requests are merged; read
+# back through the scheduler and again without it. Neighbours are really merged
+# inside the scheduler.
 # Fails if: in flash_request_merged() the elv_rb_del/elv_rb_add pair is removed
 # and, for the count of merges, if flash_bio_merge() returns false at once.
 
@@ -11,10 +14,13 @@ main_disk
 sched_new "$DISK"
 
 common=(--filename="/dev/$DISK" --direct=1 --verify=crc32c --verify_fatal=1
-	--bssplit=512/20:4k/40:64k/30:256k/10 --size=12m --randseed=7)
+	--bssplit=512/15:1536/5:4k/40:12k/5:64k/25:256k/7:1m/3 --size=12m
+	--randseed=7)
 jobs=(--name=a --ioengine=libaio --iodepth=64 --rw=randwrite --offset=0
       --name=b --ioengine=libaio --iodepth=64 --rw=randrw --offset=16m
-      --name=c --ioengine=psync --rw=randwrite --offset=32m --size=4m)
+      --name=c --ioengine=psync --rw=randwrite --offset=32m --size=4m
+      --name=e --ioengine=psync --rw=randwrite --offset=96m --size=4m
+      --direct=0 --fsync=8)
 if fio --enghelp | grep -qw io_uring &&
    [[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]; then
 	jobs+=(--name=d --ioengine=io_uring --iodepth=64 --rw=randwrite

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
+# core: yes
+#
 # Proves: a processor goes and comes back while requests are in flight and
-# others wait under a bound of two; its own waiting requests are served first,
-# since the kernel waits for them.
+# others wait under a bound of two, then many under a bound of one; its own
+# waiting requests are served first, since the kernel waits for them.
 # Fails if: flash_kick() is removed from flash_release(): the processor never
 # goes offline.
 
@@ -26,19 +28,19 @@ load_stop
 assert_idle "$DISK"
 nvme=$DISK
 
-hold_add hold 300 submit_queues=2
+hold_add hold 200 submit_queues=2
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
 sched_new "$DISK"
-for ((n = 0; n < 12; n++)); do
-	read_one "$DISK" $((n * 100)) taskset -c 1
+for ((n = 0; n < 20; n++)); do
+	read_one "$DISK" $((n * 100)) taskset -c $((n < 16 ? 1 : 0))
 done
-await "$DISK" inserted 12
+await "$DISK" inserted 20
 holds "$(stat_of "$DISK" queued) > 0" "requests wait"
 echo 0 >$cpu || fail "cannot take the processor offline"
 readers_done
 assert_idle "$DISK"
-is "finished" "$(reads_done "$DISK")" 12
+is "finished" "$(reads_done "$DISK")" 20
 # Again with the queue's processor away from the start.
 for ((n = 0; n < 4; n++)); do
 	read_one "$DISK" $((n * 100))

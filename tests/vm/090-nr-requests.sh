@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Proves: nr_requests changes under load lose no request, and every request has
-# its record however many scheduler tags there are.
-# Fails if: flash_hctx_resize() returns at once (untracked is not 0 then).
+# core: yes
+#
+# Proves: nr_requests changes under load lose no request, also between switches
+# and while another task switches; and every request has its record however many
+# scheduler tags there are.
+# Fails if: flash_hctx_resize() returns at once (untracked is not 0 then), or frees
+# the old records but keeps to use them.
 
 main_disk
 sched_new "$DISK"
@@ -30,3 +34,39 @@ run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=512 --size=256m \
 assert_idle "$DISK"
 is "untracked with deep queues" "$(stat_of "$DISK" untracked)" 0
 echo "$before" >"$file" || fail "nr_requests refuses its old value $before"
+
+# With switches, each of which makes new tags: one after the other, then at the
+# same time, when a depth may be refused or last for a moment only.
+seeded
+rivals "$DISK"
+load_start "$DISK"
+for ((n = 0; n < 10; n++)); do
+	sched_set "$DISK" "${RIVALS[RANDOM % ${#RIVALS[@]}]}"
+	draw 4 1000
+	echo "$DRAWN" >"$file" || fail "nr_requests refuses $DRAWN"
+	is "nr_requests" "$(<"$file")" "$DRAWN"
+	sched_set "$DISK" "$SCHED"
+	draw 4 1000
+	echo "$DRAWN" >"$file" || fail "nr_requests refuses $DRAWN"
+	stat_get "$DISK" untracked
+	is "untracked" "$STAT" 0
+	load_alive
+done
+(
+	while [[ ! -e $TMP/switched ]]; do
+		draw 4 1000
+		echo "$DRAWN" >"$file"
+	done 2>/dev/null
+) &
+changer=$!
+for ((n = 0; n < 20; n++)); do
+	sched_set "$DISK" "${RIVALS[RANDOM % ${#RIVALS[@]}]}"
+	((n % 4)) || sleep 0.05
+done
+: >"$TMP/switched"
+wait $changer
+load_alive
+sched_set "$DISK" "$SCHED"
+load_stop
+assert_idle "$DISK"
+is "untracked after switches" "$(stat_of "$DISK" untracked)" 0

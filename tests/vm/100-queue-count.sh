@@ -3,15 +3,16 @@
 #
 # Proves: when the driver changes its number of hardware queues under load, the
 # kernel makes the scheduler anew, its tunables are still there, and no request
-# is lost.
-# Fails if: flash_disk_put() frees the values whatever happens to the disk.
+# is lost; two disks that change in turns keep each its own.
+# Fails if: flash_disk_put() frees the values whatever happens to the disk, or
+# flash_disk_get() does not look at the sequence number (second part).
 
 null_add resize memory_backed=1 size=64 submit_queues=1 irqmode=2 \
 	completion_nsec=500000
 sched_new "$DISK"
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 7
 load_start "$DISK"
-for ((n = 0; n < 20; n++)); do
+for ((n = 0; n < 10; n++)); do
 	queues=$(((n + 1) % 2 + 1))
 	echo $queues >"$NULLB/resize/submit_queues" ||
 		fail "cannot change to $queues queues"
@@ -26,3 +27,39 @@ load_stop
 assert_idle "$DISK"
 ! has_tun "$DISK" max_inflight ||
 	holds "$(stat_of "$DISK" peak_inflight) <= 7" "the bound is in force"
+
+# Two disks, each with values of its own for all that can be set: both change, and
+# one or the other has another scheduler meanwhile.
+one=$DISK
+null_add other memory_backed=1 size=64 submit_queues=2 irqmode=2 \
+	completion_nsec=500000
+two=$DISK
+sched_set "$two" "$SCHED"
+tunables
+declare -A first=() second=()
+for name in "${TUNABLES[@]}"; do
+	first[$name]=${LOW[$name]} second[$name]=${HIGH[$name]}
+	tun "$one" "$name" "${first[$name]}"
+	tun "$two" "$name" "${second[$name]}"
+done
+load_start "$one"
+load_start "$two" --size=2m
+for ((n = 0; n < 6; n++)); do
+	((n % 3)) || sched_set "$one" none
+	echo $((n % 2 + 1)) >"$NULLB/resize/submit_queues" ||
+		fail "cannot change the first disk's queues"
+	((n % 3 != 1)) || sched_set "$two" mq-deadline
+	echo $(((n + 1) % 2 + 1)) >"$NULLB/other/submit_queues" ||
+		fail "cannot change the second disk's queues"
+	sched_set "$two" "$SCHED"
+	sched_set "$one" "$SCHED"
+	for name in "${TUNABLES[@]}"; do
+		is "first disk's $name" "$(tun "$one" "$name")" \
+			"${first[$name]}"
+		is "second disk's $name" "$(tun "$two" "$name")" \
+			"${second[$name]}"
+	done
+	load_alive
+done
+load_stop
+assert_idle "$one" "$two"

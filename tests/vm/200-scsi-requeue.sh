@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Proves: requests that the SCSI layer hands back after an aborted command, and
-# those that its host is too busy for, are counted once each and none is lost,
-# under a small bound.
-# Fails if: elv_requeue_request() is emptied (requeued stays 0).
+# takes: 20 s
+#
+# Proves: requests that the SCSI layer hands back after an aborted command or a
+# time-out, whose rest it inserts at the head after a short transfer, and those
+# that its host is too busy for, are counted once each and none is lost, under a
+# small bound.
+# Fails if: elv_requeue_request() is emptied (requeued stays 0), or
+# elv_insert_requests() ignores that a request belongs at the head (head does).
 
 modprobe scsi_debug dev_size_mb=32 ndelay=200000 max_queue=16 submit_queues=2 \
 	every_nth=20 opts=0 2>/dev/null || skip "this kernel has no scsi_debug"
@@ -26,7 +30,9 @@ sched_set "$DISK" "$SCHED"
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
 sched_new "$DISK"
 
+# try WHAT OPTS [EVERY_NTH]
 try() {
+	echo "${3:-20}" >$params/every_nth || fail "scsi_debug refuses every_nth"
 	echo "$2" >$params/opts || fail "scsi_debug refuses opts $2"
 	run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=16k \
 		--size=6m --ioengine=libaio --iodepth=16 --verify=crc32c \
@@ -43,6 +49,15 @@ try "host busy" 0x8000
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
 try "aborted commands with a bound of one" 0x10
 try "host busy with a bound of one" 0x8000
+# What was read is less than what was asked for: the rest goes first.
+before=$(stat_of "$DISK" head)
+try "short transfers with a bound of one" 0x100
+holds "$(stat_of "$DISK" head) > $before" "the rest was inserted at the head"
+# The block layer is told that a command takes too long, and the error handler
+# aborts it; then commands that are never answered.
+try "commands given up" 0x10000 100
+echo 1 >"/sys/block/$DISK/device/timeout" || fail "no time-out of a second"
+try "time-outs" 4 300
 is "untracked" "$(stat_of "$DISK" untracked)" 0
 sched_set "$DISK" none
 rmmod scsi_debug || fail "cannot remove scsi_debug"

@@ -11,14 +11,9 @@
 # is removed from flash_release(); or flash_hctx_exit() does not free.
 
 main_disk
-names=("$SCHED" none)
-for name in mq-deadline kyber bfq; do
-	modprobe $name 2>/dev/null || modprobe $name-iosched 2>/dev/null
-	grep -qw $name "/sys/block/$DISK/queue/scheduler" && names+=("$name")
-done
+rivals "$DISK"
+names=("${RIVALS[@]}")
 count=${#names[@]}
-say "among ${names[*]}"
-holds "$count >= 3" "schedulers to switch among"
 file=/sys/block/$DISK/queue/scheduler
 load_start "$DISK"
 start=$SECONDS

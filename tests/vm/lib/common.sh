@@ -11,6 +11,7 @@
 SCHED=${SCHED:?the scheduler under test}
 TMP=${TMP:?a scratch directory}
 DISK=
+DISKS=()
 NULLB=/sys/kernel/config/nullb
 FIO_SECONDS=${FIO_SECONDS:-120}
 
@@ -58,7 +59,8 @@ soon() {
 
 # Disks
 
-# disk_of SERIAL - the disk with this serial number, nothing if there is none
+# disk_of SERIAL - the disks with this serial number, one a line; a controller's
+# namespaces share it
 disk_of() {
 	local file serial
 	# SATA disks have it in their vital product data.
@@ -69,15 +71,16 @@ disk_of() {
 		if [[ ${serial// /} == "$1" ]]; then
 			file=${file#/sys/block/}
 			say "${file%%/*}"
-			return
 		fi
 	done
 }
 
-# find_disk SERIAL - sets DISK to it if it is there
+# find_disk SERIAL [NUMBER] - sets DISK to it, or DISKS to so many of them, if
+# they are there
 find_disk() {
-	DISK=$(disk_of "$1")
-	[[ -n $DISK ]]
+	mapfile -t DISKS < <(disk_of "$1")
+	DISK=${DISKS[0]-}
+	((${#DISKS[@]} >= ${2:-1})) && [[ -b /dev/${DISKS[-1]} ]]
 }
 
 # main_disk - sets DISK to the lab's NVMe disk
@@ -127,6 +130,24 @@ null_add() {
 	done
 	soon 5 test -b "/dev/$DISK" || fail "null_blk: no /dev/$DISK"
 	say "null_blk $name is $DISK: $*"
+}
+
+# two_disks - sets DISKS to the namespaces of the lab's second NVMe controller
+two_disks() {
+	soon 5 find_disk lab-two 2 ||
+		skip "no controller with serial lab-two: scripts/check adds it"
+	wbt_off "${DISKS[0]}"
+	wbt_off "${DISKS[1]}"
+}
+
+# pci_of DISK - the directory of the PCI device that it is behind
+pci_of() {
+	local path
+	path=$(readlink -f "/sys/block/$1")
+	while [[ $path == /sys/devices/* && ! -e $path/subsystem_vendor ]]; do
+		path=${path%/*}
+	done
+	[[ -e $path/remove ]] && say "$path"
 }
 
 # null_del NAME - removes it
@@ -206,6 +227,64 @@ sched_new() {
 	sched_set "$1" "$SCHED"
 }
 
+# rivals DISK - sets RIVALS to the schedulers it can have, the one under test
+# and none first
+RIVALS=()
+rivals() {
+	local name
+	RIVALS=("$SCHED" none)
+	for name in mq-deadline kyber bfq; do
+		modprobe $name 2>/dev/null || modprobe $name-iosched 2>/dev/null
+		grep -qw $name "/sys/block/$1/queue/scheduler" &&
+			RIVALS+=("$name")
+	done
+	((${#RIVALS[@]} >= 3)) || fail "schedulers to switch among: ${RIVALS[*]}"
+	say "among ${RIVALS[*]}"
+}
+
+# has_sched DISK - does it have the scheduler under test? Without a process.
+has_sched() {
+	local line
+	{ read -r line <"/sys/block/$1/queue/scheduler"; } 2>/dev/null &&
+		[[ $line == *"[$SCHED]"* ]]
+}
+
+# users - sets USERS to how many disks hold the scheduler's module
+USERS=
+# shellcheck disable=SC2034  # for cases
+users() { read -r USERS <"/sys/module/$SCHED/refcnt"; }
+
+# tunables - sets TUNABLES to what the module's parameters say that there is, and
+# LOW, HIGH and DEFAULT of each
+TUNABLES=()
+declare -A LOW=() HIGH=() DEFAULT=()
+# shellcheck disable=SC2034  # for cases
+tunables() {
+	local name text
+	TUNABLES=()
+	while IFS=: read -r name text; do
+		[[ $text =~ ([0-9]+)\ to\ ([0-9]+)\ \(([0-9]+)\) ]] ||
+			fail "the description of parameter $name has no range: $text"
+		TUNABLES+=("$name")
+		LOW[$name]=${BASH_REMATCH[1]}
+		HIGH[$name]=${BASH_REMATCH[2]}
+		DEFAULT[$name]=${BASH_REMATCH[3]}
+	done < <(modinfo -p "$SCHED" | sed 's/ (uint)$//')
+	((${#TUNABLES[@]})) || fail "the module has no parameters"
+}
+
+# seeded - makes $RANDOM begin anew, and says with what: SEED=N in the environment
+# repeats a run, as far as its draws go
+seeded() {
+	RANDOM=${SEED:=$((SRANDOM & 32767))}
+	say "seed $SEED"
+}
+
+# draw LOW HIGH - sets DRAWN to a number from LOW to HIGH
+DRAWN=
+# shellcheck disable=SC2034  # for cases
+draw() { DRAWN=$(($1 + (RANDOM << 15 | RANDOM) % ($2 - $1 + 1))); }
+
 has_tun() { [[ -e /sys/block/$1/queue/iosched/$2 ]]; }
 
 # need_tun DISK NAME - skips if the scheduler has no such tunable
@@ -258,7 +337,8 @@ stats() {
 ARRAYS=/sys/kernel/debug/$SCHED/queues
 arrays() { awk -v disk="$1" '$1 == "disk" { on = $2 == disk } on' "$ARRAYS"; }
 
-# at_rest DISK - nothing waits, nothing is in flight, and none was lost
+# at_rest DISK - nothing waits, nothing is in flight, and none was lost: what came
+# in has left or was merged, what has left has ended or came back
 at_rest() {
 	local key value
 	local -A s=()
@@ -267,7 +347,9 @@ at_rest() {
 		[[ -z $key ]] || s[$key]=$value
 	done <<<"$STATS"
 	((s[queued] == 0 && s[inflight] == 0 &&
-	  s[inserted] == s[dispatched] + s[absorbed]))
+	  s[inserted] == s[dispatched] + s[absorbed] &&
+	  s[dispatched] == s[completed] + s[requeued] + s[polled] +
+			   s[untracked]))
 }
 
 # assert_idle DISK... - each comes to rest soon; leaves nothing to be said for
@@ -281,7 +363,8 @@ assert_idle() {
 			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
 				"queued, $(stat_of "$disk" inflight) in flight," \
 				"$(stat_of "$disk" inserted) inserted," \
-				"$(stat_of "$disk" dispatched) dispatched"
+				"$(stat_of "$disk" dispatched) dispatched," \
+				"$(stat_of "$disk" completed) completed"
 		fi
 		stats "$disk"
 	done
@@ -309,11 +392,14 @@ fio_quiet() {
 # run_fio ARGUMENTS... - fails if fio does
 run_fio() { fio_quiet "$@" || fail "fio failed, see the log"; }
 
-# load_start DISK [ARGUMENTS...] - verified mixed load until load_stop
+# load_start DISK [ARGUMENTS...] - verified mixed load until load_stop; several
+# disks may have one
+LOADS=()
 load_start() {
-	local disk=$1
+	local disk=$1 before
 	shift
-	rm -f "$TMP/.load-stop" "$TMP/.load-failed"
+	((${#LOADS[@]})) || rm -f "$TMP/.load-stop" "$TMP/.load-failed"
+	before=$(ios "$disk")
 	(
 		runs=0
 		while [[ ! -e $TMP/.load-stop ]]; do
@@ -329,20 +415,31 @@ load_start() {
 		done
 		say "load: $runs runs of fio"
 	) &
-	LOAD=$!
+	LOADS+=($!)
 	# shellcheck disable=SC2317  # soon calls it
-	busy() { (($(awk '{print $1 + $5}' "/sys/block/$disk/stat") > 0)); }
+	busy() { (($(ios "$disk") > before)); }
 	soon 30 busy || fail "the load on $disk does not start"
+}
+
+# ios DISK - reads and writes that it has completed
+ios() {
+	local -a now
+	read -ra now <"/sys/block/$1/stat"
+	say $((now[0] + now[4]))
 }
 
 load_alive() {
 	[[ ! -e $TMP/.load-failed ]] || fail "the load failed, see the log"
 }
 
-# load_stop - ends the load, which must not have seen an error
+# load_stop - ends all loads, none of which must have seen an error
 load_stop() {
+	local pid
 	: >"$TMP/.load-stop"
-	wait "$LOAD" || fail "the load failed, see the log"
+	for pid in "${LOADS[@]}"; do
+		wait "$pid" || fail "the load failed, see the log"
+	done
+	LOADS=()
 }
 
 # Requests one by one: a null_blk disk with irqmode=2 and a long completion_nsec
@@ -448,14 +545,48 @@ trace_stop() {
 	echo >$TRACING/trace
 }
 
-# lab_reset - what a case may have left behind; also used between cases
+# conserved - called behind each case: every disk that has the scheduler under
+# test has given back what it got
+conserved() {
+	local file disk
+	for file in /sys/block/*/queue/iosched/stats; do
+		disk=${file#/sys/block/}
+		disk=${disk%%/*}
+		[[ -e $file ]] && assert_idle "$disk"
+	done
+	return 0
+}
+
+# unloaded - is the module of the scheduler under test gone, or can it go?
+unloaded() {
+	[[ ! -e /sys/module/$SCHED ]] || rmmod "$SCHED" 2>/dev/null
+}
+
+# lab_reset - what a case may have left behind; also used between cases. Fails if
+# something keeps the scheduler's module.
 lab_reset() {
 	local file
 	for file in /sys/devices/system/cpu/cpu*/online; do
 		echo 1 >"$file" 2>/dev/null
 	done
 	echo 0 >$TRACING/tracing_on
+	echo local >$TRACING/trace_clock
+	dmesg -n 8
+	swapoff -a 2>/dev/null
 	umount /mnt 2>/dev/null
+	for file in /sys/fs/cgroup/lab*/; do
+		[[ -d $file ]] || continue
+		echo 1 2>/dev/null >"$file/cgroup.kill"
+		soon 5 rmdir "$file" 2>/dev/null
+	done
+	for file in /sys/kernel/debug/fail{slab,_io_timeout,_make_request}/; do
+		[[ -d $file ]] && echo 0 >"$file/probability"
+	done
+	# Disks that were taken out of their slots
+	if [[ -e $TMP/.removed ]]; then
+		echo 1 >/sys/bus/pci/rescan
+		soon 5 find_disk lab-two 2
+	fi
 	for file in /sys/block/*/queue/scheduler; do
 		grep -q '\[none\]' "$file" || echo none >"$file"
 	done
@@ -463,6 +594,8 @@ lab_reset() {
 		for file in "$NULLB"/*/; do
 			[[ -d $file ]] && rmdir "$file"
 		done
+		# It may have been loaded with faults.
+		rmmod null_blk 2>/dev/null
 	fi
 	rmmod scsi_debug 2>/dev/null
 	# What a fault keeps from ending would keep the device, too.
@@ -472,6 +605,5 @@ lab_reset() {
 	rmmod flashsim 2>/dev/null
 	# What still wrote to a disk that has gone has made a file of it.
 	find /dev -maxdepth 1 -name 'flashsim*' -type f -delete
-	rmmod "$SCHED" 2>/dev/null
-	return 0
+	soon 10 unloaded || fail "something keeps the module $SCHED"
 }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2030,SC2031,SC2317
+# takes: 40 s
+# limit: 300 s
+# core: yes
+#
+# Proves: 300 switches among all schedulers by two tasks at once, under verified
+# load of direct, buffered and flushed I/O, while others write nr_requests and
+# tunables, read statistics and the module's debugfs file, and a processor goes
+# and comes: no error, no hang, nothing left behind.
+# Fails if: elv_init_sched() does not set QUEUE_FLAG_SQ_SCHED and flash_kick() is
+# removed from flash_release(); elv_exit_sched() does not take the device out of
+# the list; or flash_hctx_exit() leaves its entry in flash_queue.hctx.
+
+main_disk
+seeded
+rivals "$DISK"
+tunables
+queue=/sys/block/$DISK/queue
+file=$queue/scheduler
+sched_set "$DISK" "$SCHED"
+load_start "$DISK" --name=c --direct=0 --ioengine=psync --fsync=8 --offset=16m \
+	--size=1m --name=d --ioengine=psync --sync=dsync --offset=24m --size=512k
+
+# aside NAME COMMAND... - runs it again and again until the storm is over
+aside() {
+	local name=$1 n=0
+	shift
+	(
+		RANDOM=$((SEED + BASHPID))
+		while [[ ! -e $TMP/over ]]; do
+			"$@"
+			n=$((n + 1))
+		done 2>/dev/null
+		echo $n >"$TMP/aside.$name"
+	) &
+	asides+=($!)
+}
+asides=()
+switch() { echo "${RIVALS[RANDOM % ${#RIVALS[@]}]}" >"$file"; }
+depth() {
+	draw 4 600
+	echo "$DRAWN" >"$queue/nr_requests"
+	nap
+}
+tune() {
+	local name=${TUNABLES[RANDOM % ${#TUNABLES[@]}]}
+	draw "${LOW[$name]}" "${HIGH[$name]}"
+	((RANDOM % 3)) || DRAWN=${LOW[$name]}
+	echo "$DRAWN" >"$queue/iosched/$name"
+	nap
+}
+look() {
+	cat "$ARRAYS" "$queue/iosched/stats" "$queue/iosched/inflight" \
+		"$file" >/dev/null
+}
+plug() {
+	echo 0 >/sys/devices/system/cpu/cpu1/online
+	sleep 0.2
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	sleep 0.4
+}
+aside switch switch
+aside depth depth
+aside tune tune
+aside look look
+[[ ! -w /sys/devices/system/cpu/cpu1/online ]] || aside plug plug
+
+for ((n = 0; n < 150; n++)); do
+	switch || fail "a switch failed: $(<"$file")"
+	((n % 10)) || load_alive
+	# Let it work for a moment now and then.
+	((n % 15)) || sleep 0.1
+done
+: >"$TMP/over"
+wait "${asides[@]}"
+for name in switch depth tune look plug; do
+	[[ -e $TMP/aside.$name ]] && say "$name: $(<"$TMP/aside.$name") times"
+done
+holds "150 + $(<"$TMP/aside.switch") >= 200" "switches"
+holds "$(<"$TMP/aside.look") > 5" "looks"
+load_alive
+sched_set "$DISK" "$SCHED"
+further=$(ios "$DISK")
+goes_on() { (($(ios "$DISK") > further + 50)); }
+soon 30 goes_on || fail "the load stands still after the storm"
+load_stop
+assert_idle "$DISK"
+sched_set "$DISK" none
+is "users of the module" "$(<"/sys/module/$SCHED/refcnt")" 0
