@@ -34,25 +34,33 @@ ln -s /proc/self/fd/2 /dev/stderr
 ip link set lo up 2>/dev/null
 hostname lab
 
+# shellcheck source=/dev/null
+. /etc/lab/env
+# Debug kernels take several times as long for everything.
+slow=${LAB_SLOW:-1}
+
 # Whatever gets stuck has to end the run, with a report, well before its
 # time-out. The limits allow for TCG on a busy host: there a virtual CPU can
 # stand still for many seconds through no fault of the guest.
 cd /proc/sys/kernel || exit 1
 echo 1 >sysrq
-echo 60 >hung_task_timeout_secs
+echo $((60 * slow)) >hung_task_timeout_secs
 echo 10 >hung_task_check_interval_secs
 echo 1 >hung_task_panic
-echo 20 >watchdog_thresh
+# The kernel takes no more than 60.
+echo $((slow > 3 ? 60 : 20 * slow)) >watchdog_thresh
 echo 1 >softlockup_panic
 # Which CPU is stuck is one half of it; for what, another one knows.
 echo 1 >softlockup_all_cpu_backtrace
+cd /sys/module || exit 1
+echo $((slow > 5 ? 300 : 60 * slow)) >rcupdate/parameters/rcu_cpu_stall_timeout
+[ ! -e workqueue/parameters/watchdog_thresh ] ||
+	echo $((60 * slow)) >workqueue/parameters/watchdog_thresh
 cd /root || exit 1
 
 modprobe configfs 2>/dev/null
 mount -t configfs configfs /sys/kernel/config 2>/dev/null
 
-# shellcheck source=/dev/null
-. /etc/lab/env
 # Events are on from the start, see qemu.py, but record nothing until asked to.
 [ -n "$VIRTUAL_TIME" ] || echo 0 >/sys/kernel/tracing/tracing_on 2>/dev/null
 
@@ -79,6 +87,21 @@ if [ -n "$LAB_NVME" ]; then
 		sleep 0.1
 	done
 fi
+
+# Debug kernels only: memory that nobody knows of any more. The first scan takes
+# note of what looks lost, the second reports what still does; kmemleak does not
+# judge objects that are younger than 5 s.
+kmemleak=/sys/kernel/debug/kmemleak
+look_for_leaks() {
+	if ! echo scan 2>/dev/null >$kmemleak; then
+		# Without memory for its own records it ends itself.
+		echo "lab: kmemleak is off, leaks were not looked for" >/dev/kmsg
+		return
+	fi
+	sleep 6
+	echo scan >$kmemleak
+	head -n 400 $kmemleak >/dev/console
+}
 
 nine_p() {
 	modprobe -a virtio_pci 9pnet_virtio 9p &&
@@ -113,6 +136,11 @@ while kill -0 $relay 2>/dev/null && [ $tries -lt 100 ]; do
 	tries=$((tries + 1))
 	sleep 0.1
 done
+
+[ ! -e $kmemleak ] || look_for_leaks
+if grep -qs '^ debug_locks: *0' /proc/lockdep_stats; then
+	echo "lab: lockdep is off, it gave up at some point" >/dev/kmsg
+fi
 
 if [ -n "$LAB_OUT" ]; then
 	mkdir -p /run/out

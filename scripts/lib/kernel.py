@@ -34,6 +34,9 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + \
     ":/usr/sbin:/sbin"
 
+# Run as a script, this is still the module that others import.
+sys.modules.setdefault("kernel", sys.modules[__name__])
+
 
 class Unavailable(Exception):
     """The archive has no such kernel, or does not answer."""
@@ -48,9 +51,9 @@ class Series:
     """How Debian names the packages of one kernel series.
 
     A kernel that does not come from the archive has a `maker` instead: a
-    module of scripts/lib whose function make(store, series) returns the facts
-    of the kernel, as Store.keep() wrote them. It is called when the facts
-    remembered are a day old, and raises Unavailable or Broken.
+    module of scripts/lib whose function get(store, series, refresh) returns
+    the facts of the kernel, as Store.keep() wrote them, or raises Unavailable
+    or Broken.
     """
     name: str
     # Matches a RELEASE (uname -r); flavours other than the one meant must not.
@@ -68,6 +71,10 @@ class Series:
     # their layout.
     moves_on: bool = False
     maker: str = ""
+    # For sourcekernel.py: files of tests/vm/kernels that it is configured with.
+    fragments: tuple = ()
+    # Limits of time are multiplied by it: how much slower a guest runs.
+    slow: int = 1
     # MB to download and in the cache, for what is said beforehand.
     download: int = 0
     disk: int = 0
@@ -87,6 +94,13 @@ SERIES = {s.name: s for s in (
     # 6.1 with PREEMPT_RT.
     Series("rt", r"6\.1\.0-\d+-rt-amd64", begin="6.1.", download=83,
            disk=530),
+    # Built here, from the source of Debian's 6.1.
+    Series("debug", r"6\.1\.\d+-flash-debug-[0-9a-f]{8}", slow=4,
+           maker="sourcekernel", download=139, disk=400,
+           fragments=("lab.config", "debug.config")),
+    Series("kcsan", r"6\.1\.\d+-flash-kcsan-[0-9a-f]{8}", slow=4,
+           maker="sourcekernel", download=139, disk=400,
+           fragments=("lab.config", "kcsan.config")),
 )}
 
 # Those that are meant where none is named.
@@ -324,6 +338,9 @@ class Store:
 
     def get(self, name, refresh=False):
         """Facts of the newest kernel of series `name`, fetched if needed."""
+        if SERIES[name].maker:
+            return importlib.import_module(SERIES[name].maker).get(
+                self, SERIES[name], refresh)
         if not refresh and (facts := self._fresh(name)):
             return facts
         with locked(self.kernels / ".lock",
@@ -332,11 +349,6 @@ class Store:
                 return facts
             series = SERIES[name]
             try:
-                if series.maker:
-                    facts = importlib.import_module(series.maker).make(
-                        self, series)
-                    self._remember(name, facts["release"], facts["version"])
-                    return facts
                 return self._resolve(series)
             except (Unavailable, aptroot.AptError) as error:
                 have = self.usable(series)
@@ -586,6 +598,9 @@ def main(argv=None):
     except Broken as error:
         say(str(error))
         return 1
+    except KeyboardInterrupt:
+        say("ended by SIGINT")
+        return 130
     for key, value in facts.items():
         print(f"{key}={value}")
     return 0

@@ -42,6 +42,7 @@ class Machine:
     disk: int = 1 << 30
     accel: str = "tcg"
     virtual_time: bool = False  # with tcg and one CPU only
+    slow: int = 1               # how many times longer its boot may take
     nvme: bool = True
     share: str = ""
     out: str = ""
@@ -277,7 +278,8 @@ def run(machine, timeout, on_output, on_console=None):
             if now > deadline:
                 result.timed_out = True
                 break
-            if result.userspace is None and now - start > BOOT_SECONDS:
+            if result.userspace is None and \
+                    now - start > BOOT_SECONDS * machine.slow:
                 break
             if not asked and result.userspace is not None and \
                     now > deadline - SYSRQ_SECONDS and \

@@ -90,12 +90,13 @@ def parse(argv):
         help="virtual CPUs, 1 to 16 (default 2)")
     add("--nvme-queues", type=options.number(1, 64), metavar="N",
         help="I/O queues of the NVMe disk, 1 to 64 (default: as CPUs)")
-    add("--memory", type=size(384 << 20, 32 << 30), default=1 << 30,
-        metavar="SIZE", help="384M to 32G (default 1G)")
+    add("--memory", type=size(384 << 20, 32 << 30),
+        metavar="SIZE", help="384M to 32G (default 1G; debug kernels 2G)")
     add("--disk", type=size(1 << 20, 1 << 40), metavar="SIZE",
         help="size of /dev/nvme0n1, 1M to 1024G, sparse (default 1G)")
-    add("--timeout", type=options.number(10, 86400), default=600, metavar="S",
-        help="seconds for boot and command, 10 to 86400 (default 600)")
+    add("--timeout", type=options.number(10, 86400), metavar="S",
+        help="seconds for boot and command, 10 to 86400 (default 600; debug "
+        "kernels more)")
     add("--virtual-time", action="store_true",
         help="the guest's clock counts its instructions, whatever the host "
         "does; one CPU, no KVM, and an NVMe disk only with --disk or "
@@ -132,6 +133,11 @@ def parse(argv):
     args.nvme = bool(not args.virtual_time or args.disk or args.nvme_queues)
     args.nvme_queues = args.nvme_queues or args.cpus
     args.disk = args.disk or 1 << 30
+    series = kernel.SERIES[args.kernel]
+    args.timeout = args.timeout or 600 * series.slow
+    # What such kernels know of each byte is kept beside it.
+    args.memory = args.memory or (2 << 30 if series.fragments else 1 << 30)
+    args.own = ()
     args.vmlinuz = ""
     return args
 
@@ -243,11 +249,8 @@ def _keep_log(console, log):
             say(f"could not keep the console log: {error}")
 
 
-def boot(machine, args, log, own=()):
-    """Runs the guest, once more if it dies before init; the exit status.
-
-    `own` are the names of the project's modules in it.
-    """
+def boot(machine, args, log):
+    """Runs the guest, once more if it dies before init; the exit status."""
     on_console = None
     if args.verbose:
         def on_console(data):
@@ -270,13 +273,16 @@ def boot(machine, args, log, own=()):
         retries += 1
         machine.kernel = args.vmlinuz
         say(f"retry {retries} of {RETRIES}")
-    found = reports.scan(result.console.decode(errors="replace"))
+    found, foreign = reports.ours(
+        reports.scan(result.console.decode(errors="replace")), args.own)
     _show(found)
+    if foreign:
+        say(f"data races that are not our modules', counted only: {foreign}")
     status, text = verdict(result, found, args.timeout)
     if text:
         say(text)
     if result.status is None and reports.lost_to_qemu(
-            result.console.decode(errors="replace"), own):
+            result.console.decode(errors="replace"), args.own):
         say(LOST)
     if retries:
         say(f"boots retried: {retries}")
@@ -295,8 +301,11 @@ def run(args):
     facts = kernel.Store(cache).get(args.kernel)
     own = {} if args.no_modules else build_modules(facts)
     parts = (initramfs.base(cache), initramfs.modules(cache, facts))
+    args.own = [pathlib.Path(name).stem.replace("-", "_") for name in own]
     environment = {
         "KERNEL_SERIES": args.kernel,
+        "LAB_SLOW": str(kernel.SERIES[args.kernel].slow),
+        "LAB_OWN": " ".join(args.own),
         "LAB_SHARE": "1" if args.share else "",
         "LAB_OUT": "1" if args.out else "",
         "LAB_NVME": "1" if args.nvme else "",
@@ -315,6 +324,7 @@ def run(args):
         kernel=facts["vmlinux"], initramfs=parts, cpus=args.cpus,
         nvme_queues=args.nvme_queues, memory=args.memory, disk=args.disk,
         accel=accel, virtual_time=args.virtual_time, nvme=args.nvme,
+        slow=kernel.SERIES[args.kernel].slow,
         share=args.share or "",
         out=args.out or "", options=args.qemu,
         scratch=scratch)
@@ -329,8 +339,7 @@ def run(args):
     args.vmlinuz = facts["vmlinuz"]
     log = REPO / "build" / "vm" / \
         f"console-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    return boot(machine, args, log,
-                [name.removesuffix(".ko").replace("-", "_") for name in own])
+    return boot(machine, args, log)
 
 
 def main(argv=None):

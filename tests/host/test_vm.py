@@ -52,10 +52,12 @@ CLEAN = console(
 
 COMPLAINTS = [
     ("panic", "Kernel panic - not syncing: sysrq triggered crash"),
-    ("BUG", "BUG: sleeping function called from invalid context at mm.c:1"),
+    ("sleeping in atomic",
+     "BUG: sleeping function called from invalid context at mm.c:1"),
     ("BUG", "kernel BUG at block/elevator.c:123!"),
     ("BUG", "BUG kmalloc-64 (Tainted: G  O ): Redzone overwritten"),
-    ("BUG", "BUG: workqueue lockup - pool cpus=0 node=0 stuck for 33s!"),
+    ("workqueue lockup",
+     "BUG: workqueue lockup - pool cpus=0 node=0 stuck for 33s!"),
     ("oops", "Oops: 0000 [#1] PREEMPT SMP NOPTI"),
     ("oops", "BUG: unable to handle page fault for address: ffffc90000"),
     ("oops", "BUG: kernel NULL pointer dereference, address: 00000000; "

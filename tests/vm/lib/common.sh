@@ -47,9 +47,10 @@ holds() {
 exec {NAP}<> <(:)
 nap() { read -rt 0.02 -u "$NAP" _ || :; }
 
-# soon SECONDS COMMAND... - waits until the command succeeds; status 1 if never
+# soon SECONDS COMMAND... - waits until the command succeeds; status 1 if never.
+# On a slow kernel it waits longer.
 soon() {
-	local end=$((SECONDS + $1 + 1))
+	local end=$((SECONDS + $1 * ${LAB_SLOW:-1} + 1))
 	shift
 	until "$@"; do
 		((SECONDS < end)) || return 1
