@@ -168,6 +168,10 @@ deps:
 check: deps
 	+$(Q)scripts/check
 
+.PHONY: check-all
+check-all: deps
+	+$(Q)scripts/check --all
+
 .PHONY: bench
 bench: deps
 	+$(Q)scripts/bench
@@ -223,7 +227,8 @@ help:
 	'                all), V=1 show commands' \
 	'make vm-modules build for the kernels of the test machines' \
 	'                SERIES="6.1 6.12" chooses; 7.3 and rt are there, too' \
-	'make check      all tests: on this machine and in virtual machines' \
+	'make check      the tests: on this machine and in virtual machines' \
+	'make check-all  all of them on every kernel, power cuts, mutants: hours' \
 	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \
 	'                device, then K2 on a simulated SSD in virtual time' \
 	'make bench-cost what each scheduler costs the CPU, in virtual time' \

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/check: the whole test suite.
 
-Cheap things first: scripts, unit tests, host tests; then for each kernel
-series the builds (warnings, sparse), the ABI check, and the cases of tests/vm
-in a virtual machine. The last line counts: `N passed, N failed, N skipped`.
+Cheap things first: scripts, unit tests, host tests, builds (warnings, sparse)
+and the ABI check; then the cases of tests/vm in virtual machines: all of them
+on 6.1, those of the core on 6.12 and on a debug kernel. With --all, everything
+on every kernel, power cuts and mutants too. The last line counts:
+`N passed, N failed, N skipped`.
 """
 
 import ctypes
@@ -20,7 +22,9 @@ import time
 import xml.etree.ElementTree
 
 import kernel
+import matrix
 import options
+import schedulers
 import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -34,12 +38,22 @@ MACHINES = {
     "wide": ["--cpus", "4", "--nvme-queues", "4"],
 }
 
+# Kernels that everyone who changes something has to pass: all cases on the
+# first, those of the core on the others. "debug" is built here.
+STOCK = kernel.DEFAULT
+CORE = ("6.12", "debug")
+
 # Seconds on two quiet cores without KVM, for the estimate only.
 SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110,
-           "repeat": 30}
-# A guest that says nothing for so long is not coming back. Each case has a
-# shorter limit of its own.
-VM_TIMEOUT = 2400
+           "repeat": 30, "crash": 120, "control": 60, "fetch": 60,
+           "make kernel": 400}
+# What make check may take, with its kernels still to be fetched and built.
+BUDGET = 3600
+# How much longer cases take on kernels that are slow (a guess).
+PACE = 2.5
+# Seconds for a guest, and twice the estimate for its cases. Each case has a
+# limit of its own.
+VM_TIMEOUT = 1200
 # Guests for one list of cases: each one beyond the first had to be replaced.
 BOOTS_MAX = 6
 # Guests that may be lost to a fault of QEMU's in one run, and be replaced.
@@ -61,12 +75,64 @@ class Case:
         machines = re.search(r"^# machines: (.*)$", head, re.M)
         self.machines = machines[1].split() if machines else ["default"]
         self.fast = not re.search(r"^# fast: no\b", head, re.M)
+        self.once = bool(re.search(r"^# once:", head, re.M))
+        # What finds most in the least time; every kernel gets it.
+        self.core = bool(re.search(r"^# core: yes\b", head, re.M))
         takes = re.search(r"^# takes: (\d+) s", head, re.M)
         self.seconds = int(takes[1]) if takes else 8
 
     def called(self, text):
         """Is this what the user means by `text`?"""
         return text in (self.name, self.name.split("-", 1)[1])
+
+    def single(self, names):
+        """Does it run with only one of these schedulers anyway?"""
+        return self.once or any(
+            self.name.split("-", 1)[1].startswith(f"{n}-") for n in names)
+
+
+class Leg:
+    """What is done on one kernel."""
+
+    def __init__(self, series, cases, which, build=False):
+        self.series = series
+        self.cases = cases
+        self.which = which      # "all", "core" or "some" of them
+        self.build = build
+        self.dealt = False
+        self.slow = kernel.SERIES[series].slow
+
+    def shared(self, case, names):
+        """Does each of these schedulers run the case?"""
+        return not case.single(names) and not (
+            self.dealt and (self.slow > 1 or not case.core))
+
+    def machines(self, names):
+        """{machine: what tests/vm/run is to run}"""
+        found, turn = {}, 0
+        for case in self.cases:
+            chosen = case.name
+            if not case.single(names) and not self.shared(case, names):
+                chosen += f".{names[turn % len(names)]}"
+                turn += 1
+            for machine in case.machines:
+                found.setdefault(machine, []).append(chosen)
+        return {machine: found[machine] for machine in MACHINES
+                if machine in found}
+
+    def seconds(self, names):
+        """The estimate, with these schedulers."""
+        each = sum(
+            c.seconds * len(c.machines)
+            * (len(names) if self.shared(c, names) else 1)
+            for c in self.cases)
+        boots = SECONDS["boot"] * len(self.machines(names))
+        return SECONDS["build"] * self.build + (each + boots) * (
+            PACE if self.slow > 1 else 1)
+
+    def limit(self, names):
+        """Seconds after which one of its guests must have ended."""
+        return int(VM_TIMEOUT * self.slow + 2 * self.seconds(names))
 
 
 def all_cases():
@@ -82,6 +148,8 @@ class Suite:
         self.failures = []
         self.lost = 0           # guests, to a fault of QEMU's
         self.children = set()
+        self.retried = 0
+        self.matrix = matrix.Matrix()
 
     @staticmethod
     def tell(verdict, name, reason=""):
@@ -121,7 +189,29 @@ class Suite:
                            stderr=subprocess.STDOUT)
         out, _ = child.communicate()
         self.children.discard(child)
+        self.look_for_retries(out)
         return child.returncode, out
+
+    def follow(self, command, on_line):
+        """The same for one that takes long: on_line(line) as they come."""
+        child = self.start(command, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT)
+        lines = []
+        for line in child.stdout:
+            lines.append(line)
+            on_line(line.rstrip("\n"))
+        status = child.wait()
+        self.children.discard(child)
+        out = "".join(lines)
+        self.look_for_retries(out)
+        return status, out
+
+    def look_for_retries(self, said):
+        """Counts boots that scripts/vm tried again."""
+        for count in re.findall(
+                r"^(?:vm: )?(?:boots retried: (?=\d+$)|gave up after "
+                r"(?=\d+ retries$))(\d+)", said, re.M):
+            self.retried += int(count)
 
     def stop(self):
         """Ends what still runs: scripts/vm takes its QEMU along."""
@@ -275,6 +365,68 @@ def check_repeat(suite, series):
                f"and tails differ: {found}", "" if same else said)
 
 
+def check_rows(suite, name, command, on_row=None):
+    """A script that prints its results as we do, counted as they come.
+
+    on_row(verdict, text) is told of each as well.
+    """
+    words = {"ok  ": "pass", "FAIL": "fail", "skip": "skip"}
+    seen = {"pass": 0, "fail": 0, "skip": 0}
+
+    def on_line(line):
+        verdict = words.get(line[:4]) if line[4:5] == " " else None
+        if not verdict:
+            if line.startswith("     | "):
+                print(line, flush=True)
+            return
+        seen[verdict] += 1
+        title, _, reason = line[5:].partition(": ")
+        suite.note(verdict, f"{name} {title}", reason)
+        if on_row:
+            on_row(verdict, line[5:])
+    status, out = suite.follow(command, on_line)
+    if status == 77 and not seen["fail"]:
+        suite.note("skip", name, out.strip().split("\n")[-1])
+    elif (status and not seen["fail"]) or not sum(seen.values()):
+        suite.note("fail", name, f"status {status}, {sum(seen.values())} "
+                   "results", out)
+
+
+def check_crash(suite, series, control):
+    """Power cuts for every scheduler, and the proof that they find things."""
+    def on_row(verdict, text):
+        # crash NAME round N: ... (S s)
+        seconds = re.search(r"\((\d+) s\)$", text)
+        suite.matrix.add(series, text.split()[1], verdict,
+                         int(seconds[1]) if seconds else 0)
+    crash = [REPO / "scripts" / "crash", "--kernel", series]
+    check_rows(suite, series, crash, on_row)
+    if control:
+        check_rows(suite, f"{series} control:", [
+            *crash, "--rounds", "1", "--control", "--scheduler", "none"])
+
+
+def check_mutants(suite):
+    """scripts/mutants; a mutant that no test noticed is a failure."""
+    words = {"caught": "pass", "MISSED": "fail", "STALE": "fail",
+             "skipped": "skip"}
+    seen = []
+
+    def on_line(line):
+        match = re.match(r"\[\d+/\d+\] (\w+) +([^:]+): (.*)", line)
+        if match and match[1] in words:
+            seen.append(words[match[1]])
+            suite.note(seen[-1], f"mutant {match[2]}",
+                       match[3] if seen[-1] != "pass" else "")
+    status, out = suite.follow([mutants()], on_line)
+    before = re.search(r"^mutants: (\d+) were caught before", out, re.M)
+    if before:
+        suite.note("pass", f"{before[1]} mutants that were caught before")
+    elif not seen or (status and "fail" not in seen):
+        suite.note("fail", "mutants", f"status {status}, {len(seen)} tried",
+                   out)
+
+
 def scratch_tree(series):
     """A tree of links: its objects are apart from those of normal builds."""
     tree = RESULTS / f"tree-{series}"
@@ -356,10 +508,9 @@ def _tail_of(folder, case):
     return text.split("--- kernel's messages")[0]
 
 
-def boot(suite, series, machine, names):
+def boot(suite, series, machine, names, number, limit):
     """One guest for these cases; those that it did not get to run, or None."""
-    out = RESULTS / f"vm-{series}-{machine}"
-    shutil.rmtree(out, ignore_errors=True)
+    out = RESULTS / f"vm-{series}-{machine}-{number}"
     out.mkdir(parents=True)
     label = f"{series}" + ("" if machine == "default" else f" {machine}")
     planned, done, late = [], [], []
@@ -369,8 +520,7 @@ def boot(suite, series, machine, names):
                   errors="replace") as errors:
             child = suite.start(
                 [REPO / "scripts" / "vm", "--kernel", series,
-                 *MACHINES[machine], "--timeout",
-                 VM_TIMEOUT * kernel.SERIES[series].slow, "--out", out,
+                 *MACHINES[machine], "--timeout", limit, "--out", out,
                  "--qemu", disks.options, "--",
                  "/tests/vm/run " + " ".join(names)],
                 stdout=subprocess.PIPE, stderr=errors)
@@ -384,6 +534,8 @@ def boot(suite, series, machine, names):
                     name = f"{label} {words[1]} ({words[3]} s)"
                     # A log is on this side only when the guest has ended.
                     late.append((words[2].lower(), name, reason, words[1]))
+                    suite.matrix.add(series, words[1].rpartition(".")[2],
+                                     words[2].lower(), int(words[3]))
                     suite.tell(*late[-1][:3])
             status = child.wait()
             suite.children.discard(child)
@@ -391,10 +543,12 @@ def boot(suite, series, machine, names):
             said = errors.read()
     finally:
         disks.close()
+    suite.look_for_retries(said)
     for verdict, name, reason, case in late:
         suite.note(verdict, name, reason, _tail_of(out, case), told=True)
     left = [case for case in planned if case not in done]
     if not planned:
+        suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
         return []
     if status == 3:
@@ -405,24 +559,31 @@ def boot(suite, series, machine, names):
               f"{LOST_MAX} that may be replaced (docs/lab.md)", flush=True)
         return left
     if left:
+        suite.matrix.add(series, left[0].rpartition(".")[2], "fail")
         suite.note("fail", f"{label} {left[0]}", "the guest died or hung "
                    f"(status {status} of scripts/vm)", said)
         return left[1:]
     if status == 125 and not any(v == "fail" for v, *_ in late):
+        suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} kernel", "it reported something", said)
     elif status not in (0, 1, 125):
+        suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
     return []
 
 
-def check_vm(suite, series, machine, names):
+def check_vm(suite, leg, machine, names, limit):
     """Cases in as few guests as it takes."""
-    for _ in range(BOOTS_MAX):
-        names = boot(suite, series, machine, names)
+    series = leg.series
+    for old in RESULTS.glob(f"vm-{series}-{machine}-*"):
+        shutil.rmtree(old, ignore_errors=True)
+    for number in range(1, BOOTS_MAX + 1):
+        names = boot(suite, series, machine, names, number, limit)
         if not names:
             return
         print(f"  a new guest for the other {len(names)}", flush=True)
     for name in names:
+        suite.matrix.add(series, name.rpartition(".")[2], "fail")
         suite.note("fail", f"{series} {name}", "not run, too many guests died")
 
 
@@ -432,113 +593,209 @@ def parse(argv):
         "check", description=__doc__.split("\n", 1)[1].strip())
     parser.add_argument("--kernel", type=options.series, action="append",
                         metavar="SERIES",
-                        help="only this series, one of "
-                        f"{', '.join(kernel.SERIES)}; may be repeated "
-                        f"(default {' and '.join(kernel.DEFAULT)})")
+                        help="only this series, with all cases, one of "
+                        f"{', '.join(kernel.SERIES)}; may be repeated")
+    parser.add_argument("--all", action="store_true",
+                        help="every kernel, every case, power cuts, mutants")
+    parser.add_argument("--core", action="store_true",
+                        help="only the cases of the core")
     parser.add_argument("--fast", action="store_true",
                         help="leave out the cases that take longest")
     parser.add_argument("--case", action="append", metavar="NAME",
                         help="only this case of tests/vm; may be repeated")
     parser.add_argument("--list", action="store_true",
                         help="print what would be run")
+    parser.add_argument("--table", action="store_true",
+                        help="print what the last runs on each kernel found, "
+                        "as docs/kernels.md has it")
     args = parser.parse_args(argv)
+    for one, other in (("all", "kernel"), ("all", "case"), ("core", "case"),
+                       ("all", "core")):
+        if getattr(args, one) and getattr(args, other):
+            parser.error(f"argument --{one}: cannot be had with --{other}")
     cases = all_cases()
     for name in args.case or ():
         if not any(case.called(name) for case in cases):
             parser.error(f"argument --case: no case '{name}', see --list")
-    if args.case:
-        args.cases = [c for c in cases if any(map(c.called, args.case))]
-    else:
-        args.cases = [c for c in cases if c.fast or not args.fast]
-    args.series = [s for s in kernel.SERIES
-                   if s in (args.kernel or kernel.DEFAULT)]
+    args.legs = legs(args, cases)
+    args.schedulers = schedulers.in_source(REPO) or ["-"]
+    deal(args, args.schedulers)
     return args
 
 
-def plan(args):
-    """{machine: names of its cases}"""
-    return {machine: names for machine in MACHINES
-            if (names := [c.name for c in args.cases if machine in c.machines])}
+def legs(args, cases):
+    """What is to be done on which kernel."""
+    everywhere = [c for c in cases if c.fast or not args.fast]
+    core = [c for c in everywhere if c.core]
+    if args.case:
+        some = [c for c in cases if any(map(c.called, args.case))]
+        return [Leg(series, some, "some") for series in kernel.SERIES
+                if series in (args.kernel or STOCK)]
+    full = "some" if args.fast else "all"
+    if args.core:
+        return [Leg(series, core, "core", build=True)
+                for series in kernel.SERIES
+                if series in (args.kernel or (STOCK[0], *CORE))]
+    if args.all or args.kernel:
+        return [Leg(series, everywhere, full, build=True)
+                for series in kernel.SERIES
+                if args.all or series in args.kernel]
+    return [Leg(STOCK[0], everywhere, full, build=True),
+            *(Leg(series, core, "core", build=series in STOCK)
+              for series in CORE if series in kernel.SERIES)]
 
 
-def announce(args, machines):
-    """What is going to happen, and what it costs."""
-    each = sum(SECONDS["boot"] for _ in machines) + \
-        sum(c.seconds * len(c.machines) for c in args.cases)
-    total = sum(each * kernel.SERIES[s].slow for s in args.series)
+def deal(args, names):
+    """Keeps make check within its budget, however many schedulers there are.
+
+    What the schedulers share is most of what the cases test. So beyond the
+    core each case runs with one of them, in turn; on slow kernels each case.
+    """
+    if args.all or args.core or args.case or args.kernel or \
+            estimate(args, names, lambda series: False) <= BUDGET:
+        return
+    for leg in args.legs:
+        leg.dealt = True
+
+
+def estimate(args, names, cached):
+    """Seconds for everything, with these schedulers.
+
+    cached(series): is that kernel here already?
+    """
+    total = sum(leg.seconds(names) for leg in args.legs)
+    for leg in args.legs:
+        if not cached(leg.series):
+            # What has no package is built here.
+            total += SECONDS["make kernel" if kernel.SERIES[leg.series].maker
+                             else "fetch"]
+        if args.all:
+            total += SECONDS["crash"] * len(names) * (
+                PACE if leg.slow > 1 else 1)
+    if args.all:
+        total += SECONDS["control"]
     if not args.case:
-        total += SECONDS["host"] + SECONDS["unit"] + \
-            (SECONDS["physics"] + SECONDS["repeat"]) * \
-            any(map(physical, args.series)) + \
-            SECONDS["build"] * len(args.series)
-        print("check: shell scripts, unit tests, host tests; for "
-              f"{' and '.join(args.series)}: builds, sparse, ABI")
-    print(f"check: {len(args.cases)} cases in virtual machines with "
-          f"{' and '.join(args.series)}, {len(machines)} boots each")
-    kernels = [kernel.SERIES[name] for name in args.series]
-    disk = 160 + sum(k.disk for k in kernels)
-    load = 10 + sum(k.download for k in kernels)
+        total += SECONDS["host"] + SECONDS["unit"] + SECONDS["physics"] + \
+            SECONDS["repeat"]
+    return int(total)
+
+
+def amount(count, what):
+    """A number of things, in words."""
+    return f"{count} {what}" + ("" if count == 1 else "s")
+
+
+def announce(args):
+    """What is going to happen, and what it costs."""
+    if not args.case:
+        print("check: shell scripts, unit tests, host tests; builds, sparse, "
+              "ABI for "
+              + " and ".join(leg.series for leg in args.legs if leg.build))
+    names = args.schedulers
+    store = kernel.Store(kernel.cache_dir())
+    for leg in args.legs:
+        print(f"check: {leg.series}: {amount(len(leg.cases), 'case')}"
+              + (" of the core" if leg.which == "core" else "")
+              + f" in {amount(len(leg.machines(names)), 'machine')}"
+              + (", power cuts" if args.all else ""))
+    if any(leg.dealt for leg in args.legs):
+        print("check: most cases with one scheduler each, in turn, or this "
+              "would take more than an hour; make check-all does without")
+    total = estimate(args, names, store.cached)
+    needs = [kernel.SERIES[leg.series] for leg in args.legs]
+    disk = 160 + sum(k.disk for k in needs)
+    load = 10 + sum(k.download for k in needs)
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
-          "without KVM; 300 MB of disk for a while, and for the first run "
+          f"without KVM for {amount(len(names), 'scheduler')}"
+          + (", and the mutants" if args.all and mutants() else "")
+          + "; 500 MB of disk for a while, and for the first run "
           f"{disk / 1000:.1f} GB in the cache ({load} MB to download)",
           flush=True)
 
 
-def physical(series):
-    """Is the model compared on it? It is the same on every kernel."""
-    return not kernel.SERIES[series].fragments
+def mutants():
+    """The script that tries whether the tests find faults, if there is one."""
+    script = REPO / "scripts" / "mutants"
+    return script if script.exists() else None
 
 
-def listing(args, machines):
+def listing(args):
     """What --list prints."""
     if not args.case:
-        print("shellcheck\nhost\nunit")
-        if any(map(physical, args.series)):
-            print("physics\nrepeat")
-    for series in args.series:
-        if not args.case:
-            print(f"{series} build\n{series} sparse\n{series} abi-check")
-        for machine, names in machines.items():
+        print("shellcheck\nhost\nunit\nphysics\nrepeat")
+    for leg in args.legs:
+        if leg.build:
+            print(f"{leg.series} build\n{leg.series} sparse\n"
+                  f"{leg.series} abi-check")
+        for machine, names in leg.machines(args.schedulers).items():
             for name in names:
-                print(f"{series} {machine} {name}")
+                print(f"{leg.series} {machine} {name}")
+        if args.all:
+            print(f"{leg.series} crash")
+    if args.all and mutants():
+        print("mutants")
 
 
-def everything(suite, args, machines):
+def kernels(suite, args):
+    """{series: facts} of those that can be had."""
+    ready = {}
+    for leg in args.legs:
+        try:
+            ready[leg.series] = kernel.Store(kernel.cache_dir()).get(
+                leg.series)
+            suite.matrix.begin(leg.series, leg.which,
+                               ready[leg.series]["release"])
+        except kernel.Unavailable as error:
+            suite.matrix.absent(leg.series, str(error))
+            suite.note("skip", f"{leg.series} everything",
+                       f"this kernel cannot be had: {error}")
+        except kernel.Broken as error:
+            suite.matrix.absent(leg.series, str(error))
+            suite.note("fail", f"{leg.series} everything", str(error))
+    return ready
+
+
+def everything(suite, args):
     """In the order of cost."""
     if not args.case:
         check_shell(suite)
         check_unit(suite)
-    ready = {}
-    for series in args.series:
-        try:
-            ready[series] = kernel.Store(kernel.cache_dir()).get(series)
-        except kernel.Unavailable as error:
-            suite.note("skip", f"{series} everything",
-                       f"this kernel cannot be had: {error}")
-        except kernel.Broken as error:
-            suite.note("fail", f"{series} everything", str(error))
+    ready = kernels(suite, args)
+    able = [leg for leg in args.legs if leg.series in ready]
     if not args.case:
         # After the kernels: the tests of abi-check want them.
         check_host(suite)
-        for series, facts in ready.items():
-            check_build(suite, series, facts)
-        for series in list(filter(physical, ready))[:1]:
-            check_physics(suite, series)
-            check_repeat(suite, series)
+        for leg in able:
+            if leg.build:
+                check_build(suite, leg.series, ready[leg.series])
+        # The model is the same on every kernel, and a slow one shows no more.
+        for leg in [leg for leg in able if leg.slow == 1][:1]:
+            check_physics(suite, leg.series)
+            check_repeat(suite, leg.series)
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
-    for series in ready:
-        for machine, names in machines.items():
-            check_vm(suite, series, machine, names)
+    for leg in able:
+        if not leg.cases:
+            suite.note("fail", f"{leg.series} cases",
+                       "no case of tests/vm has a line '# core: yes'")
+        names = args.schedulers
+        for machine, chosen in leg.machines(names).items():
+            check_vm(suite, leg, machine, chosen, leg.limit(names))
+    if args.all:
+        for leg in able:
+            check_crash(suite, leg.series, leg is able[0])
+        if mutants():
+            check_mutants(suite)
 
 
 def main():
     """Command line of scripts/check."""
     args = parse(sys.argv[1:])
-    machines = plan(args)
     if args.list:
-        listing(args, machines)
+        listing(args)
         return 0
+    if args.table:
+        return matrix.show(RESULTS / "matrix.json", kernel.SERIES)
 
     def on_signal(number, _):
         raise options.Interrupted(number)
@@ -548,8 +805,8 @@ def main():
     started = time.monotonic()
     suite = Suite()
     try:
-        announce(args, machines)
-        everything(suite, args, machines)
+        announce(args)
+        everything(suite, args)
     except options.Interrupted as error:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -567,6 +824,9 @@ def main():
         print("\nfailed:")
         for failure in suite.failures:
             print(f"  {failure}")
+    if not args.case and not args.fast:
+        suite.matrix.save(RESULTS / "matrix.json", options.commit())
+    print(f"boots retried: {suite.retried}")
     print(f"check: {time.monotonic() - started:.0f} s")
     count = suite.count
     print(f"{count['pass']} passed, {count['fail']} failed, "

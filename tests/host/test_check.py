@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/check: what it would run and how it counts, without running it."""
+
+import importlib
+import json
+import pathlib
+import sys
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+check = importlib.import_module("check")
+kernel = importlib.import_module("kernel")
+matrix = importlib.import_module("matrix")
+schedulers = importlib.import_module("schedulers")
+
+FIVE = ("a", "b", "c", "d", "k2")
+
+
+@pytest.fixture(name="cases")
+def some_cases(tmp_path, monkeypatch):
+    """A folder of cases, and kernels that do not depend on the checkout."""
+    for name, head in (
+            ("010-plain", ""), ("020-core", "# core: yes\n# takes: 30 s\n"),
+            ("030-k2-own", "# core: yes\n"), ("040-slow", "# fast: no\n"),
+            ("050-both", "# machines: default wide\n"),
+            ("060-lab", "# once: tests the lab\n# takes: 40 s\n")):
+        (tmp_path / f"{name}.sh").write_text(
+            f"# SPDX-License-Identifier: GPL-2.0\n{head}true\n")
+    monkeypatch.setattr(check, "CASES", tmp_path)
+    series = {name: kernel.SERIES.get(name, kernel.SERIES["6.1"])
+              for name in ("6.1", "6.12", "rt", "debug")}
+    monkeypatch.setattr(kernel, "SERIES", series)
+
+
+def legs(*argv):
+    """{series: leg} of a command line."""
+    return {leg.series: leg for leg in check.parse(list(argv)).legs}
+
+
+def names(leg):
+    """Names of a leg's cases."""
+    return [case.name for case in leg.cases]
+
+
+ALL = ["010-plain", "020-core", "030-k2-own", "040-slow", "050-both",
+       "060-lab"]
+CORE = ["020-core", "030-k2-own"]
+
+
+def test_default(cases):
+    found = legs()
+    assert list(found) == ["6.1", "6.12", "debug"]
+    assert names(found["6.1"]) == ALL
+    assert names(found["6.12"]) == names(found["debug"]) == CORE
+    assert [leg.build for leg in found.values()] == [True, True, False]
+    assert [leg.which for leg in found.values()] == ["all", "core", "core"]
+
+
+def test_default_without_a_debug_kernel(cases, monkeypatch):
+    monkeypatch.delitem(kernel.SERIES, "debug")
+    assert list(legs()) == ["6.1", "6.12"]
+
+
+def test_all(cases):
+    found = legs("--all")
+    assert list(found) == ["6.1", "6.12", "rt", "debug"]
+    assert all(names(leg) == ALL and leg.build for leg in found.values())
+
+
+def test_choices(cases):
+    assert {s: names(leg) for s, leg in legs("--kernel", "rt").items()} == {
+        "rt": ALL}
+    assert {s: names(leg) for s, leg in legs("--case", "core").items()} == {
+        "6.1": ["020-core"], "6.12": ["020-core"]}
+    found = legs("--case", "core", "--case", "040-slow", "--kernel", "debug")
+    assert names(found["debug"]) == ["020-core", "040-slow"]
+    assert not found["debug"].build
+    assert "040-slow" not in names(legs("--fast")["6.1"])
+    assert names(legs("--core", "--kernel", "rt")["rt"]) == CORE
+
+
+@pytest.mark.parametrize("argv,word", [
+    (["--all", "--core"], "--core"), (["--all", "--kernel", "6.1"], "--all"),
+    (["--case", "nothing"], "'nothing'"), (["--kernel", "5.0"], "'5.0'")])
+def test_refusals(cases, capsys, argv, word):
+    with pytest.raises(SystemExit) as error:
+        check.parse(argv)
+    said = capsys.readouterr().err
+    assert error.value.code == 2 and said.count("\n") == 1 and word in said
+
+
+def test_machines_and_time(cases):
+    leg = legs("--kernel", "6.1")["6.1"]
+    assert leg.machines(FIVE) == {"default": ALL, "wide": ["050-both"]}
+    boots = 2 * check.SECONDS["boot"] + check.SECONDS["build"]
+    # For each: 8, 30, 8 and twice 8; k2's own and the lab's once.
+    assert leg.seconds(["k2"]) == boots + 62 + 8 + 40
+    assert leg.seconds(FIVE) == boots + 5 * 62 + 8 + 40
+
+
+def test_a_slow_kernel_takes_longer(cases, monkeypatch):
+    leg = legs("--case", "010-plain", "--kernel", "rt")["rt"]
+    usual, limit = leg.seconds(FIVE), leg.limit(FIVE)
+    leg.slow = 4
+    assert leg.seconds(FIVE) == check.PACE * usual
+    assert leg.limit(FIVE) > 2 * limit
+
+
+def test_estimate_counts_what_is_not_here_yet(cases):
+    args = check.parse([])
+    here = check.estimate(args, FIVE, lambda series: True)
+    away = check.estimate(args, FIVE, lambda series: False)
+    assert away - here >= 3 * check.SECONDS["fetch"]
+
+
+def test_listing(cases, capsys):
+    check.listing(check.parse(["--all"]))
+    lines = capsys.readouterr().out.split("\n")
+    assert "rt crash" in lines and "6.1 wide 050-both" in lines
+    check.listing(check.parse([]))
+    assert "6.1 crash" not in capsys.readouterr().out
+
+
+def test_dealing(cases, monkeypatch):
+    monkeypatch.setattr(schedulers, "in_source", lambda repo: list(FIVE))
+    args = check.parse([])
+    whole = check.estimate(args, FIVE, lambda series: False)
+    assert not any(leg.dealt for leg in args.legs)
+    monkeypatch.setattr(check, "BUDGET", whole - 1)
+    for argv in (["--all"], ["--core"], ["--kernel", "6.1"]):
+        assert not any(leg.dealt for leg in check.parse(argv).legs)
+    args = check.parse([])
+    assert check.estimate(args, FIVE, lambda series: False) < whole
+    first, second, slow = args.legs
+    assert first.machines(FIVE) == {
+        "default": ["010-plain.a", "020-core", "030-k2-own", "040-slow.b",
+                    "050-both.c", "060-lab"], "wide": ["050-both.c"]}
+    assert second.machines(FIVE) == {"default": CORE}
+    slow.slow = 4
+    assert slow.machines(FIVE) == {"default": ["020-core.a", "030-k2-own"]}
+
+
+def test_make_check_takes_an_hour_at_most():
+    # Cold, on two cores: CI gives the whole of it 90 minutes.
+    own = schedulers.in_source(REPO)
+    for count in range(len(own), 6):
+        args = check.parse([])
+        for leg in args.legs:
+            leg.dealt = False
+        names = [*own, "b", "c", "d", "e"][:count]
+        check.deal(args, names)
+        assert check.estimate(args, names, lambda series: False) <= 3600
+
+
+def test_retries_are_counted():
+    suite = check.Suite()
+    suite.look_for_retries("vm: boot died\nvm: retry 1 of 2\n"
+                           "vm: boots retried: 1\nelse: 7\n")
+    suite.look_for_retries("vm: gave up after 2 retries\n")
+    suite.look_for_retries("boots retried: 3\nboots retried: none\n")
+    assert suite.retried == 6
+
+
+def rows(suite, text, status=0, **more):
+    """check_rows with a script that prints this."""
+    check.check_rows(suite, "x", ["sh", "-c", f"cat <<'END'\n{text}\nEND\n"
+                                  f"exit {status}"], **more)
+    return suite.count
+
+
+def test_rows_of_a_script_are_counted(capsys):
+    told = []
+    suite = check.Suite()
+    count = rows(suite, "hello\nok   one: fine\nFAIL two: not so\n"
+                 "     | why\nskip three\nvm: boots retried: 1", 1,
+                 on_row=lambda verdict, text: told.append((verdict, text)))
+    assert count == {"pass": 1, "fail": 1, "skip": 1}
+    assert suite.failures == ["x two: not so"] and suite.retried == 1
+    assert told == [("pass", "one: fine"), ("fail", "two: not so"),
+                    ("skip", "three")]
+    out = capsys.readouterr().out
+    assert "     | why" in out and "hello" not in out
+
+
+def test_a_script_that_breaks_off_has_failed():
+    assert rows(check.Suite(), "ok   one", 1)["fail"] == 1
+    assert rows(check.Suite(), "nothing of use")["fail"] == 1
+    assert rows(check.Suite(), "no such kernel", 77) == {
+        "pass": 0, "fail": 0, "skip": 1}
+
+
+MUTANTS = """\
+mutants: 4 mutants
+[1/4] caught  one: case 010 on 6.1: says no (9 s)
+[2/4] MISSED  two: case 010 on 6.1: passes (9 s)
+[3/4] skipped three: no kernel (0 s)
+"""
+
+
+def mutants(monkeypatch, tmp_path, text, status):
+    """Counts of a scripts/mutants that prints this."""
+    script = tmp_path / "mutants"
+    script.write_text(f"#!/bin/sh\ncat <<'END'\n{text}END\nexit {status}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(check, "mutants", lambda: script)
+    suite = check.Suite()
+    check.check_mutants(suite)
+    return list(suite.count.values())
+
+
+def test_mutants_are_counted(monkeypatch, tmp_path):
+    count = lambda *args: mutants(monkeypatch, tmp_path, *args)
+    assert count(MUTANTS, 1) == [1, 1, 1]
+    assert count("mutants: 9 were caught before, with\n", 0) == [1, 0, 0]
+    assert count("mutants: no room\n", 1) == [0, 1, 0]
+    assert count("", 0) == [0, 1, 0]
+
+
+def test_a_core_without_cases_is_a_failure(cases, tmp_path, monkeypatch):
+    for name in CORE:
+        (tmp_path / f"{name}.sh").unlink()
+    ready = {"release": "r", "kdir": "k", "btf": "b"}
+    monkeypatch.setattr(kernel.Store, "get", lambda self, name: ready)
+    for name in ("check_shell", "check_unit", "check_host", "check_build",
+                 "check_physics", "check_repeat", "check_vm"):
+        monkeypatch.setattr(check, name, lambda *_: None)
+    suite = check.Suite()
+    check.everything(suite, check.parse([]))
+    assert suite.count["fail"] == 2
+    assert "core" in suite.failures[0]
+
+
+def test_kernels_that_cannot_be_had_are_skipped(cases, monkeypatch):
+    def get(_, name):
+        if name == "rt":
+            raise kernel.Unavailable("nobody has it")
+        if name == "debug":
+            raise kernel.Broken("no room")
+        return {"release": name}
+    monkeypatch.setattr(kernel.Store, "get", get)
+    suite = check.Suite()
+    ready = check.kernels(suite, check.parse(["--all"]))
+    assert list(ready) == ["6.1", "6.12"]
+    assert suite.count == {"pass": 0, "fail": 1, "skip": 1}
+    assert suite.matrix.series["rt"] == {"absent": "nobody has it"}
+
+
+GUEST = """\
+CASES 010-a.k2 020-b.k2 030-c.x 040-d.x
+CASE 010-a.k2 PASS 3
+CASE 020-b.k2 FAIL 4 because
+CASE 030-c.x SKIP 0 no such thing
+"""
+
+
+def test_a_guest_that_dies(tmp_path, monkeypatch):
+    monkeypatch.setattr(check, "RESULTS", tmp_path)
+    script = tmp_path / "scripts" / "vm"
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\ncat <<'END'\n{GUEST}END\n"
+                      "echo 'vm: boots retried: 1' >&2\nexit 125\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(check, "REPO", tmp_path)
+    suite = check.Suite()
+    suite.matrix.begin("6.1", "all", "r")
+    left = check.boot(suite, "6.1", "default", ["010-a"], 1, 100)
+    assert left == [] and suite.retried == 1
+    assert suite.count == {"pass": 1, "fail": 2, "skip": 1}
+    assert suite.matrix.series["6.1"]["schedulers"] == {
+        "k2": {"passed": 1, "failed": 1, "skipped": 0, "seconds": 7},
+        "x": {"passed": 0, "failed": 1, "skipped": 1, "seconds": 0}}
+    # The next guest's files do not replace this one's.
+    check.boot(suite, "6.1", "default", ["010-a"], 2, 100)
+    assert {p.name for p in tmp_path.glob("vm-*")} == {
+        "vm-6.1-default-1", "vm-6.1-default-2"}
+
+
+def test_matrix(tmp_path, capsys):
+    path = tmp_path / "matrix.json"
+    assert matrix.show(path, ["6.1"]) == 1
+    first = matrix.Matrix()
+    first.begin("6.1", "all", "6.1.0-1")
+    first.begin("rt", "all", "6.1.0-1-rt")
+    for verdict in ("pass", "pass", "fail", "skip"):
+        first.add("6.1", "k2", verdict, 5)
+    first.add("rt", "k2", "pass", 9)
+    first.add("rt", matrix.MACHINE, "fail")
+    first.save(path, "abc")
+    second = matrix.Matrix()
+    second.begin("6.12", "core", "6.12.1")
+    second.add("6.12", "k2", "pass", 2)
+    second.absent("rt", "no network")
+    second.absent("7.3", "no network")
+    second.save(path, "def")
+    found = json.loads(path.read_text())["series"]
+    assert found["rt"]["commit"] == "abc" and "absent" in found["7.3"]
+    capsys.readouterr()
+    assert matrix.show(path, ["6.1", "6.12", "7.3", "rt", "debug"]) == 0
+    out = capsys.readouterr().out
+    assert "| scheduler | 6.1 | 6.12 (core) | 7.3 | rt | debug |" in out
+    assert "| k2 | 2 / 1 / 1, 20 s | 1 / 0 / 0, 2 s | not to be had | " \
+        "1 / 0 / 0, 9 s | not run |" in out
+    assert "| (machine) | - | - | not to be had | 0 / 1 / 0, 0 s | not run |" \
+        in out
+    assert "6.12: 6.12.1, " in out and "def" in out
+
+
+def test_schedulers_are_found_in_the_source(tmp_path):
+    for name, text in (("k9", 'MODULE_ALIAS("k9-iosched");'),
+                       ("fifo", 'MODULE_ALIAS("fifo-iosched");'),
+                       ("common", "int x;")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.c").write_text(text + "\n")
+    assert schedulers.in_source(tmp_path) == ["k9"]
+    assert "k2" in schedulers.in_source(REPO)
+    assert schedulers.of_aliases("mq-deadline-iosched\nfifo-iosched\npci:1\n") \
+        == ["mq-deadline"]
+
+
+def test_every_kernel_is_explained():
+    text = (REPO / "docs" / "kernels.md").read_text(encoding="utf-8")
+    head = next(line for line in text.split("\n")
+                if line.startswith("| scheduler |"))
+    for series in kernel.SERIES:
+        assert f"\n| `{series}` |" in text, series
+        assert f" {series} " in head.replace("|", " "), series
