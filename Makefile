@@ -162,7 +162,7 @@ abi-check: headers compiler
 # only one.
 .PHONY: deps
 deps:
-	$(Q)scripts/deps build unit vm bench check
+	$(Q)scripts/deps build unit vm bench check kernel
 
 .PHONY: check
 check: deps
