@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: yes
 #
 # Proves: the echo alone loads the module, insmod alone does too (it depends on
 # no other module), and sysfs then shows the scheduler as selected.

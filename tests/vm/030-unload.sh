@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: yes
 #
 # Proves: the module cannot go while a disk uses it, goes when none does, ten
 # times in a row; and a debugfs file that someone holds open neither crashes

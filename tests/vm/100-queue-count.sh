@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: yes
 #
 # Proves: when the driver changes its number of hardware queues under load, the
 # kernel makes the scheduler anew, its tunables are still there, and no request
