@@ -96,10 +96,10 @@ SERIES = {s.name: s for s in (
            disk=530),
     # Built here, from the source of Debian's 6.1.
     Series("debug", r"6\.1\.\d+-flash-debug-[0-9a-f]{8}", slow=4,
-           maker="sourcekernel", download=139, disk=400,
+           maker="sourcekernel", download=139, disk=260,
            fragments=("lab.config", "debug.config")),
     Series("kcsan", r"6\.1\.\d+-flash-kcsan-[0-9a-f]{8}", slow=4,
-           maker="sourcekernel", download=139, disk=400,
+           maker="sourcekernel", download=139, disk=260,
            fragments=("lab.config", "kcsan.config")),
 )}
 
