@@ -49,8 +49,8 @@ SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110,
            "make kernel": 400}
 # What make check may take, with its kernels still to be fetched and built.
 BUDGET = 3600
-# How much longer cases take on kernels that are slow (a guess).
-PACE = 2.5
+# How much longer cases take on kernels that are slow.
+PACE = 4.5
 # Seconds for a guest, and twice the estimate for its cases. Each case has a
 # limit of its own.
 VM_TIMEOUT = 1200
@@ -76,14 +76,21 @@ class Case:
         self.machines = machines[1].split() if machines else ["default"]
         self.fast = not re.search(r"^# fast: no\b", head, re.M)
         self.once = bool(re.search(r"^# once:", head, re.M))
-        # What finds most in the least time; every kernel gets it.
-        self.core = bool(re.search(r"^# core: yes\b", head, re.M))
+        # What finds most in the least time; "yes" is for every kernel,
+        # "fast" for all but slow ones, "slow" for these.
+        core = re.search(r"^# core: (yes|fast|slow)$", head, re.M)
+        self.core = core[1] if core else ""
         takes = re.search(r"^# takes: (\d+) s", head, re.M)
         self.seconds = int(takes[1]) if takes else 8
 
     def called(self, text):
         """Is this what the user means by `text`?"""
         return text in (self.name, self.name.split("-", 1)[1])
+
+    def of_core(self, series):
+        """Does it belong to the core on this kernel?"""
+        return self.core in (
+            "yes", "slow" if kernel.SERIES[series].slow > 1 else "fast")
 
     def single(self, names):
         """Does it run with only one of these schedulers anyway?"""
@@ -99,13 +106,13 @@ class Leg:
         self.cases = cases
         self.which = which      # "all", "core" or "some" of them
         self.build = build
-        self.dealt = False
+        self.dealt = 0          # see deal()
         self.slow = kernel.SERIES[series].slow
 
     def shared(self, case, names):
         """Does each of these schedulers run the case?"""
-        return not case.single(names) and not (
-            self.dealt and (self.slow > 1 or not case.core))
+        return not (case.single(names) or self.dealt > 1 or (
+            self.dealt and (self.which == "core" or not case.core)))
 
     def machines(self, names):
         """{machine: what tests/vm/run is to run}"""
@@ -626,14 +633,16 @@ def parse(argv):
 def legs(args, cases):
     """What is to be done on which kernel."""
     everywhere = [c for c in cases if c.fast or not args.fast]
-    core = [c for c in everywhere if c.core]
+
+    def core(series):
+        return [c for c in everywhere if c.of_core(series)]
     if args.case:
         some = [c for c in cases if any(map(c.called, args.case))]
         return [Leg(series, some, "some") for series in kernel.SERIES
                 if series in (args.kernel or STOCK)]
     full = "some" if args.fast else "all"
     if args.core:
-        return [Leg(series, core, "core", build=True)
+        return [Leg(series, core(series), "core", build=True)
                 for series in kernel.SERIES
                 if series in (args.kernel or (STOCK[0], *CORE))]
     if args.all or args.kernel:
@@ -641,7 +650,7 @@ def legs(args, cases):
                 for series in kernel.SERIES
                 if args.all or series in args.kernel]
     return [Leg(STOCK[0], everywhere, full, build=True),
-            *(Leg(series, core, "core", build=series in STOCK)
+            *(Leg(series, core(series), "core", build=series in STOCK)
               for series in CORE if series in kernel.SERIES)]
 
 
@@ -649,13 +658,16 @@ def deal(args, names):
     """Keeps make check within its budget, however many schedulers there are.
 
     What the schedulers share is most of what the cases test. So beyond the
-    core each case runs with one of them, in turn; on slow kernels each case.
+    core on the first kernel each case runs with one of them, in turn; if that
+    does not do, all cases do.
     """
-    if args.all or args.core or args.case or args.kernel or \
-            estimate(args, names, lambda series: False) <= BUDGET:
+    if args.all or args.core or args.case or args.kernel:
         return
-    for leg in args.legs:
-        leg.dealt = True
+    for dealt in range(3):
+        for leg in args.legs:
+            leg.dealt = dealt
+        if estimate(args, names, lambda series: False) <= BUDGET:
+            return
 
 
 def estimate(args, names, cached):
@@ -777,7 +789,7 @@ def everything(suite, args):
     for leg in able:
         if not leg.cases:
             suite.note("fail", f"{leg.series} cases",
-                       "no case of tests/vm has a line '# core: yes'")
+                       "no case of tests/vm has a line '# core: yes' for it")
         names = args.schedulers
         for machine, chosen in leg.machines(names).items():
             check_vm(suite, leg, machine, chosen, leg.limit(names))

@@ -51,6 +51,14 @@ ALL = ["010-plain", "020-core", "030-k2-own", "040-slow", "050-both",
 CORE = ["020-core", "030-k2-own"]
 
 
+def test_core_of_fast_and_slow_kernels(cases, monkeypatch, tmp_path):
+    (tmp_path / "021-fast.sh").write_text("# core: fast\n")
+    (tmp_path / "022-slow.sh").write_text("# core: slow\n")
+    found = legs()
+    assert names(found["6.12"]) == ["020-core", "021-fast", "030-k2-own"]
+    assert names(found["debug"]) == ["020-core", "022-slow", "030-k2-own"]
+
+
 def test_default(cases):
     found = legs()
     assert list(found) == ["6.1", "6.12", "debug"]
@@ -139,9 +147,12 @@ def test_dealing(cases, monkeypatch):
     assert first.machines(FIVE) == {
         "default": ["010-plain.a", "020-core", "030-k2-own", "040-slow.b",
                     "050-both.c", "060-lab"], "wide": ["050-both.c"]}
-    assert second.machines(FIVE) == {"default": CORE}
-    slow.slow = 4
-    assert slow.machines(FIVE) == {"default": ["020-core.a", "030-k2-own"]}
+    for leg in (second, slow):
+        assert leg.machines(FIVE) == {"default": ["020-core.a", "030-k2-own"]}
+    monkeypatch.setattr(check, "BUDGET", 60)
+    first = check.parse([]).legs[0]
+    assert first.machines(FIVE)["default"][:3] == [
+        "010-plain.a", "020-core.b", "030-k2-own"]
 
 
 def test_make_check_takes_an_hour_at_most():
@@ -149,8 +160,6 @@ def test_make_check_takes_an_hour_at_most():
     own = schedulers.in_source(REPO)
     for count in range(len(own), 6):
         args = check.parse([])
-        for leg in args.legs:
-            leg.dealt = False
         names = [*own, "b", "c", "d", "e"][:count]
         check.deal(args, names)
         assert check.estimate(args, names, lambda series: False) <= 3600

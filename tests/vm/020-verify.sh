@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: fast
 #
-# core: yes
 #
 # Proves: what is written comes back, for all request sizes, engines, with and
 # without the page cache, on two hardware queues, while requests are merged; read

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: fast
 #
-# core: yes
 #
 # Proves: a processor goes and comes back while requests are in flight and
 # others wait under a bound of two, then many under a bound of one; its own

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-#
 # core: yes
+#
 #
 # Proves: nr_requests changes under load lose no request, also between switches
 # and while another task switches; and every request has its record however many

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
 #
 # Proves: flushes, FUA writes and the three steps of a flush sequence get
 # through under a bound of one, on disks with FUA (NVMe) and without it

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
 # limit: 240 s
 #
 # Proves: waiting neighbours of one class are merged (at the back, at the front,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 15 s
 # core: yes
+# takes: 15 s
 #
 # Proves: whatever is written to a tunable or a module parameter under load, with
 # others reading all files meanwhile, it then has that value if it is legal, and

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: fast
 # takes: 35 s
 # limit: 240 s
-# core: yes
 #
 # Proves: a disk that is removed while the scheduler holds requests back for it,
 # under a bound of one and with others reading its debugfs file, ends them all and

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2004
+# core: yes
 # takes: 25 s
 # limit: 240 s
-# core: yes
 #
 # Proves: with a device that refuses requests, gives them back, fails them and
 # never answers some, under bounds of one and more and while schedulers are

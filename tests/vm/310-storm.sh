@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2030,SC2031,SC2317
+# core: yes
 # takes: 40 s
 # limit: 300 s
-# core: yes
 #
 # Proves: 300 switches among all schedulers by two tasks at once, under verified
 # load of direct, buffered and flushed I/O, while others write nr_requests and

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: slow
 # takes: 40 s
 # limit: 300 s
 #

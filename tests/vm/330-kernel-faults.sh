@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
 # takes: 30 s
 # limit: 240 s
 #

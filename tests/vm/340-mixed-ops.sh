@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
 # takes: 25 s
 # limit: 240 s
 #

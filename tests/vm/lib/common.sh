@@ -452,6 +452,8 @@ hold_add() {
 	local name=$1 ms=$2
 	shift 2
 	null_add "$name" irqmode=2 completion_nsec=$((ms * 1000000)) size=64 "$@"
+	# It would give requests up after five seconds.
+	echo 120000 >"/sys/block/$DISK/queue/io_timeout" || fail "io_timeout"
 	HOLD_READS=0
 	HOLD_READS=$(reads_done "$DISK")
 }
@@ -483,11 +485,12 @@ reads_done() { say $(($(awk '{print $1}' "/sys/block/$1/stat") - HOLD_READS)); }
 
 # patiently FUNCTION ARGUMENTS... - calls it with more and more milliseconds as its
 # first argument until it succeeds: how long a disk has to hold requests depends
-# on how busy the machine is. null_blk gives a request up after five seconds.
+# on how busy the machine is.
 patiently() {
-	local what=$1 ms
+	local what=$1 ms times="1500 4500 15000"
 	shift
-	for ms in 1500 4500 4500; do
+	((${LAB_SLOW:-1} == 1)) || times="12000 30000"
+	for ms in $times; do
 		"$what" "$ms" "$@" && return
 		say "$ms ms were too short, once more"
 	done
