@@ -286,6 +286,7 @@ class Runner:
         self.child = None
         self.retried = 0
         self.schedulers = {}
+        self.bad = []           # reports of guests with our modules
         self.slow = getattr(kernel.SERIES[args.kernel], "slow", 1)
 
     def close(self):
@@ -345,9 +346,13 @@ class Runner:
             raise RuntimeError(
                 f"{name}: " + (reader.trouble or f"status {status}")
                 + f", see {options.shown(folder)}/{name}-{number}.log")
-        elif reports:
-            # blktests looks for most of them itself and says which test.
-            say(f"{name}: the kernel reported: {', '.join(reports)}")
+        elif reports or status not in (0, 1, 3):
+            # blktests looks for most of them itself and says which test; this
+            # came between two of them, or behind the last.
+            text = ", ".join(reports) or f"status {status} of scripts/vm"
+            say(f"{name}: the kernel reported: {text}")
+            if modules:
+                self.bad.append(f"{name}: {text}")
         return reader.results
 
     def run(self, name, rule, modules, tests):
@@ -433,7 +438,9 @@ def everything(args, facts, share):
     print(f"blktests: {len(bad)} of {len(args.tests)} fail with one of ours "
           f"only{': ' + ' '.join(bad) if bad else ''}; "
           f"{options.shown(place)}, logs beside it")
-    return 1 if bad else 0
+    if runner.bad:
+        print("blktests: outside of the tests: " + "; ".join(runner.bad))
+    return 1 if bad or runner.bad else 0
 
 
 def main(argv=None):

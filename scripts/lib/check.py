@@ -25,6 +25,7 @@ import kernel
 import matrix
 import options
 import schedulers
+import sourcekernel
 import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -46,7 +47,7 @@ CORE = ("6.12", "debug")
 # Seconds on two quiet cores without KVM, for the estimate only.
 SECONDS = {"host": 100, "unit": 15, "build": 25, "boot": 10, "physics": 110,
            "repeat": 30, "crash": 120, "control": 60, "fetch": 60,
-           "make kernel": 400}
+           "make kernel": 480}
 # What make check may take, with its kernels still to be fetched and built.
 BUDGET = 3600
 # How much longer cases take on kernels that are slow.
@@ -474,6 +475,9 @@ class Disks:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="flash-check-")
         top = pathlib.Path(self.folder.name)
+        if re.search(r"[\s,:]", str(top)):
+            raise RuntimeError(f"'{top}': want a TMPDIR without spaces, "
+                               "commas and colons, for QEMU's options")
         for name in ("errors", "virtio", "sata", "scsi", "two1", "two2"):
             with open(top / name, "wb") as file:
                 file.truncate(64 << 20)
@@ -520,7 +524,7 @@ def boot(suite, series, machine, names, number, limit):
     out = RESULTS / f"vm-{series}-{machine}-{number}"
     out.mkdir(parents=True)
     label = f"{series}" + ("" if machine == "default" else f" {machine}")
-    planned, done, late = [], [], []
+    planned, done, late, stuck = [], [], [], False
     disks = Disks()
     try:
         with open(out / "vm.stderr", "w+", encoding="utf-8",
@@ -533,6 +537,7 @@ def boot(suite, series, machine, names, number, limit):
                 stdout=subprocess.PIPE, stderr=errors)
             for line in child.stdout:
                 words = line.split(None, 4)
+                stuck = stuck or line.startswith("run: the guest is stuck")
                 if words[:1] == ["CASES"]:
                     planned = line.split()[1:]
                 elif words[:1] == ["CASE"] and len(words) >= 4:
@@ -553,12 +558,20 @@ def boot(suite, series, machine, names, number, limit):
     suite.look_for_retries(said)
     for verdict, name, reason, case in late:
         suite.note(verdict, name, reason, _tail_of(out, case), told=True)
+    for name in names if planned else ():
+        if not any(name in (case, case.rpartition(".")[0])
+                   for case in planned):
+            suite.matrix.add(series, name.partition(".")[2] or matrix.MACHINE,
+                             "fail")
+            suite.note("fail", f"{label} {name}",
+                       "the guest has no such case or scheduler")
     left = [case for case in planned if case not in done]
     if not planned:
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
         return []
-    if status == 3:
+    # What made it stuck has been reported by then, which hides status 3.
+    if status == 3 or stuck:
         return left
     if left and vm.LOST in said and suite.lost < LOST_MAX:
         suite.lost += 1
@@ -713,14 +726,21 @@ def announce(args):
     if any(leg.dealt for leg in args.legs):
         print("check: most cases with one scheduler each, in turn, or this "
               "would take more than an hour; make check-all does without")
-    total = estimate(args, names, store.cached)
+
+    def here(series):
+        entry = kernel.SERIES[series]
+        return sourcekernel.have(store, entry) if entry.maker \
+            else store.cached(series)
+    total = estimate(args, names, here)
     needs = [kernel.SERIES[leg.series] for leg in args.legs]
     disk = 160 + sum(k.disk for k in needs)
     load = 10 + sum(k.download for k in needs)
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
           f"without KVM for {amount(len(names), 'scheduler')}"
           + (", and the mutants" if args.all and mutants() else "")
-          + "; 500 MB of disk for a while, and for the first run "
+          + ("; 500 MB" if all(here(leg.series) for leg in args.legs if
+                               kernel.SERIES[leg.series].maker) else "; 2.5 GB")
+          + " of disk for a while, and for the first run "
           f"{disk / 1000:.1f} GB in the cache ({load} MB to download)",
           flush=True)
 
@@ -818,7 +838,9 @@ def main():
     suite = Suite()
     try:
         announce(args)
-        everything(suite, args)
+        with kernel.locked(REPO / "build" / ".check.lock",
+                           "waiting for another run in this tree"):
+            everything(suite, args)
     except options.Interrupted as error:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -830,6 +852,8 @@ def main():
         suite.stop()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+        suite.note("fail", "check", f"{type(error).__name__}: {error}")
     finally:
         suite.stop()
     if suite.failures:

@@ -256,14 +256,18 @@ class Round:
                 if line.split()[1] in left:
                     left.remove(line.split()[1])
                     self.cut(line.split()[1], acks)
-                if killed or left or len(acks) < when[0]:
+                if killed or left or not when or len(acks) < when[0]:
                     continue
                 when.pop(0)
                 if when:
                     left = set(self.disks)
                     continue
-                self.kill_qemu()
-                killed = True
+                try:
+                    self.kill_qemu()
+                    killed = True
+                except OSError:
+                    # It has gone by itself: judge_end() says why.
+                    pass
             status = child.wait()
             errors.seek(0)
             said = errors.read()

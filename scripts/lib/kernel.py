@@ -595,7 +595,7 @@ def main(argv=None):
     except Unavailable as error:
         say(f"{args.series} cannot be had: {error}")
         return 77
-    except Broken as error:
+    except (Broken, OSError) as error:
         say(str(error))
         return 1
     except KeyboardInterrupt:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 import check
 import kernel
 import options
+import sourcekernel
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -499,7 +500,7 @@ class Lab:
             # As scripts/vm has it, which then finds nothing left to do.
             facts = self.kernels[series]
             command = ["make", "-s", "-C", tree.top, "modules",
-                       f"KVER={facts['release']}", f"KDIR={facts['kdir']}"]
+                       f"KVER={facts['release']}", *kernel.make_words(facts)]
         status, said = self.children.run(command, log)
         if status == 0:
             return ""
@@ -614,7 +615,7 @@ def kernel_facts(series):
         return None, f"the lab has no kernel '{series}'"
     store = kernel.Store(kernel.cache_dir())
     # Building one takes long, which nobody has asked for here.
-    if getattr(known, "fragments", ()) and not store.cached(series):
+    if known.maker and not sourcekernel.have(store, known):
         return None, (f"kernel '{series}' has not been built here: "
                       f"scripts/kernel {series} does it")
     try:

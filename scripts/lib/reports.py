@@ -150,7 +150,7 @@ def lost_to_qemu(log, own):
     QEMU before 8.1 translates code without holding what keeps it from being
     changed meanwhile. See docs/lab.md, "Text patching".
     """
-    found = scan(log)
+    found, _ = ours(scan(log), own)
     if not found or {r.kind for r in found} - {"soft lockup", "panic",
                                                "RCU stall"}:
         return False
@@ -160,6 +160,12 @@ def lost_to_qemu(log, own):
                 not set(_FRAME.findall(rest)) & set(own))
 
 
+def _race_only(report):
+    """Is there nothing but a race in it, of all the CPUs that wrote it?"""
+    return all(_kind(_split(line)[1], ALLOWED) in (None, *_OWN_ONLY)
+               for line in report.lines)
+
+
 def ours(found, modules):
     """(reports that count, how many do not): races that are not our modules'.
 
@@ -167,6 +173,6 @@ def ours(found, modules):
     """
     marks = {f"[{name}]" for name in modules}
     mine = [report for report in found
-            if report.kind not in _OWN_ONLY
+            if report.kind not in _OWN_ONLY or not _race_only(report)
             or any(mark in line for line in report.lines for mark in marks)]
     return mine, len(found) - len(mine)

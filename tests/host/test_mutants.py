@@ -340,7 +340,7 @@ def _lab(project, monkeypatch):
     monkeypatch.setattr(mutants.check, "CASES", project / "tests/vm")
     monkeypatch.setattr(mutants, "kernel_facts", lambda series: (
         (None, "no such kernel") if series == "debug" else
-        ({"release": "x", "kdir": "y", "version": "1"}, "")))
+        ({"release": "x", "kdir": "y", "btf": "", "version": "1"}, "")))
     # pytest keeps its own.
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     return project
