@@ -28,7 +28,7 @@ load_stop
 assert_idle "$DISK"
 nvme=$DISK
 
-hold_add hold 200 submit_queues=2
+hold_add hold $((200 * ${LAB_SLOW:-1})) submit_queues=2
 sched_set "$DISK" "$SCHED"
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
 sched_new "$DISK"

@@ -53,10 +53,12 @@ for ((n = 0; n < 10; n++)); do
 	load_alive
 done
 (
+	changes=0
 	while [[ ! -e $TMP/switched ]]; do
 		draw 4 1000
-		echo "$DRAWN" >"$file"
+		echo "$DRAWN" >"$file" && changes=$((changes + 1))
 	done 2>/dev/null
+	echo $changes >"$TMP/changes"
 ) &
 changer=$!
 for ((n = 0; n < 20; n++)); do
@@ -70,3 +72,5 @@ sched_set "$DISK" "$SCHED"
 load_stop
 assert_idle "$DISK"
 is "untracked after switches" "$(stat_of "$DISK" untracked)" 0
+holds "$(<"$TMP/changes") > 0" "nr_requests was changed meanwhile"
+depth_reset "$DISK"

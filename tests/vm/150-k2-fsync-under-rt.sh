@@ -39,8 +39,8 @@ syncs() {
 
 tun "$DISK" meta_every 16
 sched_new "$DISK"
-flood_start 12
-n=$(syncs 8)
+flood_start $((12 * ${LAB_SLOW:-1}))
+n=$(syncs $((8 * ${LAB_SLOW:-1})))
 stats "$DISK"
 turns=$(stat_of "$DISK" meta_turns) meta=$(stat_of "$DISK" served_meta)
 wait "$FLOOD" || fail "the flood failed"

@@ -39,6 +39,18 @@ if has shared_tag_bitmap; then
 	null_add bitmap shared_tag_bitmap=1 submit_queues=2 memory_backed=1 \
 		size=64
 	smoke "${verify[@]}"
+	# One set of scheduler tags for both queues: it is made anew, too.
+	load_start "$DISK" --size=1m
+	for depth in 4 100 16 128 5; do
+		echo $depth >"/sys/block/$DISK/queue/nr_requests" ||
+			fail "nr_requests refuses $depth"
+		sleep 0.1
+		load_alive
+		sched_new "$DISK"
+	done
+	load_stop
+	assert_idle "$DISK"
+	is "untracked" "$(stat_of "$DISK" untracked)" 0
 fi
 null_add sleeps blocking=1 submit_queues=2 memory_backed=1 size=64
 smoke "${verify[@]}"
@@ -47,7 +59,10 @@ null_add shallow hw_queue_depth=1 submit_queues=2 memory_backed=1 size=64 \
 smoke "${verify[@]}"
 if has poll_queues; then
 	null_add polled poll_queues=1 submit_queues=2 memory_backed=1 size=64
-	smoke --ioengine=pvsync2 --hipri=1
+	if fio --enghelp | grep -qw io_uring; then
+		smoke --ioengine=io_uring --hipri=1
+		holds "$(stat_of "$DISK" polled) > 0" "they were polled"
+	fi
 	smoke "${verify[@]}"
 fi
 null_add zoned zoned=1 memory_backed=1 size=64 zone_size=4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: fast
 # takes: 20 s
 #
 # Proves: a reset of an NVMe controller with two namespaces, under load on both
@@ -22,6 +23,7 @@ for n in 0 1; do
 	sched_new "${DISKS[n]}"
 	load_start "${DISKS[n]}" --size=2m
 done
+trace_start block_rq_requeue "${DISKS[0]}"
 requeued=0
 for ((round = 0; round < 6; round++)); do
 	before=("$(ios "${DISKS[0]}")" "$(ios "${DISKS[1]}")")
@@ -48,4 +50,6 @@ for ((round = 0; round < 6; round++)); do
 done
 say "$round resets, $requeued requeued since each disk's last one"
 load_stop
+trace_stop "$TMP/trace"
+holds "$(grep -c block_rq_requeue "$TMP/trace") > 0" "requests handed back"
 assert_idle "${DISKS[@]}"

@@ -45,6 +45,23 @@ for bound in 1 3; do
 done
 flashsim_del
 
+# Flushes and FUA writes that come back.
+flashsim_add "${fast[@]}" queue_depth=16 wbuf_kb=64
+is "its write cache" "$(<"/sys/block/$DISK/queue/write_cache")" "write back"
+sched_set "$DISK" "$SCHED"
+! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+sched_new "$DISK"
+flashsim_fault requeue_ppm 250000
+flashsim_fault busy_ppm 100000
+run_fio --filename="/dev/$DISK" --direct=1 --ioengine=psync --thread=1 \
+	--rw=randwrite --bs=4k --size=256k --verify=crc32c --verify_fatal=1 \
+	--name=a --sync=dsync --name=b --sync=none --fsync=2 --offset=8m
+quiet
+assert_idle "$DISK"
+flashsim_get
+holds "${FS[injected_requeues]} > 20 && ${FS[injected_busy]} > 5"
+flashsim_del
+
 # All faults in the upper half of the device; the lower half does not notice.
 flashsim_add "${fast[@]}" rq_timeout_ms=200 queue_depth=64
 echo 2 >"/sys/block/$DISK/queue/nomerges"
@@ -85,13 +102,21 @@ is "requeued" "$(stat_of "$DISK" requeued)" "${FS[injected_requeues]}"
 # The same while schedulers are switched, each of which waits for the time-outs.
 rivals "$DISK"
 before=$((${FS[injected_errors]} + ${FS[injected_timeouts]}))
+given=${FS[injected_requeues]}
 faulty --rw=randrw --number_ios=600 &
 faulty=$!
+# shellcheck disable=SC2317  # soon calls it
+begun() {
+	flashsim_get
+	((FS[injected_requeues] > given))
+}
+soon 30 begun || fail "the load with errors does not start"
 for ((n = 0; n < 12; n++)); do
 	sched_set "$DISK" "${RIVALS[n % ${#RIVALS[@]}]}"
 	nap
 done
 sched_set "$DISK" "$SCHED"
+kill -0 $faulty 2>/dev/null || say "the switches took longer than the load"
 wait $faulty || fail "the load with errors failed, see the log"
 load_stop
 quiet

@@ -97,8 +97,13 @@ selected() {
 	fi
 }
 
-# So few tags that the records of a hardware queue are no vmalloc memory.
-null_add allocs memory_backed=1 size=64 submit_queues=2 hw_queue_depth=8
+# So few tags that the records of a hardware queue are no vmalloc memory; and
+# requests take a while, or one would be over before the next one needs a tag.
+add_disk() {
+	null_add allocs memory_backed=1 size=64 submit_queues=2 \
+		hw_queue_depth=8 irqmode=2 completion_nsec=200000
+}
+add_disk
 file=/sys/block/$DISK/queue/scheduler
 none_left "before the first time"
 
@@ -109,7 +114,7 @@ selected "the very first allocation" none
 # A disk that is not known yet needs memory to be remembered.
 for ((n = 0; n < 10; n++)); do
 	null_del allocs
-	null_add allocs memory_backed=1 size=64 submit_queues=2 hw_queue_depth=8
+	add_disk
 	file=/sys/block/$DISK/queue/scheduler
 	inject "$base" $((base + size)) 40 "$file" "$SCHED"
 	selected "an allocation for a new disk" none

@@ -59,7 +59,15 @@ if ((own == 2)); then
 	device requeue=1,10,0,-1 -- memory_backed=1
 	verified
 	holds "$(stat_of "$DISK" requeued) > 10" "null_blk gave some back"
-	device timeout=1,2,0,-1 --
+	if fio --enghelp | grep -qw io_uring; then
+		device requeue=1,10,0,-1 -- memory_backed=1 poll_queues=1
+		run_fio --filename="/dev/$DISK" --direct=1 --rw=randread \
+			--ioengine=io_uring --hipri=1 --iodepth=16 --bs=4k \
+			--size=8m --name=polled
+		holds "$(stat_of "$DISK" polled) > 0" "they were polled"
+		assert_idle "$DISK"
+	fi
+	device timeout=1,5,0,-1 --
 	errors 300
 	holds "$ERRORS > 0" "null_blk let some time out"
 fi
@@ -68,7 +76,7 @@ if [[ -d $timeouts ]]; then
 	echo 1 >"/sys/block/$DISK/io-timeout-fail" || fail "io-timeout-fail"
 	echo 0 >$timeouts/verbose
 	echo -1 >$timeouts/times
-	echo 2 >$timeouts/probability
+	echo 5 >$timeouts/probability
 	errors 300
 	holds "$ERRORS > 0" "the block layer dropped some"
 	echo 0 >$timeouts/probability

@@ -15,7 +15,7 @@ grep -qw io $group/cgroup.controllers || skip "no io controller"
 echo +io >$group/cgroup.subtree_control || fail "the io controller is refused"
 
 null_add crowd memory_backed=1 size=128 submit_queues=2 irqmode=2 \
-	completion_nsec=5000000
+	completion_nsec=$((5000000 * ${LAB_SLOW:-1}))
 sched_set "$DISK" "$SCHED"
 # So slow that they all are there before the first ones have finished.
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1

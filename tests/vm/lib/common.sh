@@ -286,6 +286,19 @@ DRAWN=
 # shellcheck disable=SC2034  # for cases
 draw() { DRAWN=$(($1 + (RANDOM << 15 | RANDOM) % ($2 - $1 + 1))); }
 
+# depth_reset DISK - gives the driver its tags back, which nr_requests takes away
+# when it is written while there is no scheduler
+depth_reset() {
+	local file=/sys/block/$1/queue/nr_requests depth
+	# From another one, so that what is shown is the driver's depth again.
+	[[ $(sched_get "$1") != none ]] || sched_set "$1" mq-deadline
+	sched_set "$1" none
+	read -r depth <"$file"
+	# Written only if it differs from what is shown.
+	{ echo $((depth - 1)) && echo "$depth"; } >"$file" ||
+		fail "nr_requests refuses $depth"
+}
+
 has_tun() { [[ -e /sys/block/$1/queue/iosched/$2 ]]; }
 
 # need_tun DISK NAME - skips if the scheduler has no such tunable
@@ -306,6 +319,7 @@ tun() {
 # then prints the file anew, under load with numbers of other lengths.
 STATS=
 stats_get() {
+	STATS=
 	IFS= read -r -d '' STATS <"/sys/block/$1/queue/iosched/stats" || :
 }
 
@@ -347,6 +361,7 @@ at_rest() {
 	while read -r key value; do
 		[[ -z $key ]] || s[$key]=$value
 	done <<<"$STATS"
+	[[ -n ${s[inflight]-} && -n ${s[completed]-} ]] || return 1
 	((s[queued] == 0 && s[inflight] == 0 &&
 	  s[inserted] == s[dispatched] + s[absorbed] &&
 	  s[dispatched] == s[completed] + s[requeued] + s[polled] +
@@ -359,6 +374,7 @@ assert_idle() {
 	local disk
 	for disk; do
 		[[ $(sched_get "$disk") == "$SCHED" ]] || continue
+		has_stats "$disk" || continue
 		if ! soon 10 at_rest "$disk"; then
 			stats "$disk"
 			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
@@ -593,6 +609,7 @@ lab_reset() {
 	fi
 	for file in /sys/block/*/queue/scheduler; do
 		grep -q '\[none\]' "$file" || echo none >"$file"
+		echo 0 >"${file%scheduler}nomerges"
 	done
 	if [[ -d $NULLB ]]; then
 		for file in "$NULLB"/*/; do
