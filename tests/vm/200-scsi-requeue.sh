@@ -53,11 +53,7 @@ try "host busy with a bound of one" 0x8000
 before=$(stat_of "$DISK" head)
 try "short transfers with a bound of one" 0x100
 holds "$(stat_of "$DISK" head) > $before" "the rest was inserted at the head"
-# The block layer is told that a command takes too long, and the error handler
-# aborts it; then commands that are never answered.
-before=$(stat_of "$DISK" requeued)
-try "commands given up" 0x10000 100
-holds "$(stat_of "$DISK" requeued) > $before" "they were tried again"
+# Commands that are never answered: the error handler aborts them.
 echo 1 >"/sys/block/$DISK/device/timeout" || fail "no time-out of a second"
 before=$(stat_of "$DISK" requeued)
 try "time-outs" 4 300
