@@ -287,7 +287,7 @@ class Runner:
         self.retried = 0
         self.schedulers = {}
         self.bad = []           # reports of guests with our modules
-        self.slow = getattr(kernel.SERIES[args.kernel], "slow", 1)
+        self.slow = kernel.SERIES[args.kernel].slow
 
     def close(self):
         """Ends what still runs."""
@@ -331,7 +331,7 @@ class Runner:
             text = said.read()
             log.write(text)
         self.schedulers[name] = reader.schedulers
-        self.retried += len(re.findall(r"^vm: retry \d+ of", text, re.M))
+        self.retried += vm.boots_retried(text)
         reports = re.findall(r"^vm: the kernel reported: (.*)$", text, re.M)
         if status == 77:
             raise kernel.Unavailable(text.strip().split("\n")[-1])
@@ -400,7 +400,7 @@ def everything(args, facts, share):
         (args.folder / "tests" / t).read_text(errors="replace"))]
     others = [t for t in args.tests if t not in looping]
     runs = len(args.tests) + len(looping) + len(names) * len(others)
-    slow = getattr(kernel.SERIES[args.kernel], "slow", 1)
+    slow = kernel.SERIES[args.kernel].slow
     say(f"{facts['release']}, blktests {commit_of(args.folder)}: "
         f"{len(args.tests)} tests with {args.baseline} and without our "
         f"modules, {len(looping)} that choose schedulers themselves, "
@@ -447,25 +447,13 @@ def main(argv=None):
     """Command line of scripts/blktests."""
     args = parse(sys.argv[1:] if argv is None else argv)
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    kernel.SPEAKER = "blktests"
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
-    try:
+    def body():
         facts = kernel.Store(kernel.cache_dir()).get(args.kernel)
         with tempfile.TemporaryDirectory(prefix="flash-blktests-") as folder:
             return everything(args, facts, pathlib.Path(folder))
-    except options.Interrupted as error:
-        say("interrupted; logs of what was run are in "
-            + options.shown(RESULTS / args.kernel))
-        return 128 + error.number
-    except kernel.Unavailable as error:
-        say(f"kernel {args.kernel} cannot be had: {error}")
-        return 77
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-        say(str(error))
-        return 1
+    return vm.guarded("blktests", say, args.kernel, body,
+                      "interrupted; logs of what was run are in "
+                      + options.shown(RESULTS / args.kernel))
 
 
 if __name__ == "__main__":

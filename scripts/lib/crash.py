@@ -121,11 +121,6 @@ def parse(argv):
 
 # --- what a guest said ------------------------------------------------------
 
-def boots_retried(said):
-    """How often scripts/vm booted again, from what it wrote on stderr."""
-    return len(re.findall(r"^vm: retry \d+ of \d+$", said, re.M))
-
-
 def reported(said):
     """What the kernel complained about, "" if nothing."""
     found = re.findall(r"^vm: the kernel reported: (.*)$", said, re.M)
@@ -156,7 +151,7 @@ class Round:
         self.folder = folder
         self.rng = random.Random(f"{args.seed} {scheduler} {args.kernel} "
                                  f"{number}")
-        self.slow = getattr(kernel.SERIES[args.kernel], "slow", 1)
+        self.slow = kernel.SERIES[args.kernel].slow
         self.bound = self.rng.choice(BOUNDS)
         self.disks = {}
         self.cuts = []
@@ -271,7 +266,7 @@ class Round:
             status = child.wait()
             errors.seek(0)
             said = errors.read()
-        self.retried += boots_retried(said)
+        self.retried += vm.boots_retried(said)
         self.judge_end(killed, status, said, other)
         time.sleep(0.1)
         # Only now: what QEMU had sent is in the disks' sockets until then.
@@ -321,7 +316,7 @@ class Round:
             status = child.wait()
             errors.seek(0)
             said = errors.read()
-        self.retried += boots_retried(said)
+        self.retried += vm.boots_retried(said)
         complaint = reported(said)
         if complaint:
             raise Failed(f"after the cut the kernel reported: {complaint}\n"
@@ -447,7 +442,7 @@ def run(args):
     facts = kernel.Store(kernel.cache_dir()).get(args.kernel)
     names = choose(args, facts)
     count = len(names) * args.rounds
-    slow = getattr(kernel.SERIES[args.kernel], "slow", 1)
+    slow = kernel.SERIES[args.kernel].slow
     say(f"{' '.join(names)} on {facts['release']}, {args.rounds} rounds each,"
         f" seed {args.seed}: about "
         f"{options.minutes(count * ROUND_SECONDS * slow)}, "
@@ -467,22 +462,8 @@ def main(argv=None):
     """Command line of scripts/crash."""
     args = parse(sys.argv[1:] if argv is None else argv)
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    kernel.SPEAKER = "crash"
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
-    try:
-        return run(args)
-    except options.Interrupted as error:
-        say("interrupted; nothing is kept")
-        return 128 + error.number
-    except kernel.Unavailable as error:
-        say(f"kernel {args.kernel} cannot be had: {error}")
-        return 77
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-        say(str(error))
-        return 1
+    return vm.guarded("crash", say, args.kernel, lambda: run(args),
+                      "interrupted; nothing is kept")
 
 
 if __name__ == "__main__":

@@ -363,7 +363,7 @@ def vm_limit(case):
 def _slow(series):
     """How much longer everything takes on it."""
     known = kernel.SERIES.get(series)
-    return getattr(known, "slow", 1) if known else 1
+    return known.slow if known else 1
 
 
 _CASE = re.compile(r"(ok  |FAIL|skip) (\S+) (?:(\w+) )?(\d\d\d-[\w-]+)\.\S+?"

@@ -342,6 +342,34 @@ def run(args):
     return boot(machine, args, log)
 
 
+def boots_retried(said):
+    """How often a guest was booted again, from what this wrote on stderr."""
+    return len(re.findall(r"^vm: retry \d+ of \d+$", said, re.M))
+
+
+def guarded(speaker, say_it, series, body, interrupted):
+    """The exit status of a script that boots guests of one series.
+
+    `body()` returns it; `interrupted` is said after a signal.
+    """
+    def on_signal(number, _):
+        raise options.Interrupted(number)
+    kernel.SPEAKER = speaker
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_signal)
+    try:
+        return body()
+    except options.Interrupted as error:
+        say_it(interrupted)
+        return 128 + error.number
+    except kernel.Unavailable as error:
+        say_it(f"kernel {series} cannot be had: {error}")
+        return NO_KERNEL
+    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+        say_it(str(error))
+        return TROUBLE
+
+
 def main(argv=None):
     """Command line of scripts/vm."""
     args = parse(sys.argv[1:] if argv is None else argv)

@@ -445,7 +445,7 @@ def test_refusals(capsys, argv, word):
 def test_what_vm_says_is_understood():
     said = ("vm: retry 1 of 2\nvm: the kernel reported: oops\n"
             "vm: the kernel reported: WARNING\nvm: console log: /a/b\n")
-    assert crash.boots_retried(said) == 1
+    assert crash.vm.boots_retried(said) == 1
     assert crash.reported(said) == "oops, WARNING"
     assert crash.console_log(said) == pathlib.Path("/a/b")
     assert crash.reported("") == "" and crash.console_log("") is None
