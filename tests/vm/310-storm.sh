@@ -36,7 +36,7 @@ aside() {
 	asides+=($!)
 }
 asides=()
-switch() { echo "${RIVALS[RANDOM % ${#RIVALS[@]}]}" >"$file"; }
+switch() { sched_try "$DISK" "${RIVALS[RANDOM % ${#RIVALS[@]}]}"; }
 depth() {
 	nap
 	draw 4 600
@@ -70,7 +70,7 @@ aside look look
 [[ ! -w /sys/devices/system/cpu/cpu1/online ]] || aside plug plug
 
 for ((n = 0; n < 150; n++)); do
-	switch || fail "a switch failed: $(<"$file")"
+	switch || fail "a switch failed: $TRY_SAID"
 	((n % 10)) || load_alive
 	# Let it work for a moment now and then.
 	((n % 15)) || sleep 0.1

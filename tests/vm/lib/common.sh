@@ -215,11 +215,26 @@ sched_get() {
 
 # sched_set DISK NAME - selects it and looks whether that is so
 sched_set() {
-	local out
-	out=$({ echo "$2" >"/sys/block/$1/queue/scheduler"; } 2>&1) ||
-		fail "cannot select $2 for $1: ${out##*: }"
+	sched_try "$1" "$2" || fail "cannot select $2 for $1: $TRY_SAID"
 	[[ $(sched_get "$1") == "$2" ]] ||
 		fail "selected $2 for $1, but it has $(sched_get "$1")"
+}
+
+# sched_try DISK NAME - selects it, or sets TRY_SAID to what the kernel says.
+# 7.x does not wait for somebody who changes the disk's queues or depth meanwhile,
+# but says EBUSY: there it is tried again.
+TRY_SAID=
+sched_try() {
+	local said=$TMP/tried.$BASHPID n
+	for ((n = 0; n < 200; n++)); do
+		{ echo "$2" >"/sys/block/$1/queue/scheduler"; } 2>"$said" &&
+			return 0
+		TRY_SAID=$(<"$said")
+		TRY_SAID=${TRY_SAID##*: }
+		[[ $KERNEL_SERIES == 7.* && $TRY_SAID == *busy* ]] || return 1
+		nap
+	done
+	return 1
 }
 
 # sched_new DISK - selects the scheduler under test; its counters are zero then
