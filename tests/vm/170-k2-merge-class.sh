@@ -54,6 +54,10 @@ merging() {
 	((late)) || waits 300 "$be" 5 4 1 || late=1
 	((late)) || waits 302 "$rt" 6 4 1 || late=1
 	((late)) || waits 301 "$be" 6 5 1 || late=1	# joins 300, must not reach over to 302
+	((late)) || waits 402 "$be" 7 5 1 || late=1
+	((late)) || waits 500 "$be" 8 5 1 || late=1
+	((late)) || waits 400 "$be" 9 5 1 || late=1
+	((late)) || waits 401 "$be" 8 6 2 || late=1	# 400 swallows 402, which was first
 	if ((late)) || (($(reads_done "$DISK"))); then
 		tun "$DISK" max_inflight 64
 		readers_done
@@ -67,7 +71,7 @@ merging() {
 		while read -r sector count; do
 			echo "$((sector / 8))+$((count / 8))"
 		done | tr '\n' ' ')
-	is "issued" "$got" "0+1 100+3 302+1 99+2 102+1 200+3 300+2 "
+	is "issued" "$got" "0+1 100+3 302+1 99+2 102+1 200+3 300+2 400+3 500+1 "
 	assert_idle "$DISK"
 }
 
