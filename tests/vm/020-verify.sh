@@ -2,13 +2,12 @@
 # shellcheck shell=bash
 # core: fast
 #
-#
 # Proves: what is written comes back, for all request sizes, engines, with and
 # without the page cache, on two hardware queues, while requests are merged; read
 # back through the scheduler and again without it. Neighbours are really merged
 # inside the scheduler.
-# Fails if: in flash_request_merged() the elv_rb_del/elv_rb_add pair is removed
-# and, for the count of merges, if flash_bio_merge() returns false at once.
+# Fails if: flash_requests_merged() does not take the request that goes out of the
+# store or, for the count of merges, if flash_bio_merge() returns false at once.
 
 main_disk
 sched_new "$DISK"
@@ -37,6 +36,18 @@ run_fio --filename="/dev/$DISK" --direct=1 --bs=4k --size=8m --iodepth=64 \
 	--name=s --rw=write --offset=64m --name=t --rw=write --offset=80m
 assert_idle "$DISK"
 holds "$(stat_of "$DISK" merged) > 0" "bios merged into queued requests"
+
+# The blocks of a small area in any order: they meet at both ends and in the
+# middle.
+sched_new "$DISK"
+for n in 1 2 3; do
+	run_fio --filename="/dev/$DISK" --direct=1 --bs=4k --size=256k \
+		--iodepth=64 --ioengine=libaio --rw=randwrite --name=u \
+		--numjobs=8 --offset=112m --offset_increment=256k \
+		--verify=crc32c --verify_fatal=1 --do_verify=1 --randseed=$n
+done
+assert_idle "$DISK"
+holds "$(stat_of "$DISK" absorbed) > 0" "requests joined by a bio between them"
 
 sched_set "$DISK" none
 run_fio "${common[@]}" --verify_only "${jobs[@]}"

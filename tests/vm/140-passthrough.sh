@@ -4,8 +4,7 @@
 # Proves: commands that user space sends straight to the NVMe disk pass while
 # the scheduler keeps requests back under a bound of one, and do not disturb
 # its accounts.
-# Fails if: elv_prepare_request() is emptied (stale records are released), or
-# elv_finish_request() releases a slot without looking at the record.
+# Fails if: elv_finish_request() releases a slot without looking at the record.
 
 command -v nvme >/dev/null || skip "no nvme-cli"
 main_disk
