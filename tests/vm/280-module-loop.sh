@@ -18,18 +18,20 @@ module=/lib/modules/$(uname -r)/updates/$SCHED.ko
 load_start "$one"
 load_start "$two"
 
-# switcher DISK OTHER NAP - until the end; says how often it had the scheduler
+# switcher DISK OTHER NAP - until the end; a line each time it had the scheduler
 switcher() {
-	local file=/sys/block/$1/queue/scheduler had=0
+	local file=/sys/block/$1/queue/scheduler
 	while [[ ! -e $TMP/looped ]]; do
 		# It may be unloaded between its loading and now.
-		echo "$SCHED" >"$file" && had=$((had + 1))
+		echo "$SCHED" >"$file" && echo >>"$TMP/had.$1"
 		sleep "$3"
 		echo "$2" >"$file" || { echo "$1 refuses $2" >"$TMP/bad"; exit 1; }
 		sleep "$3"
 	done 2>/dev/null
-	echo $had >"$TMP/had.$1"
 }
+had() { wc -l <"$TMP/had.$1"; }
+: >"$TMP/had.$one"
+: >"$TMP/had.$two"
 switcher "$one" none 0.05 &
 pids=($!)
 switcher "$two" mq-deadline 0.08 &
@@ -43,7 +45,8 @@ pids+=($!)
 pids+=($!)
 
 gone=0 refused=0
-for ((n = 0; n < 400 && (gone < 8 || refused < 8); n++)); do
+for ((n = 0; n < 400; n++)); do
+	((gone < 8 || refused < 8 || $(had "$one") < 8 || $(had "$two") < 8)) || break
 	out=$(LC_ALL=C busybox rmmod "$SCHED" 2>&1)
 	status=$?
 	case "$status $out" in
@@ -61,9 +64,9 @@ done
 wait "${pids[@]}"
 [[ ! -e $TMP/bad ]] || fail "$(<"$TMP/bad")"
 say "$n rounds: unloaded $gone times, refused $refused times"
-say "selected $(<"$TMP/had.$one") and $(<"$TMP/had.$two") times"
+say "selected $(had "$one") and $(had "$two") times"
 holds "$gone > 3 && $refused > 3"
-holds "$(<"$TMP/had.$one") > 3 && $(<"$TMP/had.$two") > 3"
+holds "$(had "$one") > 3 && $(had "$two") > 3"
 load_alive
 sched_set "$one" "$SCHED"
 sched_set "$two" "$SCHED"
