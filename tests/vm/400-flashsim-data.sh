@@ -80,10 +80,19 @@ mirrored() {
 	same "a buffered copy"
 }
 
+# No collection nor folding goes on behind us.
+calm() {
+	local before n
+	before=$(flashsim_stat nand_reads)
+	for ((n = 0; n < 5; n++)); do nap; done
+	(($(flashsim_stat nand_reads) == before))
+}
+
 # Less than a program stays in the write buffer, until a flush comes.
 buffered() {
 	dd if="$mirror" of="/dev/$DISK" bs=4k count=1 oflag=direct conv=notrunc \
 		status=none || fail "cannot write"
+	soon 30 calm || fail "the device is never done"
 	flashsim_reset
 	holds "$(flashsim_stat buffer_bytes) > 0" "in the buffer"
 	dd if="/dev/$DISK" bs=4k count=1 iflag=direct status=none |
