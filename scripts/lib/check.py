@@ -21,6 +21,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import earlier
 import kernel
 import matrix
 import options
@@ -151,13 +152,14 @@ def all_cases():
 class Suite:
     """Runs things and keeps count."""
 
-    def __init__(self):
+    def __init__(self, resume=False):
         self.count = {"pass": 0, "fail": 0, "skip": 0}
         self.failures = []
         self.lost = 0           # guests, to a fault of QEMU's
         self.children = set()
         self.retried = 0
         self.matrix = matrix.Matrix()
+        self.earlier = earlier.Earlier(RESULTS / "earlier.json", CASES, resume)
 
     @staticmethod
     def tell(verdict, name, reason=""):
@@ -540,6 +542,7 @@ def boot(suite, series, machine, names, number, limit):
                 stuck = stuck or line.startswith("run: the guest is stuck")
                 if words[:1] == ["CASES"]:
                     planned = line.split()[1:]
+                    suite.earlier.plan(series, machine, names, planned)
                 elif words[:1] == ["CASE"] and len(words) >= 4:
                     reason = words[4].strip() if len(words) > 4 else ""
                     done.append(words[1])
@@ -548,6 +551,8 @@ def boot(suite, series, machine, names, number, limit):
                     late.append((words[2].lower(), name, reason, words[1]))
                     suite.matrix.add(series, words[1].rpartition(".")[2],
                                      words[2].lower(), int(words[3]))
+                    suite.earlier.add(series, machine, words[1],
+                                      words[2].lower(), int(words[3]), reason)
                     suite.tell(*late[-1][:3])
             status = child.wait()
             suite.children.discard(child)
@@ -584,6 +589,7 @@ def boot(suite, series, machine, names, number, limit):
                    f"(status {status} of scripts/vm)", said)
         return left[1:]
     if status == 125 and not any(v == "fail" for v, *_ in late):
+        suite.earlier.drop(series, machine, done)
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} kernel", "it reported something", said)
     elif status not in (0, 1, 125):
@@ -592,13 +598,29 @@ def boot(suite, series, machine, names, number, limit):
     return []
 
 
+def without_earlier(suite, series, machine, names):
+    """Names of cases without those that --resume leaves out, which count."""
+    left = []
+    for name in names:
+        found = suite.earlier.done(series, machine, name)
+        if not found:
+            left.append(name)
+        for case, verdict, seconds, reason in found:
+            suite.matrix.add(series, case.rpartition(".")[2], verdict, seconds)
+            suite.note(verdict, f"{series} {case} ({seconds} s, earlier)",
+                       reason)
+    return left
+
+
 def check_vm(suite, leg, machine, names, limit):
     """Cases in as few guests as it takes."""
     series = leg.series
+    names = without_earlier(suite, series, machine, names)
     for old in RESULTS.glob(f"vm-{series}-{machine}-*"):
         shutil.rmtree(old, ignore_errors=True)
     for number in range(1, BOOTS_MAX + 1):
-        names = boot(suite, series, machine, names, number, limit)
+        if names:
+            names = boot(suite, series, machine, names, number, limit)
         if not names:
             return
         print(f"  a new guest for the other {len(names)}", flush=True)
@@ -623,6 +645,9 @@ def parse(argv):
                         help="leave out the cases that take longest")
     parser.add_argument("--case", action="append", metavar="NAME",
                         help="only this case of tests/vm; may be repeated")
+    parser.add_argument("--resume", action="store_true",
+                        help="leave out the cases that earlier runs passed "
+                        "with the same sources; their results count")
     parser.add_argument("--list", action="store_true",
                         help="print what would be run")
     parser.add_argument("--table", action="store_true",
@@ -777,6 +802,7 @@ def kernels(suite, args):
                 leg.series)
             suite.matrix.begin(leg.series, leg.which,
                                ready[leg.series]["release"])
+            suite.earlier.begin(leg.series, ready[leg.series]["release"])
         except kernel.Unavailable as error:
             suite.matrix.absent(leg.series, str(error))
             suite.note("skip", f"{leg.series} everything",
@@ -835,7 +861,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, on_signal)
     started = time.monotonic()
-    suite = Suite()
+    suite = Suite(args.resume)
     try:
         announce(args)
         with kernel.locked(REPO / "build" / ".check.lock",
@@ -845,8 +871,8 @@ def main():
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         suite.stop()
-        print(f"check: ended by {signal.Signals(error.number).name}",
-              file=sys.stderr)
+        print(f"check: ended by {signal.Signals(error.number).name}; "
+              "--resume goes on", file=sys.stderr)
         return 128 + error.number
     except BrokenPipeError:
         suite.stop()

@@ -30,6 +30,7 @@ import check
 import kernel
 import options
 import sourcekernel
+import sources
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -227,38 +228,9 @@ def page(text, mutants):
 # Copies of the project
 
 
-def _files():
-    """Paths of what makes up the project, changes that nobody has committed
-    included."""
-    try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=REPO,
-            check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL)
-        names = listed.stdout.decode().split("\0") \
-            if listed.returncode == 0 else []
-    except OSError:
-        names = []
-    if not any(names):
-        # No repository, such as an archive of it
-        names = [str(p.relative_to(REPO)) for p in REPO.rglob("*")]
-        names = [n for n in names if "__pycache__" not in n and
-                 n.split("/")[0] not in ("build", ".git")]
-    return sorted(n for n in names if n and
-                  (os.path.islink(REPO / n) or os.path.isfile(REPO / n)))
-
-
-def tree_key():
-    """What a test may depend on, as one word."""
-    digest = hashlib.sha256()
-    for name in _files():
-        if name.startswith(_ASIDE) or "/" not in name and \
-                name.endswith(".md"):
-            continue
-        data = os.readlink(REPO / name).encode() \
-            if os.path.islink(REPO / name) else (REPO / name).read_bytes()
-        digest.update(f"{name} {len(data)}\n".encode() + data)
-    return digest.hexdigest()[:16]
+def aside(name):
+    """Does no test of a mutant depend on this file?"""
+    return name.startswith(_ASIDE) or "/" not in name and name.endswith(".md")
 
 
 class Tree:
@@ -274,7 +246,7 @@ class Tree:
         A file that differs gets a new time, never the original's: make must
         see that it is not the one that objects were made from.
         """
-        wanted = set(_files())
+        wanted = set(sources.files())
         for path in self.top.rglob("*"):
             name = str(path.relative_to(self.top))
             if name.split("/")[0] == "build" or name in wanted or \
@@ -643,7 +615,7 @@ class Results:
         if self.old.get("schema") != 1:
             self.old = {}
         self.data = {"schema": 1, "commit": options.commit(),
-                     "tree": tree_key(), "kernels": {}, "baseline": {},
+                     "tree": sources.key(aside), "kernels": {}, "baseline": {},
                      "mutants": {}}
 
     def before(self, what, name):

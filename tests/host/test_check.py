@@ -15,7 +15,9 @@ sys.dont_write_bytecode = True
 check = importlib.import_module("check")
 kernel = importlib.import_module("kernel")
 matrix = importlib.import_module("matrix")
+earlier = importlib.import_module("earlier")
 schedulers = importlib.import_module("schedulers")
+sources = importlib.import_module("sources")
 
 FIVE = ("a", "b", "c", "d", "k2")
 
@@ -266,8 +268,10 @@ CASE 030-c.x SKIP 0 no such thing
 """
 
 
-def test_a_guest_that_dies(tmp_path, monkeypatch):
+def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
     monkeypatch.setattr(check, "RESULTS", tmp_path)
+    for name in ("010-a", "020-b", "030-c"):
+        (tmp_path / f"{name}.sh").write_text("")
     script = tmp_path / "scripts" / "vm"
     script.parent.mkdir()
     script.write_text(f"#!/bin/sh\ncat <<'END'\n{GUEST}END\n"
@@ -286,6 +290,77 @@ def test_a_guest_that_dies(tmp_path, monkeypatch):
     check.boot(suite, "6.1", "default", ["010-a"], 2, 100)
     assert {p.name for p in tmp_path.glob("vm-*")} == {
         "vm-6.1-default-1", "vm-6.1-default-2"}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "REPO", tmp_path)
+    for name in ("tests/vm/010-a.sh", "tests/vm/020-b.sh", "common/x.c"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("as it was")
+
+    def again(resume=True):
+        store = earlier.Earlier(tmp_path / "build/earlier.json",
+                                tmp_path / "tests/vm", resume)
+        store.begin("6.1", "r")
+        return store
+    store = again()
+    store.plan("6.1", "default", ["010-a", "020-b.k2"],
+               ["010-a.k2", "010-a.piq", "020-b.k2"])
+    return store, again, tmp_path
+
+
+def test_what_passed_earlier(project):
+    store, again, _ = project
+    store.add("6.1", "default", "010-a.k2", "pass", 3)
+    # Not all of it, so far.
+    assert again().done("6.1", "default", "010-a") == []
+    store.add("6.1", "default", "010-a.piq", "skip", 0, "no such thing")
+    store.add("6.1", "default", "020-b.k2", "fail", 5)
+    assert again().done("6.1", "default", "010-a") == [
+        ("010-a.k2", "pass", 3, ""), ("010-a.piq", "skip", 0, "no such thing")]
+    assert again().done("6.1", "default", "020-b.k2") == []
+    assert again().done("6.1", "default", "030-c") == []
+    assert again().done("6.1", "scsi", "010-a") == []
+    assert again(False).done("6.1", "default", "010-a") == []
+
+
+@pytest.mark.parametrize("change", ["tests/vm/010-a.sh", "common/x.c",
+                                    "release", "fail", "drop"])
+def test_what_passed_earlier_is_tried_again(project, change):
+    store, again, top = project
+    for case in ("010-a.k2", "010-a.piq"):
+        store.add("6.1", "default", case, "pass", 3)
+    (top / "tests/vm/020-b.sh").write_text("changed")
+    assert again().done("6.1", "default", "010-a")
+    if "/" in change:
+        (top / change).write_text("changed")
+    elif change == "release":
+        store.begin("6.1", "another")
+        store.add("6.1", "default", "020-b.k2", "pass", 3)
+    elif change == "fail":
+        store.add("6.1", "default", "010-a.piq", "fail", 3)
+    else:
+        store.drop("6.1", "default", ["010-a.k2"])
+    assert again().done("6.1", "default", "010-a") == []
+
+
+def test_resumed_cases_count(project, monkeypatch, tmp_path):
+    store, again, _ = project
+    store.add("6.1", "default", "020-b.k2", "pass", 3)
+    booted = []
+    monkeypatch.setattr(check, "boot", lambda *args: booted.append(args[3]))
+    monkeypatch.setattr(check, "RESULTS", tmp_path / "none")
+    suite = check.Suite()
+    suite.earlier = again()
+    suite.matrix.begin("6.1", "all", "r")
+    leg = check.Leg("6.1", [], "all")
+    check.check_vm(suite, leg, "default", ["010-a", "020-b.k2"], 9)
+    assert booted == [["010-a"]] and suite.count["pass"] == 1
+    assert suite.matrix.series["6.1"]["schedulers"]["k2"]["seconds"] == 3
+    check.check_vm(suite, leg, "default", ["020-b.k2"], 9)
+    assert booted == [["010-a"]] and suite.count["pass"] == 2
 
 
 def test_matrix(tmp_path, capsys):

@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 mutants = importlib.import_module("mutants")
 options = importlib.import_module("options")
+sources = importlib.import_module("sources")
 
 ALL = mutants.all_mutants()
 EACH = pytest.mark.parametrize("mutant", ALL, ids=[m.name for m in ALL])
@@ -230,6 +231,7 @@ def _project(tmp_path, monkeypatch):
         (top / name).write_text(text)
     subprocess.run(["git", "init", "-q", top], check=True)
     monkeypatch.setattr(mutants, "REPO", top)
+    monkeypatch.setattr(sources, "REPO", top)
     return top
 
 
@@ -281,14 +283,14 @@ def test_stale_patches_are_found(project, old, new, words):
 
 
 def test_key_follows_what_tests_depend_on(project):
-    before = mutants.tree_key()
+    before = sources.key(mutants.aside)
     (project / "docs").mkdir()
     (project / "docs/page.md").write_text("x")
     (project / "README.md").write_text("y")
     (project / "tests/mutants/02-y.patch").write_text("y")
-    assert mutants.tree_key() == before
+    assert sources.key(mutants.aside) == before
     (project / "src/file").write_text("one\n")
-    assert mutants.tree_key() != before
+    assert sources.key(mutants.aside) != before
 
 
 # All of it, with tests that look for a word in a file

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which cases of tests/vm passed in earlier runs of the same sources.
+
+A run on all kernels takes hours: scripts/check --resume goes on after one that
+was ended, or after a mend of the one case that failed.
+"""
+
+import hashlib
+import json
+import re
+
+import sources
+
+# A case depends on its own file and on everything but the other cases, pages,
+# and what tests and mends our scripts.
+_ASIDE = re.compile(r"tests/vm/\d\d\d-[^/]*\.sh|tests/(host|mutants)/.*|"
+                    r"docs/.*|scripts/(lib/)?mutants.*|.*\.md")
+
+
+class Earlier:
+    """Results in a file, written as they come."""
+
+    def __init__(self, path, cases, resume):
+        self.path = path
+        self.cases = cases
+        self.key = sources.key(_ASIDE.fullmatch)
+        self.series = {}
+        if not resume:
+            return
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if found["key"] == self.key:
+                self.series = found["series"]
+        except (OSError, ValueError, KeyError):
+            pass
+
+    def _hash(self, name):
+        path = self.cases / f"{name.partition('.')[0]}.sh"
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+
+    def _guests(self, series, machine):
+        entry = self.series.setdefault(series, {"release": "", "guests": {}})
+        return entry["guests"].setdefault(
+            machine, {"planned": {}, "results": {}})
+
+    def begin(self, series, release):
+        """What another kernel did says nothing."""
+        if self.series.get(series, {}).get("release") != release:
+            self.series[series] = {"release": release, "guests": {}}
+
+    def plan(self, series, machine, names, planned):
+        """Of which results each name in the list of a guest consists."""
+        guests = self._guests(series, machine)
+        for name in names:
+            guests["planned"][name] = [
+                case for case in planned
+                if name in (case, case.rpartition(".")[0])]
+
+    def add(self, series, machine, case, verdict, seconds, reason=""):
+        """One result."""
+        results = self._guests(series, machine)["results"]
+        results.pop(case, None)
+        if verdict != "fail":
+            results[case] = [verdict, seconds, reason, self._hash(case)]
+        self._save()
+
+    def drop(self, series, machine, cases):
+        """The kernel reported something, and nobody knows when."""
+        for case in cases:
+            self._guests(series, machine)["results"].pop(case, None)
+        self._save()
+
+    def done(self, series, machine, name):
+        """[(case, verdict, seconds, reason)], [] if not all of it passed."""
+        guests = self._guests(series, machine)
+        found = [(case, guests["results"].get(case))
+                 for case in guests["planned"].get(name, ())]
+        if any(not result or result[3] != self._hash(case)
+               for case, result in found):
+            return []
+        return [(case, *result[:3]) for case, result in found]
+
+    def _save(self):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text(json.dumps({"key": self.key, "series": self.series},
+                                  indent=1) + "\n", encoding="utf-8")
+        new.replace(self.path)
