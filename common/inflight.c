@@ -106,6 +106,31 @@ static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 	       !list_empty_careful(&hctx->dispatch);
 }
 
+/* The bits change under the lock, and are read without it, a word at a time. */
+static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
+{
+	unsigned long *word = &fq->work[BIT_WORD(n)];
+
+	lockdep_assert_held(&fq->lock);
+	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
+}
+
+/* The first hardware queue from @n on with requests of its own; or nr_hctx. */
+static unsigned int flash_next_work(const struct flash_queue *fq,
+				    unsigned int n)
+{
+	while (n < fq->nr_hctx) {
+		unsigned long word = READ_ONCE(fq->work[BIT_WORD(n)]) >>
+				     (n % BITS_PER_LONG);
+
+		if (word)
+			return min_t(unsigned int, n + __ffs(word),
+				     fq->nr_hctx);
+		n = round_down(n, BITS_PER_LONG) + BITS_PER_LONG;
+	}
+	return fq->nr_hctx;
+}
+
 /*
  * Run a hardware queue that has requests of its own.
  *
@@ -122,12 +147,10 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	if (prefer < fq->nr_hctx && test_bit(prefer, fq->work))
 		hctx = fq->hctx[prefer]->hctx;
 
-	if (!hctx || flash_blocked(hctx)) {
-		for_each_set_bit(n, fq->work, fq->nr_hctx) {
+	for (n = 0; n < fq->nr_hctx && (!hctx || flash_blocked(hctx)); n++) {
+		n = flash_next_work(fq, n);
+		if (n < fq->nr_hctx)
 			hctx = fq->hctx[n]->hctx;
-			if (!flash_blocked(hctx))
-				break;
-		}
 	}
 
 	/* Emptied meanwhile: whoever took the last request has seen our slot. */
@@ -229,7 +252,7 @@ void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
 	lockdep_assert_held(&fq->lock);
 
 	if (!fh->queued)
-		__set_bit(fh->hctx->queue_num, fq->work);
+		flash_work_set(fq, fh->hctx->queue_num, true);
 	WRITE_ONCE(fh->queued, fh->queued + 1);
 	WRITE_ONCE(fq->queued, fq->queued + 1);
 }
@@ -245,7 +268,7 @@ void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
 
 	WRITE_ONCE(fh->queued, fh->queued - 1);
 	if (!fh->queued)
-		__clear_bit(fh->hctx->queue_num, fq->work);
+		flash_work_set(fq, fh->hctx->queue_num, false);
 	WRITE_ONCE(fq->queued, fq->queued - 1);
 }
 
