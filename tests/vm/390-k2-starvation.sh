@@ -124,13 +124,13 @@ patient=$!
 # shellcheck disable=SC2317  # soon calls it
 there() { arrays "$DISK" | grep -q '^nrt queued [1-9]' ; }
 soon 30 there || fail "no best effort waits"
+trace_start block_rq_insert,block_rq_issue "$DISK"
 rt=$(stat_of "$DISK" served_rt)
 # shellcheck disable=SC2317  # soon calls it
 enough() {
 	stat_get "$DISK" served_rt
 	((STAT >= rt + 600))
 }
-trace_start block_rq_insert,block_rq_issue "$DISK"
 soon 60 enough || fail "the flood stands still"
 trace_stop "$TMP/trace"
 # Where the flood has nothing that waits, as on a slow machine now and then, best
