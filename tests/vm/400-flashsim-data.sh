@@ -80,9 +80,11 @@ mirrored() {
 	same "a buffered copy"
 }
 
-# No collection nor folding goes on behind us.
+# No collection nor folding goes on behind us, nor is anything left to fold,
+# which begins when the device has been idle for a while.
 calm() {
 	local before n
+	(($(flashsim_stat slc_bytes) == 0)) || return 1
 	before=$(flashsim_stat nand_reads)
 	for ((n = 0; n < 5; n++)); do nap; done
 	(($(flashsim_stat nand_reads) == before))
