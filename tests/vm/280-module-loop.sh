@@ -46,7 +46,8 @@ pids+=($!)
 
 gone=0 refused=0
 for ((n = 0; n < 400; n++)); do
-	((gone < 8 || refused < 8 || $(had "$one") < 8 || $(had "$two") < 8)) || break
+	((gone < 8 || refused < 8)) ||
+		(($(had "$one") < 8 || $(had "$two") < 8)) || break
 	out=$(LC_ALL=C busybox rmmod "$SCHED" 2>&1)
 	status=$?
 	case "$status $out" in
