@@ -111,7 +111,6 @@ static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
 {
 	unsigned long *word = &fq->work[BIT_WORD(n)];
 
-	lockdep_assert_held(&fq->lock);
 	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
 }
 
@@ -124,8 +123,7 @@ static unsigned int flash_next_work(const struct flash_queue *fq,
 				     (n % BITS_PER_LONG);
 
 		if (word)
-			return min_t(unsigned int, n + __ffs(word),
-				     fq->nr_hctx);
+			return n + __ffs(word);
 		n = round_down(n, BITS_PER_LONG) + BITS_PER_LONG;
 	}
 	return fq->nr_hctx;
@@ -147,10 +145,13 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	if (prefer < fq->nr_hctx && test_bit(prefer, fq->work))
 		hctx = fq->hctx[prefer]->hctx;
 
-	for (n = 0; n < fq->nr_hctx && (!hctx || flash_blocked(hctx)); n++) {
-		n = flash_next_work(fq, n);
-		if (n < fq->nr_hctx)
+	if (!hctx || flash_blocked(hctx)) {
+		for (n = flash_next_work(fq, 0); n < fq->nr_hctx;
+		     n = flash_next_work(fq, n + 1)) {
 			hctx = fq->hctx[n]->hctx;
+			if (!flash_blocked(hctx))
+				break;
+		}
 	}
 
 	/* Emptied meanwhile: whoever took the last request has seen our slot. */
