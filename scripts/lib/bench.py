@@ -261,10 +261,7 @@ class Bench:
             record["fio"] = json.loads(raw["fio"][raw["fio"].index("{"):])
         except (KeyError, ValueError):
             record["fio"] = None
-        # At once or not at all: a signal may come at any time.
-        new = self.out / f"{name}.json.new"
-        new.write_text(json.dumps(record, indent=1) + "\n")
-        new.replace(self.out / f"{name}.json")
+        options.write_json(self.out / f"{name}.json", record)
         record["label"] = run["label"]
         self.records.append(record)
         failed = [key for key, check in result["checks"].items()

@@ -10,7 +10,6 @@ not on this machine or what else runs on it.
 
 import collections
 import datetime
-import json
 import pathlib
 import re
 import shlex
@@ -590,15 +589,9 @@ class BenchCost:
             "time": datetime.datetime.now(
                 datetime.timezone.utc).isoformat(timespec="seconds"),
             **self.circumstances(), **self.parts, "result": result}
-        self.write(f"{name}.{repeat}.json", record)
+        options.write_json(self.out / f"{name}.{repeat}.json", record)
         self.progress.done(
             name, True, f"{result['busy_ns_per_io']:.0f} ns an I/O")
-
-    def write(self, name, record):
-        """At once or not at all: a signal may come at any time."""
-        new = self.out / (name + ".new")
-        new.write_text(json.dumps(record, indent=1) + "\n")
-        new.replace(self.out / name)
 
     def stop_vm(self):
         """Ends scripts/vm, and with it the guest."""
@@ -631,7 +624,7 @@ class BenchCost:
                 plot(self.out / "plot.png", summary)
             except (OSError, ValueError, RuntimeError) as error:
                 self.trouble.append(f"no plot: {error}")
-        self.write("summary.json", summary)
+        options.write_json(self.out / "summary.json", summary)
         if lines:
             show(self.progress.console, summary)
         runs = sum(map(len, self.results.values()))

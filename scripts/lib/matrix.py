@@ -5,6 +5,8 @@ import json
 import sys
 import time
 
+import options
+
 # Row for what is nobody's: a guest that did not come up, say.
 MACHINE = "(machine)"
 
@@ -44,10 +46,7 @@ class Matrix:
                 continue
             old[name] = {**entry, "commit": commit}
         path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(".new")
-        new.write_text(json.dumps({"schema": 1, "series": old}, indent=1)
-                       + "\n")
-        new.replace(path)
+        options.write_json(path, {"schema": 1, "series": old})
 
 
 def load(path):

@@ -17,7 +17,6 @@ import os
 import pathlib
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -639,10 +638,7 @@ class Results:
         whole["time"] = datetime.datetime.now(datetime.timezone.utc).strftime(
             "%Y-%m-%dT%H:%M:%SZ")
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_suffix(".new")
-        temporary.write_text(json.dumps(whole, indent=1) + "\n",
-                             encoding="utf-8")
-        temporary.replace(self.path)
+        options.write_json(self.path, whole)
 
 
 WORDS = {"caught": "caught ", "missed": "MISSED ", "stale": "STALE  ",

@@ -2,6 +2,7 @@
 """What the command lines of our scripts have in common."""
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -105,6 +106,13 @@ def commit():
     """The project's commit, "-dirty" behind it if files differ."""
     return output_of("git", "describe", "--always", "--dirty", "--abbrev=12",
                      "--match=v[0-9]*") or "unknown"
+
+
+def write_json(path, what):
+    """At once or not at all: a signal may come at any time."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
 
 
 def shown(path):

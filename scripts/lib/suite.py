@@ -258,13 +258,6 @@ def load_records(folder):
     return found
 
 
-def write_json(path, what):
-    """At once or not at all: a signal may come at any time."""
-    new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(what, indent=1) + "\n")
-    new.replace(path)
-
-
 # --- a suite -----------------------------------------------------------------
 
 class Session:
@@ -319,7 +312,7 @@ class Session:
         """What --resume needs."""
         self.out.mkdir(parents=True, exist_ok=True)
         args = self.args
-        write_json(self.out / "plan", {
+        options.write_json(self.out / "plan", {
             "suite": self.suite.name, "form": args.form,
             "kernel": args.kernel, "commit": self.commit,
             "seeds": args.seeds, "only": args.only, "repeat": args.repeat,
@@ -461,7 +454,7 @@ class Session:
             self.progress.done(machine.number, name, False, "not understood")
             return
         record = self.record(machine, run, result)
-        write_json(self.out / f"{name}.json", record)
+        options.write_json(self.out / f"{name}.json", record)
         self.records.append(record)
         failed = [key for key, check in result["checks"].items()
                   if not check["passed"]]
@@ -558,7 +551,7 @@ class Session:
                 "interrupted": bool(stopped), "trouble": self.trouble,
                 "left_out": self.left_out,
                 "vm_statuses": self.statuses})
-        write_json(self.out / "summary.json", summary)
+        options.write_json(self.out / "summary.json", summary)
         suitereport.results(self.progress.console, summary)
         repeated = suitedata.repeats(records)
         same = True

@@ -300,7 +300,7 @@ def main(suite, args, planned):
             **facts, "seconds": round(time.monotonic() - begun, 1),
             "runs_planned": len(runs), "interrupted": bool(stopped),
             "trouble": trouble, "left_out": left_out})
-    engine.write_json(out / "summary.json", summary)
+    options.write_json(out / "summary.json", summary)
     suitereport.results(progress.console, summary)
     for text in trouble:
         say(f"trouble: {text}")
@@ -327,6 +327,6 @@ def _one(device, run, scratch, out, facts, lists, progress):
         progress.done(0, run["id"], False, "fio's output not understood")
         return
     made = record(run, result, device, facts)
-    engine.write_json(out / f"{run['id']}.json", made)
+    options.write_json(out / f"{run['id']}.json", made)
     records.append(made)
     progress.done(0, run["id"], made["passed"], engine.headline(made))

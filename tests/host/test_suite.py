@@ -21,6 +21,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
+options = importlib.import_module("options")
 suite = importlib.import_module("suite")
 suitedata = importlib.import_module("suitedata")
 suitehost = importlib.import_module("suitehost")
@@ -652,7 +653,7 @@ def test_repeats_and_compare():
 def test_compare_directories(tmp_path, capsys, factor, status):
     for name, value in (("a", 1.0), ("b", factor)):
         (tmp_path / name).mkdir()
-        suite.write_json(tmp_path / name / "x.json", record(factor=value))
+        options.write_json(tmp_path / name / "x.json", record(factor=value))
         (tmp_path / name / "summary.json").write_text('{"kind": "suite"}')
         (tmp_path / name / "broken.json").write_text("{")
     argv = ["--compare", str(tmp_path / "a"), str(tmp_path / "b")]
