@@ -525,7 +525,7 @@ def boot(suite, series, machine, names, number, limit):
     """One guest for these cases; those that it did not get to run, or None."""
     out = RESULTS / f"vm-{series}-{machine}-{number}"
     out.mkdir(parents=True)
-    label = f"{series}" + ("" if machine == "default" else f" {machine}")
+    label = label_of(series, machine)
     planned, done, late, stuck = [], [], [], False
     disks = Disks()
     try:
@@ -589,13 +589,20 @@ def boot(suite, series, machine, names, number, limit):
                    f"(status {status} of scripts/vm)", said)
         return left[1:]
     if status == 125 and not any(v == "fail" for v, *_ in late):
+        # Nobody knows of which case.
         suite.earlier.drop(series, machine, done)
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} kernel", "it reported something", said)
     elif status not in (0, 1, 125):
+        suite.earlier.drop(series, machine, done)
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
     return []
+
+
+def label_of(series, machine):
+    """A kernel, and the machine if that is not the usual one."""
+    return series if machine == "default" else f"{series} {machine}"
 
 
 def without_earlier(suite, series, machine, names):
@@ -607,8 +614,8 @@ def without_earlier(suite, series, machine, names):
             left.append(name)
         for case, verdict, seconds, reason in found:
             suite.matrix.add(series, case.rpartition(".")[2], verdict, seconds)
-            suite.note(verdict, f"{series} {case} ({seconds} s, earlier)",
-                       reason)
+            suite.note(verdict, f"{label_of(series, machine)} {case} "
+                       f"({seconds} s, earlier)", reason)
     return left
 
 
@@ -616,11 +623,12 @@ def check_vm(suite, leg, machine, names, limit):
     """Cases in as few guests as it takes."""
     series = leg.series
     names = without_earlier(suite, series, machine, names)
+    if not names:
+        return
     for old in RESULTS.glob(f"vm-{series}-{machine}-*"):
         shutil.rmtree(old, ignore_errors=True)
     for number in range(1, BOOTS_MAX + 1):
-        if names:
-            names = boot(suite, series, machine, names, number, limit)
+        names = boot(suite, series, machine, names, number, limit)
         if not names:
             return
         print(f"  a new guest for the other {len(names)}", flush=True)

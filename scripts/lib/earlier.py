@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 
+import options
 import sources
 
 # A case depends on its own file and on everything but the other cases, pages,
@@ -38,8 +39,7 @@ class Earlier:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
     def _guests(self, series, machine):
-        entry = self.series.setdefault(series, {"release": "", "guests": {}})
-        return entry["guests"].setdefault(
+        return self.series[series]["guests"].setdefault(
             machine, {"planned": {}, "results": {}})
 
     def begin(self, series, release):
@@ -48,23 +48,26 @@ class Earlier:
             self.series[series] = {"release": release, "guests": {}}
 
     def plan(self, series, machine, names, planned):
-        """Of which results each name in the list of a guest consists."""
+        """Of which results each name in the list of a guest consists.
+
+        What is tried again has no result until it gets one: a guest may die.
+        """
         guests = self._guests(series, machine)
         for name in names:
             guests["planned"][name] = [
                 case for case in planned
                 if name in (case, case.rpartition(".")[0])]
+        self.drop(series, machine, planned)
 
     def add(self, series, machine, case, verdict, seconds, reason=""):
         """One result."""
-        results = self._guests(series, machine)["results"]
-        results.pop(case, None)
         if verdict != "fail":
-            results[case] = [verdict, seconds, reason, self._hash(case)]
-        self._save()
+            self._guests(series, machine)["results"][case] = [
+                verdict, seconds, reason, self._hash(case)]
+            self._save()
 
     def drop(self, series, machine, cases):
-        """The kernel reported something, and nobody knows when."""
+        """What is known of these does not count any more."""
         for case in cases:
             self._guests(series, machine)["results"].pop(case, None)
         self._save()
@@ -83,7 +86,4 @@ class Earlier:
 
     def _save(self):
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
-        new.write_text(json.dumps({"key": self.key, "series": self.series},
-                                  indent=1) + "\n", encoding="utf-8")
-        new.replace(self.path)
+        options.write_json(self.path, {"key": self.key, "series": self.series})

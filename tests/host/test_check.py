@@ -280,6 +280,7 @@ def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
     monkeypatch.setattr(check, "REPO", tmp_path)
     suite = check.Suite()
     suite.matrix.begin("6.1", "all", "r")
+    suite.earlier.begin("6.1", "r")
     left = check.boot(suite, "6.1", "default", ["010-a"], 1, 100)
     assert left == [] and suite.retried == 1
     assert suite.count == {"pass": 1, "fail": 2, "skip": 1}
@@ -290,6 +291,26 @@ def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
     check.boot(suite, "6.1", "default", ["010-a"], 2, 100)
     assert {p.name for p in tmp_path.glob("vm-*")} == {
         "vm-6.1-default-1", "vm-6.1-default-2"}
+
+
+@pytest.mark.parametrize("status, known", [(0, True), (125, False),
+                                           (7, False)])
+def test_a_guest_in_trouble_proves_nothing(cases, tmp_path, monkeypatch,
+                                           status, known):
+    monkeypatch.setattr(check, "RESULTS", tmp_path)
+    (tmp_path / "010-a.sh").write_text("")
+    script = tmp_path / "scripts" / "vm"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho CASES 010-a.k2\n"
+                      f"echo CASE 010-a.k2 PASS 3\nexit {status}\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(check, "REPO", tmp_path)
+    suite = check.Suite(resume=True)
+    suite.matrix.begin("6.1", "all", "r")
+    suite.earlier.begin("6.1", "r")
+    check.boot(suite, "6.1", "wide", ["010-a"], 1, 100)
+    assert bool(suite.earlier.done("6.1", "wide", "010-a")) == known
+    assert suite.count["fail"] == (not known)
 
 
 @pytest.fixture
@@ -331,7 +352,7 @@ def test_what_passed_earlier(project):
 
 
 @pytest.mark.parametrize("change", ["tests/vm/010-a.sh", "common/x.c",
-                                    "release", "fail", "drop"])
+                                    "release", "guest", "drop"])
 def test_what_passed_earlier_is_tried_again(project, change):
     store, again, top = project
     for case in ("010-a.k2", "010-a.piq"):
@@ -343,7 +364,10 @@ def test_what_passed_earlier_is_tried_again(project, change):
     elif change == "release":
         store.begin("6.1", "another")
         store.add("6.1", "default", "020-b.k2", "pass", 3)
-    elif change == "fail":
+    elif change == "guest":
+        # It may have died since, or have failed the case.
+        store.plan("6.1", "default", ["010-a"], ["010-a.k2", "010-a.piq"])
+        store.add("6.1", "default", "010-a.k2", "pass", 3)
         store.add("6.1", "default", "010-a.piq", "fail", 3)
     else:
         store.drop("6.1", "default", ["010-a.k2"])
