@@ -30,6 +30,9 @@
 #define FS_GC_CMDS		1024
 /* Idle time after which the SLC buffer is folded. */
 #define FS_SLC_IDLE_NS		(200 * NSEC_PER_MSEC)
+/* fs_dev.may_end: no limit; and the largest one. */
+#define FS_ALL			UINT_MAX
+#define FS_MAX_HOLD		65535
 
 enum fs_fate { FS_SERVE, FS_ERROR, FS_TIMEOUT, FS_REQUEUE };
 
@@ -47,12 +50,17 @@ struct fs_rq {
 
 /**
  * struct fs_dev - a device
- * @lock: guards @sim, @armed, @faults and @injected
+ * @lock: guards @sim, @armed, @faults, @injected and what is kept back
  * @sim: the model
  * @timer: fires at the model's next event
  * @armed: when that is; SIM_NEVER: it is not armed
  * @faults: which requests are hit
  * @injected: how many, by fate; [FS_SERVE]: those refused
+ * @kept: requests that the model has done with and that are kept back
+ * @kept_end: where the next one is linked to
+ * @nr_kept: how many there are
+ * @may_end: so many more may end; FS_ALL: nothing is kept back
+ * @closing: nothing is any more, the device goes
  * @nr: its number
  * @data: what its data is
  * @pages: it, by page of the kernel; absent ones are zero
@@ -71,6 +79,11 @@ struct fs_dev {
 	u64 armed;
 	struct sim_rand faults;
 	u64 injected[4];
+	struct sim_rq *kept;
+	struct sim_rq **kept_end;
+	unsigned int nr_kept;
+	unsigned int may_end;
+	bool closing;
 	unsigned int nr;
 	unsigned int data;
 	struct xarray pages;
@@ -96,12 +109,43 @@ static struct dentry *fs_debugfs;
  */
 #define FS_TIMER_MODE		HRTIMER_MODE_ABS
 
-/* Lets everything happen that is due; the requests that have ended. */
+/* Keeps @ended back, and returns what may go, in the order in which it ended. */
+static struct sim_rq *fs_let_go(struct fs_dev *dev, struct sim_rq *ended)
+{
+	struct sim_rq *first, **last = &dev->kept;
+
+	*dev->kept_end = ended;
+	for (; ended; ended = ended->next) {
+		dev->kept_end = &ended->next;
+		dev->nr_kept++;
+	}
+	while (*last && dev->may_end) {
+		last = &(*last)->next;
+		dev->nr_kept--;
+		if (dev->may_end != FS_ALL)
+			dev->may_end--;
+	}
+	if (last == &dev->kept)
+		return NULL;
+	first = dev->kept;
+	dev->kept = *last;
+	*last = NULL;
+	if (!dev->kept)
+		dev->kept_end = &dev->kept;
+	return first;
+}
+
+/* Lets everything happen that is due; the requests that are to be ended. */
 static struct sim_rq *fs_run(struct fs_dev *dev)
 {
+	struct sim_rq *ended;
+
 	lockdep_assert_held(&dev->lock);
 
-	return sim_run(&dev->sim, max(ktime_get_ns(), dev->sim.now));
+	ended = sim_run(&dev->sim, max(ktime_get_ns(), dev->sim.now));
+	if (likely(dev->may_end == FS_ALL && !dev->kept))
+		return ended;
+	return fs_let_go(dev, ended);
 }
 
 static void fs_arm(struct fs_dev *dev)
@@ -526,6 +570,7 @@ static int fs_stats_show(struct seq_file *m, void *unused)
 	fs_line(m, "injected_errors", dev->injected[FS_ERROR]);
 	fs_line(m, "injected_timeouts", dev->injected[FS_TIMEOUT]);
 	fs_line(m, "injected_requeues", dev->injected[FS_REQUEUE]);
+	fs_line(m, "held", dev->nr_kept);
 	fs_line(m, "data_pages", atomic_long_read(&dev->nr_pages));
 	fs_stats_arrays(m, &dev->sim);
 	fs_arm(dev);
@@ -563,6 +608,46 @@ static const struct file_operations fs_reset_fops = {
 	.owner	= THIS_MODULE,
 	.open	= simple_open,
 	.write	= fs_reset_write,
+};
+
+/* From now on @nr requests may end; FS_ALL: all of them. */
+static int fs_hold(struct fs_dev *dev, unsigned int nr, bool closing)
+{
+	struct sim_rq *ended;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	if (dev->closing) {
+		spin_unlock_irqrestore(&dev->lock, flags);
+		return -ENODEV;
+	}
+	dev->closing = closing;
+	dev->may_end = nr;
+	ended = fs_run(dev);
+	fs_arm(dev);
+	spin_unlock_irqrestore(&dev->lock, flags);
+	local_bh_disable();
+	fs_end(ended);
+	local_bh_enable();
+	return 0;
+}
+
+static ssize_t fs_hold_write(struct file *file, const char __user *buf,
+			     size_t len, loff_t *pos)
+{
+	int nr, ret = kstrtoint_from_user(buf, len, 10, &nr);
+
+	if (!ret && (nr < -1 || nr > FS_MAX_HOLD))
+		ret = -ERANGE;
+	if (!ret)
+		ret = fs_hold(file->private_data, nr < 0 ? FS_ALL : nr, false);
+	return ret ? ret : len;
+}
+
+static const struct file_operations fs_hold_fops = {
+	.owner	= THIS_MODULE,
+	.open	= simple_open,
+	.write	= fs_hold_write,
 };
 
 /* log and series: a header, then one row at a time. */
@@ -1132,6 +1217,7 @@ static void fs_debugfs_add(struct fs_dev *dev)
 
 	debugfs_create_file("stats", 0444, dir, dev, &fs_stats_fops);
 	debugfs_create_file("reset", 0200, dir, dev, &fs_reset_fops);
+	debugfs_create_file("hold", 0200, dir, dev, &fs_hold_fops);
 	debugfs_create_file("log", 0444, dir, dev, &fs_log_fops);
 	debugfs_create_file("series", 0444, dir, dev, &fs_series_fops);
 }
@@ -1154,6 +1240,8 @@ static int fs_add(unsigned int nr)
 	dev->data = fs_value(FS_data);
 	dev->max_pages = fs_value(FS_data_mb) << (20 - PAGE_SHIFT);
 	dev->armed = SIM_NEVER;
+	dev->kept_end = &dev->kept;
+	dev->may_end = FS_ALL;
 	lab_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
 	ret = nand_init(&dev->sim.nand, &c.nand) ? -EINVAL : 0;
 	if (!ret)
@@ -1182,6 +1270,8 @@ static void fs_del_disk(struct fs_dev *dev)
 	if (dev->removed)
 		return;
 	dev->removed = true;
+	/* Whoever removes the disk waits for what it has. */
+	fs_hold(dev, FS_ALL, true);
 	del_gendisk(dev->disk);
 }
 

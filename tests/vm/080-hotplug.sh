@@ -28,7 +28,7 @@ load_stop
 assert_idle "$DISK"
 nvme=$DISK
 
-hold_add hold $((200 * ${LAB_SLOW:-1})) submit_queues=2
+hold_add nr_hw_queues=2
 sched_set "$DISK" "$SCHED"
 ! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
 sched_new "$DISK"
@@ -37,6 +37,18 @@ for ((n = 0; n < 20; n++)); do
 done
 await "$DISK" inserted 20
 holds "$(stat_of "$DISK" queued) > 0" "requests wait"
+# The kernel waits for the processor's requests. Only when it does are they let go.
+read -r online <"${cpu%online}hotplug/state"
+# shellcheck disable=SC2317  # soon calls it
+going() {
+	local state
+	read -r state <"${cpu%online}hotplug/state"
+	((state < online))
+}
+(
+	soon 20 going
+	let_go -1
+) &
 echo 0 >$cpu || fail "cannot take the processor offline"
 readers_done
 assert_idle "$DISK"

@@ -8,9 +8,10 @@
 # Proves: a flashsim device that is removed under load ends all its requests,
 # whatever its scheduler is and faults are injected; the other device goes on
 # with right data; statistics stay; afterwards the module can be unloaded, which
-# is refused while a device is in use.
+# is refused while a device is in use. `hold` keeps requests back, lets so many of
+# them go as are asked for, the oldest first, and a removal ends it.
 # Fails if: fs_remove() takes the next device along, or fs_del_disk() only marks
-# the disk as dead.
+# the disk as dead, or does not end the hold.
 
 # The one whose requests come from a queue of the scheduler, and those that wait
 # for their turn in a slow device.
@@ -71,5 +72,36 @@ flashsim_add nr_devices=3 size_mb=1
 for n in 1 0 2; do
 	echo $n >"$FLASHSIM_PARAMS/remove" || fail "cannot remove $n"
 	[[ ! -e /sys/block/flashsim$n ]] || fail "$n is still there"
+done
+flashsim_del
+
+# Held requests end one by one, in the order in which they came, or when the device
+# goes.
+flashsim_add size_mb=16 data=none
+sched_set "$DISK" none
+for value in -2 65536 "" x 1.5; do
+	{ echo "$value" >"$FLASHSIM/$DISK/hold"; } 2>/dev/null &&
+		fail "hold takes '$value'"
+done
+let_go 0
+begin=$(reads_done "$DISK")
+for ((n = 0; n < 6; n++)); do
+	read_one "$DISK" $((n * 100))
+	# shellcheck disable=SC2317  # soon calls it
+	held() { [[ $(flashsim_stat held) == "$1" ]]; }
+	soon 20 held $((n + 1)) || fail "request $n is not held"
+done
+sleep 0.2
+is "finished" "$(($(reads_done "$DISK") - begin))" 0
+let_go 2
+wait "${READERS[0]}" "${READERS[1]}" || fail "the first two have not ended well"
+sleep 0.2
+is "finished" "$(($(reads_done "$DISK") - begin))" 2
+is "held" "$(flashsim_stat held)" 4
+echo 0 >"$FLASHSIM_PARAMS/remove" || fail "cannot be removed"
+is "held by the device that has gone" "$(flashsim_stat held)" 0
+{ echo 0 >"$FLASHSIM/$DISK/hold"; } 2>/dev/null && fail "a device that has gone holds"
+for n in 2 3 4 5; do
+	wait "${READERS[n]}" || fail "request $n has failed"
 done
 flashsim_del

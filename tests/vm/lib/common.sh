@@ -474,19 +474,28 @@ load_stop() {
 	LOADS=()
 }
 
-# Requests one by one: a null_blk disk with irqmode=2 and a long completion_nsec
-# holds what it has been given, so what the scheduler does meanwhile can be
-# counted.
+# Requests one by one: a disk that keeps back what it is given, so that what the
+# scheduler does meanwhile can be counted.
 
-# hold_add NAME MILLISECONDS KEY=VALUE... - such a disk
+# hold_add PARAM=VALUE... - a flashsim disk on which nothing ends until let_go says so
 hold_add() {
+	flashsim_add size_mb=64 data=none "$@"
+	let_go 0
+}
+
+# let_go NUMBER - from now on so many requests of the disk end; -1: all of them
+let_go() {
+	echo "$1" >"$FLASHSIM/$DISK/hold" || fail "flashsim refuses to hold $1"
+}
+
+# hold_timed NAME MILLISECONDS KEY=VALUE... - a null_blk disk that takes so long for
+# everything, where flashsim cannot serve: it has no poll queues
+hold_timed() {
 	local name=$1 ms=$2
 	shift 2
 	null_add "$name" irqmode=2 completion_nsec=$((ms * 1000000)) size=64 "$@"
 	# It would give requests up after five seconds.
 	echo 120000 >"/sys/block/$DISK/queue/io_timeout" || fail "io_timeout"
-	HOLD_READS=0
-	HOLD_READS=$(reads_done "$DISK")
 }
 
 # read_one DISK BLOCK [COMMAND...] - reads one 4 KiB block in the background,
@@ -509,23 +518,11 @@ readers_done() {
 	READERS=()
 }
 
-# reads_done DISK - reads that have completed since hold_add: adding a disk
-# looks for partitions
-HOLD_READS=0
-reads_done() { say $(($(awk '{print $1}' "/sys/block/$1/stat") - HOLD_READS)); }
-
-# patiently FUNCTION ARGUMENTS... - calls it with more and more milliseconds as its
-# first argument until it succeeds: how long a disk has to hold requests depends
-# on how busy the machine is.
-patiently() {
-	local what=$1 ms times="1500 4500 15000"
-	shift
-	((${LAB_SLOW:-1} == 1)) || times="12000 30000"
-	for ms in $times; do
-		"$what" "$ms" "$@" && return
-		say "$ms ms were too short, once more"
-	done
-	fail "the machine is too slow for $what $*"
+# reads_done DISK - reads that have completed
+reads_done() {
+	local reads
+	read -r reads _ <"/sys/block/$1/stat"
+	say "$reads"
 }
 
 # await DISK KEY VALUE - the counter reaches the value soon
@@ -538,6 +535,18 @@ await() {
 		stats "$1"
 		fail "$1: $2 is $(stat_of "$1" "$2"), want $3"
 	fi
+}
+
+# stays DISK KEY VALUE - the counter does not leave the value: for the time in which
+# it would have
+stays() {
+	local n
+	for ((n = 0; n < 10; n++)); do
+		nap
+		counter_is "$@" ||
+			fail "$1: $2 is $(stat_of "$1" "$2"), want it to stay $3"
+	done
+	say "ok: $2 stays $3"
 }
 
 # Kernel
@@ -622,6 +631,9 @@ lab_reset() {
 		echo 1 >/sys/bus/pci/rescan
 		soon 5 find_disk lab-two 2
 	fi
+	for file in "$FLASHSIM"/*/hold; do
+		[[ -e $file ]] && echo -1 >"$file"
+	done
 	for file in /sys/block/*/queue/scheduler; do
 		grep -q '\[none\]' "$file" || echo none >"$file"
 		echo 0 >"${file%scheduler}nomerges"
