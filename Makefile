@@ -29,9 +29,13 @@ release := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
 obj := $(build)/obj/$(release)
 out := $(build)/modules/$(release)
 
-# Folders to mirror: common/ and each <name>/ that holds <name>.c (see Kbuild)
-module-dirs := $(foreach d,$(wildcard * tests/*),$(if \
-	$(wildcard $(d)/$(notdir $(d)).c),$(d)))
+# Folders to mirror: common/ and each <name>/ that holds <name>.c (see Kbuild).
+# One with a file `experimental` in it only with EXPERIMENTAL=1, which may stand in
+# the environment, too.
+left-out := $(if $(filter-out 0,$(EXPERIMENTAL)),, \
+	$(patsubst %/experimental,%,$(wildcard */experimental)))
+module-dirs := $(filter-out $(left-out),$(foreach d,$(wildcard * tests/*),$(if \
+	$(wildcard $(d)/$(notdir $(d)).c),$(d))))
 sources := Kbuild $(wildcard $(addsuffix /*.[ch],common $(module-dirs)))
 
 # Without -j from the user, use all processors; with it, the user's choice.
@@ -87,7 +91,7 @@ abi-verdict:
 # Links to files, never to folders: kbuild writes its objects beside them.
 .PHONY: mirror
 mirror:
-	@set -e; cd $(obj); find . -xtype l -delete; \
+	@set -e; cd $(obj); rm -rf $(left-out); find . -xtype l -delete; \
 	for f in $(sources); do \
 		[ -L $$f ] || { mkdir -p $$(dirname $$f); ln -sr $(top)/$$f $$f; }; \
 	done
@@ -224,7 +228,8 @@ help:
 	'                KVER=RELEASE for another installed one, KDIR=DIR for a' \
 	'                build directory; into build/modules/RELEASE/' \
 	'                W=1 more warnings, C=1 sparse on what is compiled (C=2 on' \
-	'                all), V=1 show commands' \
+	'                all), V=1 show commands; EXPERIMENTAL=1 builds those, too,' \
+	'                that are not done' \
 	'make vm-modules build for the kernels of the test machines' \
 	'                SERIES="6.1 6.12" chooses; 7.3 and rt are there, too' \
 	'make check      the tests: on this machine and in virtual machines' \

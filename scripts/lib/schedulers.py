@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which schedulers there are: by what the modules say of themselves."""
 
+import os
 import re
 import subprocess
 
@@ -27,10 +28,17 @@ def built(folder):
     return sorted(set(of_aliases(done.stdout)))
 
 
+def experimental():
+    """Does make build modules that are experimental?"""
+    return os.environ.get("EXPERIMENTAL", "0") not in ("", "0")
+
+
 def in_source(repo):
-    """The schedulers that a source tree has, without building it."""
+    """The schedulers that make builds of a source tree, without building it."""
     found = []
     for path in sorted(repo.glob("*/*.c")):
+        if (path.parent / "experimental").exists() and not experimental():
+            continue
         if path.stem == path.parent.name:
             text = path.read_text(encoding="utf-8")
             names = re.findall(r'^MODULE_ALIAS\("(.*)"\)', text, re.M)

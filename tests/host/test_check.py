@@ -421,13 +421,22 @@ def test_matrix(tmp_path, capsys):
     assert "6.12: 6.12.1, " in out and "def" in out
 
 
-def test_schedulers_are_found_in_the_source(tmp_path):
+def test_schedulers_are_found_in_the_source(tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPERIMENTAL", raising=False)
     for name, text in (("k9", 'MODULE_ALIAS("k9-iosched");'),
                        ("fifo", 'MODULE_ALIAS("fifo-iosched");'),
                        ("common", "int x;")):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.c").write_text(text + "\n")
     assert schedulers.in_source(tmp_path) == ["k9"]
+    (tmp_path / "k9" / "experimental").touch()
+    assert schedulers.in_source(tmp_path) == []
+    monkeypatch.setenv("EXPERIMENTAL", "0")
+    assert schedulers.in_source(tmp_path) == []
+    usual = sources.key(lambda name: True)
+    monkeypatch.setenv("EXPERIMENTAL", "1")
+    assert schedulers.in_source(tmp_path) == ["k9"]
+    assert sources.key(lambda name: True) != usual
     assert "k2" in schedulers.in_source(REPO)
     assert schedulers.of_aliases("mq-deadline-iosched\nfifo-iosched\npci:1\n") \
         == ["mq-deadline"]
