@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * chipvec.h - the chips that a request needs
+ *
+ * Pure logic, shared with the user-space unit tests.
+ *
+ * The location vector of the PIQ paper (formula 1): a bit for each chip. Bit 0
+ * of word 0 is chip 0; the paper prints chip 0 as the most significant bit, and
+ * so does flash_chipvec_print(). With up to 64 chips only the first word is
+ * looked at.
+ *
+ * Departure: the paper sets the chips "from first to last". That is empty if
+ * the pages go round past the last chip, and a single chip if they go round
+ * exactly once and one page more. The number of pages decides here.
+ */
+#ifndef FLASH_CHIPVEC_H
+#define FLASH_CHIPVEC_H
+
+#include "geometry.h"
+
+#define FLASH_VEC_WORDS		(FLASH_MAX_CHIPS / 64)
+
+/* No chip: what the walks end with. */
+#define FLASH_NO_CHIP		FLASH_MAX_CHIPS
+
+/**
+ * struct flash_chipvec - a set of chips
+ * @word:	their bits; those from @nr_chips on are 0
+ * @nr_chips:	chips of the layout that it was made by
+ * @generation:	of that layout
+ *
+ * A request keeps its vector, because the layout may change while it is in
+ * flight.
+ */
+struct flash_chipvec {
+	u64 word[FLASH_VEC_WORDS];
+	u32 nr_chips;
+	u32 generation;
+};
+
+/* Words that have to be looked at. */
+static inline u32 flash_chipvec_words(const struct flash_chipvec *v)
+{
+	return v->nr_chips <= 64 ? 1 : FLASH_VEC_WORDS;
+}
+
+/**
+ * flash_chipvec_clear - no chip
+ * @v: the vector
+ * @geo: its layout
+ */
+static inline void flash_chipvec_clear(struct flash_chipvec *v,
+				       const struct flash_geometry *geo)
+{
+	memset(v->word, 0, sizeof(v->word));
+	v->nr_chips = geo->nr_chips;
+	v->generation = geo->generation;
+}
+
+/** flash_chipvec_set - add @chip, which the layout has */
+static inline void flash_chipvec_set(struct flash_chipvec *v, u32 chip)
+{
+	v->word[chip / 64] |= 1ULL << (chip % 64);
+}
+
+/** flash_chipvec_unset - take @chip out */
+static inline void flash_chipvec_unset(struct flash_chipvec *v, u32 chip)
+{
+	v->word[chip / 64] &= ~(1ULL << (chip % 64));
+}
+
+/** flash_chipvec_test - is @chip in it? */
+static inline bool flash_chipvec_test(const struct flash_chipvec *v, u32 chip)
+{
+	return v->word[chip / 64] >> (chip % 64) & 1;
+}
+
+/* Adds the chips from @from to @to - 1. */
+static inline void flash_chipvec_range(struct flash_chipvec *v, u32 from,
+				       u32 to)
+{
+	u32 end;
+
+	for (; from < to; from = end) {
+		end = (from / 64 + 1) * 64;
+		if (end > to)
+			end = to;
+		v->word[from / 64] |= ~0ULL >> (64 - (end - from)) <<
+				      (from % 64);
+	}
+}
+
+/* Adds the chips of @pages pages from @lpn on, digit by digit. */
+static inline void flash_chipvec_walk(struct flash_chipvec *v,
+				      const struct flash_geometry *geo,
+				      u64 lpn, u64 pages)
+{
+	u32 digit[FLASH_MAX_TERMS], left[FLASH_MAX_TERMS];
+	u32 whole[FLASH_MAX_TERMS] = { 0 };
+	u32 i, k, step;
+
+	for (i = 0; i < geo->nr_terms; i++)
+		digit[i] = flash_term_digit(&geo->term[i], lpn, &left[i]);
+	for (;;) {
+		u32 chip = 0;
+
+		for (i = 0; i < geo->nr_terms; i++)
+			chip += digit[i] * geo->term[i].mul;
+		flash_chipvec_set(v, chip);
+		/*
+		 * Once digit k has had each of its values with all of those
+		 * below, nothing new comes before digit k + 1 changes.
+		 */
+		for (k = 0; k < geo->nr_terms; k++) {
+			if (++whole[k] < geo->term[k].mod)
+				break;
+			whole[k] = 0;
+		}
+		if (k == geo->nr_terms)
+			return;
+		step = left[k];
+		if (pages <= step)
+			return;
+		pages -= step;
+		/* Those below begin anew whenever a digit changes. */
+		for (i = 0; i < k; i++) {
+			digit[i] = 0;
+			left[i] = geo->term[i].div;
+		}
+		for (; i < geo->nr_terms; i++) {
+			left[i] -= step;
+			if (left[i])
+				continue;
+			left[i] = geo->term[i].div;
+			if (++digit[i] == geo->term[i].mod)
+				digit[i] = 0;
+			if (i)
+				whole[i - 1] = 0;
+		}
+	}
+}
+
+/**
+ * flash_chipvec_fill - the chips of a request
+ * @v: set to them; to no chip if no layout is known
+ * @geo: the layout
+ * @sector: the request's first sector
+ * @sectors: its length
+ * @offset: sectors of the drive before sector 0 of the device
+ *
+ * Takes at most some steps for each chip, however long the request is.
+ */
+static inline void flash_chipvec_fill(struct flash_chipvec *v,
+				      const struct flash_geometry *geo,
+				      u64 sector, u64 sectors, u64 offset)
+{
+	u64 lpn, pages;
+	u32 chip, end;
+
+	flash_chipvec_clear(v, geo);
+	if (!geo->nr_chips || !sectors)
+		return;
+	flash_geometry_span(geo, sector, sectors, offset, &lpn, &pages);
+	if (pages == 1) {
+		flash_chipvec_set(v, flash_chip_of(geo, lpn));
+		return;
+	}
+	if (!geo->simple) {
+		flash_chipvec_walk(v, geo, lpn, pages);
+		return;
+	}
+	if (pages >= geo->nr_chips) {
+		flash_chipvec_range(v, 0, geo->nr_chips);
+		return;
+	}
+	chip = flash_chip_of(geo, lpn);
+	end = chip + (u32)pages;
+	if (end > geo->nr_chips) {
+		flash_chipvec_range(v, 0, end - geo->nr_chips);
+		end = geo->nr_chips;
+	}
+	flash_chipvec_range(v, chip, end);
+}
+
+/** flash_chipvec_conflict - do two requests share a chip? */
+static inline bool flash_chipvec_conflict(const struct flash_chipvec *a,
+					  const struct flash_chipvec *b)
+{
+	u32 i, words = flash_chipvec_words(a);
+
+	for (i = 0; i < words; i++) {
+		if (a->word[i] & b->word[i])
+			return true;
+	}
+	return false;
+}
+
+/** flash_chipvec_inside - are all chips of @a in @b? */
+static inline bool flash_chipvec_inside(const struct flash_chipvec *a,
+					const struct flash_chipvec *b)
+{
+	u32 i, words = flash_chipvec_words(a);
+
+	for (i = 0; i < words; i++) {
+		if (a->word[i] & ~b->word[i])
+			return false;
+	}
+	return true;
+}
+
+/** flash_chipvec_union - add the chips of @from, of the same layout, to @v */
+static inline void flash_chipvec_union(struct flash_chipvec *v,
+				       const struct flash_chipvec *from)
+{
+	u32 i, words = flash_chipvec_words(from);
+
+	for (i = 0; i < words; i++)
+		v->word[i] |= from->word[i];
+}
+
+/** flash_chipvec_empty - is it no chip? */
+static inline bool flash_chipvec_empty(const struct flash_chipvec *v)
+{
+	u32 i, words = flash_chipvec_words(v);
+
+	for (i = 0; i < words; i++) {
+		if (v->word[i])
+			return false;
+	}
+	return true;
+}
+
+/** flash_chipvec_weight - how many chips */
+static inline u32 flash_chipvec_weight(const struct flash_chipvec *v)
+{
+	u32 i, words = flash_chipvec_words(v), weight = 0;
+
+	for (i = 0; i < words; i++) {
+		u64 w;
+
+		for (w = v->word[i]; w; w &= w - 1)
+			weight++;
+	}
+	return weight;
+}
+
+/**
+ * flash_chipvec_from - the first chip at or after one
+ * @v: the vector
+ * @chip: where to begin, at most FLASH_NO_CHIP
+ *
+ * Return: the chip, or FLASH_NO_CHIP.
+ */
+static inline u32 flash_chipvec_from(const struct flash_chipvec *v, u32 chip)
+{
+	u32 i = chip / 64, words = flash_chipvec_words(v);
+	u64 w;
+
+	if (i >= words)
+		return FLASH_NO_CHIP;
+	w = v->word[i] & (~0ULL << (chip % 64));
+	while (!w) {
+		if (++i >= words)
+			return FLASH_NO_CHIP;
+		w = v->word[i];
+	}
+	return i * 64 + (u32)__builtin_ctzll(w);
+}
+
+/** flash_chipvec_first - the first chip, or FLASH_NO_CHIP */
+static inline u32 flash_chipvec_first(const struct flash_chipvec *v)
+{
+	return flash_chipvec_from(v, 0);
+}
+
+/** flash_chipvec_next - the first chip after @chip, or FLASH_NO_CHIP */
+static inline u32 flash_chipvec_next(const struct flash_chipvec *v, u32 chip)
+{
+	return flash_chipvec_from(v, chip + 1);
+}
+
+#define flash_for_each_chip(chip, v)					\
+	for ((chip) = flash_chipvec_first(v); (chip) != FLASH_NO_CHIP;	\
+	     (chip) = flash_chipvec_next(v, chip))
+
+/** flash_chipvec_single - its only chip; FLASH_NO_CHIP if it is not just one */
+static inline u32 flash_chipvec_single(const struct flash_chipvec *v)
+{
+	u32 chip = flash_chipvec_first(v);
+
+	if (chip == FLASH_NO_CHIP ||
+	    flash_chipvec_next(v, chip) != FLASH_NO_CHIP)
+		return FLASH_NO_CHIP;
+	return chip;
+}
+
+/**
+ * flash_chipvec_number - the vector as the paper writes it
+ * @v: the vector, of at most 64 chips
+ *
+ * Return: the number whose most significant of nr_chips bits is chip 0.
+ */
+static inline u64 flash_chipvec_number(const struct flash_chipvec *v)
+{
+	u64 number = 0;
+	u32 chip;
+
+	flash_for_each_chip(chip, v)
+		number |= 1ULL << (v->nr_chips - 1 - chip);
+	return number;
+}
+
+/**
+ * flash_chipvec_print - a digit for each chip, chip 0 first
+ * @v: the vector
+ * @buf: for the digits and their end
+ * @size: its size; FLASH_MAX_CHIPS + 1 is always enough, what is beyond it is
+ *	left out
+ *
+ * Return: the number of digits.
+ */
+static inline int flash_chipvec_print(const struct flash_chipvec *v, char *buf,
+				      size_t size)
+{
+	u32 chip;
+
+	if (!size)
+		return 0;
+	for (chip = 0; chip < v->nr_chips && chip + 1 < size; chip++)
+		buf[chip] = flash_chipvec_test(v, chip) ? '1' : '0';
+	buf[chip] = '\0';
+	return (int)chip;
+}
+
+#endif /* FLASH_CHIPVEC_H */
