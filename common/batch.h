@@ -23,7 +23,6 @@
 #define FLASH_BATCH_H
 
 #include "chipvec.h"
-#include "occupancy.h"
 
 struct flash_batch;
 

@@ -262,7 +262,7 @@ static inline int flash_geometry_parse(const char *text,
 			break;
 		if (none)
 			return -EINVAL;
-		if (flash_layout_word(&text, "page=") && !new.page_shift) {
+		if (!new.page_shift && flash_layout_word(&text, "page=")) {
 			err = flash_layout_number(&text,
 						  1ULL << FLASH_PAGE_SHIFT_MAX,
 						  &number);
@@ -273,18 +273,18 @@ static inline int flash_geometry_parse(const char *text,
 			if (number < 1U << FLASH_SECTOR_SHIFT)
 				return -ERANGE;
 			new.page_shift = flash_log2(number);
-		} else if (flash_layout_word(&text, "chips=") && !new.nr_terms) {
+		} else if (!new.nr_terms && flash_layout_word(&text, "chips=")) {
 			err = flash_layout_number(&text, FLASH_MAX_CHIPS,
 						  &number);
 			if (err)
 				return err;
 			flash_geometry_add(&new, 1, (u32)number, 1);
-		} else if (flash_layout_word(&text, "terms=") && !new.nr_terms) {
+		} else if (!new.nr_terms && flash_layout_word(&text, "terms=")) {
 			err = flash_layout_terms(&text, &new);
 			if (err)
 				return err;
-		} else if (flash_layout_word(&text, "none") &&
-			   !new.page_shift && !new.nr_terms) {
+		} else if (!new.page_shift && !new.nr_terms &&
+			   flash_layout_word(&text, "none")) {
 			none = true;
 		} else {
 			return -EINVAL;

@@ -14,12 +14,6 @@
 
 #include "chipvec.h"
 
-enum flash_dir {
-	FLASH_READ,
-	FLASH_WRITE,
-	FLASH_NR_DIRS,
-};
-
 /**
  * struct flash_occupancy - the chips of a device
  * @out:	requests outstanding, by direction and chip

@@ -25,6 +25,12 @@ typedef uint16_t u16;
 typedef uint8_t u8;
 #endif
 
+enum flash_dir {
+	FLASH_READ,
+	FLASH_WRITE,
+	FLASH_NR_DIRS,
+};
+
 /* The place of the highest bit set; @v is not 0. */
 static inline u32 flash_log2(u64 v)
 {
