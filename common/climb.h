@@ -16,9 +16,8 @@
  * pairs the mean of that is compared with its scatter (Student's t): the bound
  * opens if the difference is more than luck and at least 3 %. Else the device
  * does not need the higher bound. Then the next lower one is tried, and taken if
- * the one in use moves no more by the same measure, but never one below the
- * start. Between trials the bound rests, twice as long each time that nothing
- * has changed.
+ * it moves about as much, but never one below the start. Between trials the
+ * bound rests, twice as long each time that nothing has changed.
  *
  * A window in which the device ran out of requests says nothing, and neither
  * does one at the lower bound that had not to hold anything back.
@@ -30,7 +29,7 @@
 
 /* Pairs after which a trial looks; the last look decides. */
 #define FLASH_CLIMB_LOOKS	3
-#define FLASH_CLIMB_PAIRS	8
+#define FLASH_CLIMB_PAIRS	8U
 
 /* Windows without evidence after which a trial is given up. */
 #define FLASH_CLIMB_PATIENCE	64
@@ -162,6 +161,8 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 	c->bound = start;
 	c->rests = FLASH_CLIMB_REST;
 	flash_climb_try(c);
+	if (!c->high)
+		flash_climb_rest(c);
 }
 
 /**
@@ -181,20 +182,24 @@ static inline u32 flash_climb_bound(const struct flash_climb *c)
 
 /*
  * Does the higher bound move more, as far as this look can tell? t^2 is
- * sum^2 (n - 1) / (n squares - sum^2); the limits are 8.0, 5.5 and 4.5 for 7,
- * 15 and 31 degrees of freedom, so luck passes one trial in some thousand.
+ * sum^2 (n - 1) / (n squares - sum^2). The limits are a t of 8.0, 5.5 and 4.5 for
+ * 7, 15 and 31 degrees of freedom, so luck passes one trial in some thousand. A
+ * bound that is open already has to show but 2.0 in the end, or one of a small
+ * gain would open and close for ever.
  */
 static inline bool flash_climb_gains(const struct flash_climb *c)
 {
 	static const u32 limit[FLASH_CLIMB_LOOKS] = { 256, 121, 81 };
-	u64 n = c->pairs, square, scatter;
+	u64 n = c->pairs, square, scatter, t2x4 = limit[c->looks];
 
 	if (c->sum < (s64)(n * FLASH_CLIMB_GAIN))
 		return false;
+	if (c->down && c->looks == FLASH_CLIMB_LOOKS - 1)
+		t2x4 = 16;
 	square = (u64)(c->sum * c->sum);
 	/* Each difference is rounded, which is scatter, too. */
 	scatter = n * c->squares - square + n * n;
-	return 4 * square * (n - 1) >= limit[c->looks] * scatter;
+	return 4 * square * (n - 1) >= t2x4 * scatter;
 }
 
 /* A trial is over. */

@@ -57,7 +57,7 @@ static inline void flash_confidence_reset(struct flash_confidence *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* Half of the evidence is forgotten; what was too little stays that. */
+/* Half of the evidence is forgotten. */
 static inline void flash_times_halve(struct flash_times *t)
 {
 	t->nr /= 2;
@@ -117,7 +117,7 @@ static inline u64 flash_times_error(const struct flash_times *t)
 static inline u32 flash_confidence_pct(const struct flash_confidence *c)
 {
 	const struct flash_times *none = &c->kind[0], *some = &c->kind[1];
-	u64 fast, slow, diff, z100, effect, pct;
+	u64 fast, slow, diff, z100, pct, effect;
 
 	if (none->nr < FLASH_TRUST_MIN || some->nr < FLASH_TRUST_MIN)
 		return 0;
@@ -129,10 +129,11 @@ static inline u32 flash_confidence_pct(const struct flash_confidence *c)
 	/* diff / 2^8 over the root of the errors / 2^12, in per cent */
 	z100 = diff * 100 / flash_sqrt((flash_times_error(none) +
 					flash_times_error(some)) << 4);
-	effect = fast ? diff * 100 / fast : 100;
 	pct = z100 / FLASH_TRUST_Z;
-	if (pct > effect * 100 / FLASH_TRUST_PCT)
-		pct = effect * 100 / FLASH_TRUST_PCT;
+	/* A mean of nothing: the least unit is a large effect. */
+	effect = diff * 10000 / (fast + !fast) / FLASH_TRUST_PCT;
+	if (pct > effect)
+		pct = effect;
 	return pct < 100 ? (u32)pct : 100;
 }
 

@@ -140,6 +140,9 @@ static inline int flash_layout_number(const char **text, u64 max, u64 *number)
 		if (n <= 1ULL << 32)
 			n = n * 10 + (u64)(*s - '0');
 	}
+	/* Before its size: 4k is no number at all. The end is among them. */
+	if (!memchr(" \t\n:,", *s, 6))
+		return -EINVAL;
 	*text = s;
 	if (!n || n > max)
 		return -ERANGE;

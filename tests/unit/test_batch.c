@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Batches as the PIQ paper forms them (Figures 5 and 7), in the order in which
+ * they may go.
+ */
+#include "common/batch.h"
+#include "tap.h"
+
+#define MANY	400
+
+/* A device with requests of these numbers. */
+struct rig {
+	struct flash_geometry geo;
+	struct flash_batches b;
+	struct flash_batch pool[2 * MANY];
+	struct flash_batch_item item[MANY];
+	u32 nr;
+};
+
+static struct rig r;
+
+static void rig(u32 chips, u32 pool)
+{
+	char text[64];
+
+	memset(&r, 0, sizeof(r));
+	snprintf(text, sizeof(text), "page=4096 chips=%u", chips);
+	eq(flash_geometry_parse(text, &r.geo), 0, "%u chips", chips);
+	flash_batches_init(&r.b, r.pool, pool);
+}
+
+static struct flash_chipvec vector(u64 number)
+{
+	struct flash_chipvec vec;
+	u32 chip;
+
+	flash_chipvec_clear(&vec, &r.geo);
+	for (chip = 0; chip < r.geo.nr_chips; chip++) {
+		if (number >> (r.geo.nr_chips - 1 - chip) & 1)
+			flash_chipvec_set(&vec, chip);
+	}
+	return vec;
+}
+
+/* A request with the vector that the paper would write as @number. */
+static struct flash_batch_item *add(enum flash_dir dir, u64 number)
+{
+	struct flash_batch_item *item = &r.item[r.nr++];
+
+	item->vec = vector(number);
+	return flash_batches_add(&r.b, item, dir) ? item : NULL;
+}
+
+static int index_of(const struct flash_batch_item *item)
+{
+	return item ? (int)(item - r.item) : -1;
+}
+
+static void figure_5(void)
+{
+	struct flash_batch *first, *second;
+
+	rig(8, MANY);
+	add(FLASH_READ, 12);
+	add(FLASH_READ, 64);
+	add(FLASH_READ, 6);
+	add(FLASH_READ, 96);
+	add(FLASH_READ, 3);
+	first = r.b.head[FLASH_READ];
+	second = first->next;
+	eq(r.b.nr[FLASH_READ], 2, "Figure 5: two batches");
+	eq(flash_chipvec_number(&first->vec), 79, "the first is 79");
+	eq(flash_chipvec_number(&second->vec), 102, "the second is 102");
+	eq(r.item[0].batch == first && r.item[1].batch == first &&
+	   r.item[4].batch == first, 1, "requests 1, 2 and 5");
+	eq(r.item[2].batch == second && r.item[3].batch == second, 1,
+	   "requests 3 and 4");
+}
+
+/* Lets everything go that may, then ends all of it: the cycles it takes. */
+static int cycles(void)
+{
+	struct flash_batch_item *out[MANY], *item;
+	int n, count = 0;
+
+	for (;;) {
+		n = 0;
+		while ((item = flash_batches_issue(&r.b)))
+			out[n++] = item;
+		if (!n)
+			return count;
+		count++;
+		while (n)
+			flash_batches_remove(&r.b, out[--n]);
+	}
+}
+
+static void figure_7(void)
+{
+	static const u64 vec[] = { 3, 6, 12 };
+	int i;
+
+	rig(4, MANY);
+	for (i = 0; i < 3; i++) {
+		add(FLASH_READ, vec[i]);
+		add(FLASH_WRITE, vec[i]);
+	}
+	for (i = FLASH_READ; i <= FLASH_WRITE; i++) {
+		eq(flash_chipvec_number(&r.b.head[i]->vec), 15,
+		   "Figure 7: the first batch is 15");
+		eq(r.b.head[i]->waiting, 2, "of two requests");
+		eq(flash_chipvec_number(&r.b.tail[i]->vec), 6,
+		   "the second is 6");
+	}
+	eq(cycles(), 4, "two read cycles and two write cycles instead of six");
+	eq(flash_batches_empty(&r.b), 1, "and all is done");
+}
+
+static void one_page_bound(void)
+{
+	u32 chip;
+
+	rig(8, MANY);
+	for (chip = 0; chip < 8; chip++)
+		add(FLASH_READ, 1ULL << chip);
+	eq(r.b.nr[FLASH_READ], 1, "eight one-page requests: a batch");
+	add(FLASH_READ, 16);
+	eq(r.b.nr[FLASH_READ], 2, "the ninth opens the second");
+}
+
+/* An outstanding batch can be joined, but what has ended keeps its chips. */
+static void joining(void)
+{
+	struct flash_batch_item *a, *b;
+
+	rig(8, MANY);
+	a = add(FLASH_READ, 128);
+	eq(index_of(flash_batches_issue(&r.b)), 0, "an idle device: it goes");
+	b = add(FLASH_READ, 64);
+	eq(b->batch == a->batch, 1, "the next one joins while it is out");
+	eq(index_of(flash_batches_issue(&r.b)), 1, "and goes at once");
+	flash_batches_remove(&r.b, a);
+	a = add(FLASH_READ, 128);
+	eq(a->batch != b->batch, 1, "the chip of one that has ended is taken");
+	eq(index_of(flash_batches_issue(&r.b)), -1, "its batch has to wait");
+	flash_batches_remove(&r.b, b);
+	eq(index_of(flash_batches_issue(&r.b)), 2, "until the other ends");
+}
+
+/* Pending R0(3) and W0(3); R0 goes, R1(12) joins it, R2(3) is too late. */
+static void epoch(void)
+{
+	struct flash_batch_item *r0, *w0, *r1, *r2;
+
+	rig(4, MANY);
+	w0 = add(FLASH_WRITE, 3);
+	r0 = add(FLASH_READ, 3);
+	eq(flash_batches_issue(&r.b) == r0, 1, "a read before a write");
+	eq(index_of(flash_batches_issue(&r.b)), -1, "which has to wait");
+	r1 = add(FLASH_READ, 12);
+	r2 = add(FLASH_READ, 3);
+	eq(flash_batches_issue(&r.b) == r1, 1, "R1 joins");
+	flash_batches_remove(&r.b, r0);
+	eq(index_of(flash_batches_issue(&r.b)), -1, "the batch is not over");
+	flash_batches_remove(&r.b, r1);
+	eq(flash_batches_issue(&r.b) == w0, 1, "the write before R2");
+	flash_batches_remove(&r.b, w0);
+	eq(flash_batches_issue(&r.b) == r2, 1, "R2 in the next epoch");
+}
+
+/* R | W1 | W2 | R' | W3, where W3 conflicts with both other writes. */
+static void write_phase(void)
+{
+	struct flash_batch_item *read, *w1, *w2, *late, *w3;
+
+	rig(4, MANY);
+	read = add(FLASH_READ, 15);
+	w1 = add(FLASH_WRITE, 12);
+	w2 = add(FLASH_WRITE, 6);
+	eq(flash_batches_issue(&r.b) == read, 1, "R");
+	flash_batches_remove(&r.b, read);
+	eq(flash_batches_issue(&r.b) == w1, 1, "W1");
+	late = add(FLASH_READ, 1);
+	w3 = add(FLASH_WRITE, 15);
+	eq(index_of(flash_batches_issue(&r.b)), -1, "W1 is outstanding");
+	flash_batches_remove(&r.b, w1);
+	eq(flash_batches_issue(&r.b) == w2, 1,
+	   "W2 stood when the phase began");
+	flash_batches_remove(&r.b, w2);
+	eq(flash_batches_issue(&r.b) == late, 1, "R'");
+	flash_batches_remove(&r.b, late);
+	eq(flash_batches_issue(&r.b) == w3, 1, "W3");
+}
+
+/* A stream of the other direction delays a request by one phase. */
+static void no_starvation(enum flash_dir flood)
+{
+	struct flash_batch_item *one, *item, *out = NULL;
+	int i, before = 0;
+
+	rig(4, MANY);
+	add(flood, 3);
+	out = flash_batches_issue(&r.b);
+	one = add(!flood, 3);
+	for (i = 0; i < 100; i++) {
+		add(flood, 3);
+		flash_batches_remove(&r.b, out);
+		item = flash_batches_issue(&r.b);
+		if (item == one)
+			break;
+		before++;
+		out = item;
+	}
+	eq(before, 0, "%s is next after what was out", flood == FLASH_READ ?
+	   "a write among reads" : "a read among writes");
+}
+
+static void pool_runs_out(void)
+{
+	struct flash_batches before;
+	struct flash_batch_item *a, *late;
+
+	rig(4, 2);
+	a = add(FLASH_READ, 3);
+	add(FLASH_WRITE, 3);
+	before = r.b;
+	late = add(FLASH_READ, 3);
+	eq(index_of(late), -1, "no batch is left");
+	eq(memcmp(&before, &r.b, sizeof(before)), 0, "nothing has changed");
+	eq(index_of(add(FLASH_READ, 12)), 3, "joining needs none");
+	flash_batches_issue(&r.b);
+	flash_batches_issue(&r.b);
+	flash_batches_remove(&r.b, a);
+	eq(index_of(add(FLASH_READ, 3)), -1, "the batch is still out");
+	flash_batches_remove(&r.b, &r.item[3]);
+	eq(index_of(add(FLASH_READ, 3)), 5, "a batch that has ended is free");
+}
+
+static void removing(void)
+{
+	struct flash_batch_item *a, *b, *c;
+
+	rig(8, MANY);
+	a = add(FLASH_READ, 128);
+	b = add(FLASH_READ, 64);
+	c = add(FLASH_READ, 32);
+	flash_batches_remove(&r.b, b);
+	eq(a->batch->waiting, 2, "one is merged away");
+	flash_batches_remove(&r.b, b);
+	eq(a->batch->waiting, 2, "a second time is no matter");
+	eq(flash_batches_issue(&r.b) == a && flash_batches_issue(&r.b) == c, 1,
+	   "the others go in order");
+	eq(a->batch->outstanding, 2, "two are out");
+	flash_batches_remove(&r.b, a);
+	flash_batches_remove(&r.b, a);
+	eq(c->batch->outstanding, 1, "an end counts once");
+	flash_batches_remove(&r.b, c);
+	eq(flash_batches_empty(&r.b), 1, "nothing is left");
+
+	/* A batch in the middle of the list goes away with its only request. */
+	a = add(FLASH_READ, 1);
+	b = add(FLASH_READ, 1);
+	c = add(FLASH_READ, 1);
+	flash_batches_remove(&r.b, b);
+	eq(r.b.nr[FLASH_READ], 2, "two batches stay");
+	eq(flash_batches_issue(&r.b) == a, 1, "the first");
+	flash_batches_remove(&r.b, a);
+	eq(flash_batches_issue(&r.b) == c, 1, "the last");
+}
+
+static void growing(void)
+{
+	struct flash_batch_item *a;
+	struct flash_chipvec more, other;
+
+	rig(8, MANY);
+	a = add(FLASH_READ, 128);
+	add(FLASH_READ, 32);
+	more = vector(128 + 64);
+	other = vector(128 + 64 + 32);
+	eq(flash_batch_grows(a, &more), 1, "the next chip is free");
+	eq(flash_batch_grows(a, &other), 0, "the one after is not");
+	flash_batch_grow(a, &more);
+	eq(flash_chipvec_number(&a->vec), 192, "it has both");
+	eq(flash_chipvec_number(&a->batch->vec), 224, "and so has its batch");
+	more.generation++;
+	eq(flash_batch_grows(a, &more), 0, "another layout: who knows");
+}
+
+/* A new layout while requests wait: they and new ones never share a batch. */
+static void layout_changes(void)
+{
+	struct flash_batch_item *a, *b;
+
+	rig(8, MANY);
+	a = add(FLASH_READ, 128);
+	flash_geometry_parse("page=4096 chips=4", &r.geo);
+	b = add(FLASH_READ, 1);
+	eq(a->batch != b->batch, 1, "not in one batch");
+	eq(flash_batches_issue(&r.b) == a, 1, "the old one");
+	flash_batches_remove(&r.b, a);
+	eq(flash_batches_issue(&r.b) == b, 1, "then the new one");
+}
+
+/* 10^5 random events: no two of a batch share a chip, and all of them go. */
+static void random_events(void)
+{
+	static struct flash_batch_item *out[MANY];
+	static u32 spare[MANY];
+	unsigned long long seed = 1;
+	int bad = 0, i, step;
+	u32 nr_out = 0, nr_spare = 0, waits = 0;
+
+	rig(64, MANY);
+	for (i = 0; i < MANY; i++)
+		spare[nr_spare++] = (u32)i;
+	for (step = 0; step < 100000; step++) {
+		struct flash_batch_item *item;
+		u32 what = tap_rand(&seed) % 3, n;
+
+		if (what == 0 && nr_spare) {
+			item = &r.item[spare[--nr_spare]];
+			flash_chipvec_fill(&item->vec, &r.geo,
+					   tap_rand(&seed) % 4096,
+					   1 + tap_rand(&seed) % 40, 0);
+			bad += !flash_batches_add(&r.b, item,
+				tap_rand(&seed) % 2 ? FLASH_READ : FLASH_WRITE);
+			waits++;
+		} else if (what == 1) {
+			item = flash_batches_issue(&r.b);
+			bad += !item && waits && !nr_out;
+			if (!item)
+				continue;
+			waits--;
+			for (n = 0; n < nr_out; n++) {
+				bad += out[n]->batch != item->batch;
+				bad += flash_chipvec_conflict(&out[n]->vec,
+							      &item->vec);
+			}
+			out[nr_out++] = item;
+		} else if (nr_out) {
+			n = tap_rand(&seed) % nr_out;
+			item = out[n];
+			out[n] = out[--nr_out];
+			flash_batches_remove(&r.b, item);
+			spare[nr_spare++] = (u32)(item - r.item);
+		}
+	}
+	eq(bad, 0, "only one batch is out, its requests share no chip");
+	while (nr_out)
+		flash_batches_remove(&r.b, out[--nr_out]);
+	while (waits && flash_batches_peek(&r.b)) {
+		flash_batches_remove(&r.b, flash_batches_issue(&r.b));
+		waits--;
+	}
+	eq(waits, 0, "all of them go");
+	eq(flash_batches_empty(&r.b), 1, "and no batch is left");
+}
+
+int main(void)
+{
+	figure_5();
+	figure_7();
+	one_page_bound();
+	joining();
+	epoch();
+	write_phase();
+	no_starvation(FLASH_READ);
+	no_starvation(FLASH_WRITE);
+	pool_runs_out();
+	removing();
+	growing();
+	layout_changes();
+	random_events();
+	return tap_done();
+}
