@@ -24,8 +24,12 @@
 /* Averages have so many bits behind the point. */
 #define FLASH_COST_SHIFT	8
 
-/* A time beyond this multiple of the average counts as that: a stall. */
+/*
+ * A time beyond this multiple of the average counts as that: a stall. Never one
+ * below 1 us, or an average of nothing would stay that.
+ */
 #define FLASH_COST_STALL	4
+#define FLASH_COST_STALL_MIN	1000
 
 /* Beyond 8.6 s and 2 GiB everything costs the same; products fit 64 bits. */
 #define FLASH_COST_LONGEST	(1ULL << 33)
@@ -89,9 +93,10 @@ static inline void flash_cost_learn(struct flash_cost *c, enum flash_dir dir,
 	} else {
 		u64 most = (class->ns >> FLASH_COST_SHIFT) * FLASH_COST_STALL;
 
-		/* An average of nothing would stay that. */
-		if (ns > most + 1)
-			ns = most + 1;
+		if (most < FLASH_COST_STALL_MIN)
+			most = FLASH_COST_STALL_MIN;
+		if (ns > most)
+			ns = most;
 	}
 	flash_cost_move(&class->sectors, sectors, class->nr);
 	flash_cost_move(&class->ns, ns, class->nr);
@@ -105,7 +110,7 @@ static inline void flash_cost_learn(struct flash_cost *c, enum flash_dir dir,
  *
  * Between two sizes that are known, and beyond the largest, on the line through
  * the two next to it; what is smaller than all of them costs like the smallest.
- * A longer request never costs less, nor more for each sector.
+ * No such line falls, and beyond the largest a sector costs no more than there.
  *
  * Return: ns, or 0 if nothing of this direction was seen yet.
  */
@@ -141,7 +146,8 @@ static inline u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir,
 		if (run)
 			ns += rise / run * way + rise % run * way / run;
 	}
-	most = high->ns / high->sectors * size;
+	most = high->ns / high->sectors * size +
+	       high->ns % high->sectors * size / high->sectors;
 	if (size > high->sectors && ns > most)
 		ns = most;
 	return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;

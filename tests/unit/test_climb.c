@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The search for the bound at which throughput stops rising, on devices whose
+ * throughput rises up to a number of requests in flight, with noise.
+ */
+#include "common/climb.h"
+#include "tap.h"
+
+#include <math.h>
+
+/* A device, and what it is asked for. */
+struct rig {
+	struct flash_climb c;
+	unsigned long long seed;
+	/* Requests in flight from which throughput no longer rises */
+	double knee;
+	/* Standard deviation of a window, relative */
+	double noise;
+	/* One window in so many has only half the throughput; 0: none */
+	unsigned int stall;
+	/* Requests that the load keeps outstanding */
+	unsigned int load;
+	double speed;
+	unsigned int windows;
+	unsigned int highest;
+};
+
+static double normal(unsigned long long *seed)
+{
+	double u = (tap_rand(seed) + 1.0) / 2147483649.0;
+	double v = tap_rand(seed) / 2147483648.0;
+
+	return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979 * v);
+}
+
+static void window(struct rig *r)
+{
+	unsigned int bound = flash_climb_bound(&r->c), out;
+	double moved;
+
+	out = bound < r->load ? bound : r->load;
+	moved = r->speed * (out < r->knee ? out : r->knee);
+	moved *= 1 + r->noise * normal(&r->seed);
+	if (r->stall && tap_rand(&r->seed) % r->stall == 0)
+		moved /= 2;
+	if (moved < 1)
+		moved = 1;
+	r->windows++;
+	if (bound > r->highest)
+		r->highest = bound;
+	flash_climb_window(&r->c, r->load ? (u64)moved : 0, r->load > bound,
+			   !r->load);
+}
+
+static struct rig rig(u32 start, u32 max, double knee, double noise,
+		      unsigned long long seed)
+{
+	struct rig r = { .seed = seed, .knee = knee, .noise = noise,
+			 .load = 10000, .speed = 1000000 };
+
+	flash_climb_init(&r.c, start, max);
+	return r;
+}
+
+static void run(struct rig *r, int windows)
+{
+	while (windows--)
+		window(r);
+}
+
+/* Windows until the bound reaches the knee, at most @most. */
+static unsigned int reach(struct rig *r, unsigned int most)
+{
+	unsigned int n = 0;
+
+	while (r->c.bound < r->knee && n++ < most)
+		window(r);
+	return n;
+}
+
+static void ladder(void)
+{
+	static const u32 want[] = { 1, 2, 3, 5, 8, 12, 18, 27, 30 };
+	struct flash_climb c;
+	unsigned int i;
+
+	flash_climb_init(&c, 1, 30);
+	for (i = 0; i + 1 < sizeof(want) / sizeof(want[0]); i++) {
+		eq(flash_climb_above(&c, want[i]), want[i + 1], "above %u",
+		   want[i]);
+		eq(flash_climb_below(&c, want[i + 1]), want[i], "below %u",
+		   want[i + 1]);
+	}
+	eq(flash_climb_below(&c, 1), 1, "below the start: the start");
+}
+
+/* Pairs are interleaved so that each bound comes first as often. */
+static void interleaved(void)
+{
+	static const u32 want[] = { 8, 12, 12, 8, 8, 12, 12, 8 };
+	struct flash_climb c;
+	unsigned int i;
+
+	flash_climb_init(&c, 8, 64);
+	for (i = 0; i < 15; i++) {
+		eq(flash_climb_bound(&c), want[i % 8], "window %u", i);
+		flash_climb_window(&c, flash_climb_bound(&c) * 1000, true,
+				   false);
+	}
+	eq(c.bound, 8, "after 15 windows nothing is decided");
+	flash_climb_window(&c, flash_climb_bound(&c) * 1000, true, false);
+	eq(c.bound, 12, "after 8 pairs it is");
+}
+
+static void rises(void)
+{
+	static const struct {
+		double knee, noise;
+		unsigned int windows;
+	} want[] = {
+		{ 16, 0, 100 }, { 64, 0, 160 }, { 64, 0.02, 160 },
+		{ 64, 0.05, 200 }, { 64, 0.1, 400 }, { 64, 0.2, 800 },
+		{ 1000, 0.05, 300 },
+	};
+	unsigned int i, seed, worst, most;
+	int early, late;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		worst = 0;
+		early = 0;
+		late = 0;
+		for (seed = 1; seed <= 200; seed++) {
+			struct rig r = rig(1, 1024, want[i].knee,
+					   want[i].noise, seed);
+
+			most = reach(&r, 4 * want[i].windows);
+			worst = most > worst ? most : worst;
+			early += most <= want[i].windows;
+			run(&r, 3000);
+			/* At most one step beyond, two of which are 2.25 */
+			late += r.c.bound > want[i].knee * 1.6;
+			late += r.c.bound < want[i].knee / 1.6;
+		}
+		printf("# knee %.0f, noise %.0f %%: %d of 200 within %u windows, worst %u\n",
+		       want[i].knee, 100 * want[i].noise, early,
+		       want[i].windows, worst);
+		eq(early >= 198, 1, "99 %% find the knee %.0f in %u windows",
+		   want[i].knee, want[i].windows);
+		eq(late, 0, "and are near it after 3000 more");
+	}
+}
+
+/* At its limit from the start on: no noise makes it climb. */
+static void no_luck(void)
+{
+	static const double noise[] = { 0, 0.01, 0.05, 0.2, 0.5 };
+	unsigned int i, seed;
+
+	for (i = 0; i < sizeof(noise) / sizeof(noise[0]); i++) {
+		unsigned long trials = 0, opened = 0, ends = 0;
+
+		for (seed = 1; seed <= 1000; seed++) {
+			struct rig r = rig(16, 1024, 16, noise[i], seed);
+
+			run(&r, 2000);
+			trials += r.c.trials;
+			opened += r.c.opened;
+			ends += r.c.bound > 24;
+		}
+		printf("# noise %.0f %%: %lu false climbs in %lu trials of 1000 seeds\n",
+		       100 * noise[i], opened, trials);
+		eq(opened * 2000 <= trials, 1,
+		   "noise %.0f %%: at most one climb in 2000 trials",
+		   100 * noise[i]);
+		eq(ends, 0, "and none of two steps");
+	}
+}
+
+/* Now and then a window has half the throughput, as when blocks are erased. */
+static void stalls(void)
+{
+	unsigned long opened = 0;
+	unsigned int seed, found = 0;
+
+	for (seed = 1; seed <= 200; seed++) {
+		struct rig r = rig(16, 1024, 16, 0.03, seed);
+		struct rig up = rig(4, 1024, 64, 0.03, seed);
+
+		r.stall = 10;
+		run(&r, 2000);
+		opened += r.c.opened;
+		up.stall = 10;
+		found += reach(&up, 800) < 800;
+	}
+	eq(opened <= 1, 1, "stalls: %lu false climbs in 200 seeds", opened);
+	eq(found >= 196, 1, "and %u of 200 find the knee", found);
+}
+
+/* The load goes and comes back: gaps are no evidence. */
+static void gaps(void)
+{
+	unsigned int seed, i, found = 0;
+	unsigned long opened = 0;
+
+	for (seed = 1; seed <= 200; seed++) {
+		struct rig r = rig(4, 1024, 32, 0.03, seed);
+		struct rig flat = rig(16, 1024, 16, 0.03, seed);
+
+		for (i = 0; i < 3000; i++) {
+			unsigned int load = i % 7 < 4 ? 10000 : 0;
+
+			r.load = load;
+			window(&r);
+			flat.load = load;
+			window(&flat);
+		}
+		found += r.c.bound >= 32 && r.c.bound <= 51;
+		opened += flat.c.opened;
+	}
+	eq(found, 200, "a load with gaps: the knee is found");
+	eq(opened, 0, "and nothing where there is none");
+}
+
+static void idle(void)
+{
+	struct rig r = rig(4, 1024, 64, 0, 1);
+	struct flash_climb before;
+
+	r.load = 0;
+	run(&r, 1000);
+	eq(r.c.bound, 4, "no load: the bound stays");
+	before = r.c;
+	run(&r, 1000);
+	eq(memcmp(&before, &r.c, sizeof(before)), 0, "and nothing is done");
+	eq(flash_climb_bound(&r.c), 4, "nothing is tried");
+	r.load = 10000;
+	eq(reach(&r, 200) < 200, 1, "then a load comes: it climbs");
+
+	/* Four requests are all there are: no bound above tells anything. */
+	r = rig(4, 1024, 64, 0.02, 1);
+	r.load = 4;
+	run(&r, 2000);
+	eq(r.c.bound, 4, "a load that the bound does not hold back: no climb");
+	r = rig(4, 1024, 64, 0.02, 1);
+	r.load = 20;
+	run(&r, 2000);
+	eq(r.c.bound >= 20 && r.c.bound <= 31, 1,
+	   "20 requests need a bound of %u", r.c.bound);
+}
+
+/* The device or its load changes: the bound follows in both directions. */
+static void steps(void)
+{
+	unsigned int seed, up = 0, down = 0, slower = 0;
+
+	for (seed = 1; seed <= 200; seed++) {
+		struct rig r = rig(4, 1024, 16, 0.03, seed);
+
+		run(&r, 3000);
+		r.knee = 64;
+		r.speed = 700000;
+		up += reach(&r, 2000) < 2000;
+		run(&r, 1000);
+		/* All of it ten times slower: no reason to move */
+		r.speed = 70000;
+		run(&r, 1500);
+		slower += r.c.bound >= 40 && r.c.bound <= 100;
+		r.knee = 8;
+		run(&r, 3000);
+		down += r.c.bound <= 12;
+	}
+	eq(up >= 198, 1, "%u of 200 follow a knee that rises", up);
+	eq(slower >= 198, 1, "%u of 200 stay when all is slower", slower);
+	eq(down >= 198, 1, "%u of 200 follow one that falls", down);
+}
+
+static void limits(void)
+{
+	struct rig r = rig(16, 64, 1000, 0, 1);
+	int i, bad = 0;
+
+	run(&r, 2000);
+	eq(r.c.bound, 64, "never above the largest");
+	eq(r.highest, 64, "not even to try");
+	r = rig(16, 16, 1000, 0.1, 1);
+	run(&r, 2000);
+	eq(r.highest, 16, "start and largest are one");
+	r = rig(16, 1024, 4, 0.05, 1);
+	for (i = 0; i < 5000; i++) {
+		window(&r);
+		bad += flash_climb_bound(&r.c) < 16;
+	}
+	eq(bad, 0, "never below the start");
+
+	r = rig(16, 1024, 16, 0, 1);
+	for (i = 0; i < 3000; i++)
+		flash_climb_window(&r.c, i % 2 ? ~0ULL : 1, true, false);
+	eq(r.c.bound, 16, "the most and the least that can move");
+	for (i = 0; i < 3000; i++)
+		flash_climb_window(&r.c, 0, true, false);
+	eq(r.c.bound, 16, "a device that moves nothing");
+}
+
+/* How long the other bound is in use once nothing changes. */
+static void disturbs_little(void)
+{
+	struct rig r = rig(16, 1024, 16, 0.02, 1);
+	unsigned int i, other = 0;
+
+	run(&r, 5000);
+	for (i = 0; i < 10000; i++) {
+		other += flash_climb_bound(&r.c) != r.c.bound;
+		window(&r);
+	}
+	eq(other < 1000, 1, "%u of 10000 windows at another bound", other);
+}
+
+int main(void)
+{
+	ladder();
+	interleaved();
+	rises();
+	no_luck();
+	stalls();
+	gaps();
+	idle();
+	steps();
+	limits();
+	disturbs_little();
+	return tap_done();
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Whether a layout pays: six standard errors and a tenth, never by luck. */
+#include "common/confidence.h"
+#include "tap.h"
+
+#include <math.h>
+
+static struct flash_confidence c;
+
+/* Exponential times with this mean in ns: as scattered as latencies come. */
+static u64 exponential(unsigned long long *seed, double mean)
+{
+	return (u64)(-mean * log((tap_rand(seed) + 1.0) / 2147483649.0));
+}
+
+static void too_little(void)
+{
+	int i;
+
+	flash_confidence_reset(&c);
+	eq(flash_confidence_pct(&c), 0, "nothing is known: no confidence");
+	for (i = 0; i < FLASH_TRUST_MIN; i++)
+		flash_confidence_note(&c, false, 50000);
+	for (i = 0; i < FLASH_TRUST_MIN - 1; i++)
+		flash_confidence_note(&c, true, 100000);
+	eq(flash_confidence_trust(&c), 0, "63 conflicts are too few");
+	flash_confidence_note(&c, true, 100000);
+	eq(flash_confidence_trust(&c), 1, "64 that take twice as long are not");
+	flash_confidence_reset(&c);
+	eq(flash_confidence_pct(&c), 0, "another layout: all is forgotten");
+}
+
+/* Times without scatter: only the effect counts. */
+static void effect(void)
+{
+	static const struct {
+		u64 none, some;
+		u32 pct;
+	} want[] = {
+		{ 1024000, 1024000, 0 }, { 1024000, 900000, 0 },
+		{ 1024000, 1024000 * 105 / 100, 50 },
+		{ 1024000, 1024000 * 109 / 100, 90 },
+		{ 1024000, 1024000 * 110 / 100, 100 },
+		{ 1024000, 2048000, 100 }, { 0, 0, 0 }, { 0, 51200, 100 },
+	};
+	unsigned int i;
+	int n;
+
+	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		flash_confidence_reset(&c);
+		for (n = 0; n < 1000; n++) {
+			flash_confidence_note(&c, false, want[i].none);
+			flash_confidence_note(&c, true, want[i].some);
+		}
+		eq(flash_confidence_pct(&c), want[i].pct,
+		   "%llu ns without and %llu ns with a conflict",
+		   (unsigned long long)want[i].none,
+		   (unsigned long long)want[i].some);
+		eq(flash_confidence_trust(&c), want[i].pct == 100,
+		   "trusted or not");
+	}
+}
+
+/* The integers against doubles, for means and scatters of many sizes. */
+static void against_doubles(void)
+{
+	unsigned long long seed = 1;
+	int bad = 0, round, i, k;
+
+	for (round = 0; round < 300; round++) {
+		double sum[2] = { 0 }, squares[2] = { 0 }, mean[2], error = 0;
+		double base = 30000.0 * (1 << round % 12), z, part, want;
+		int n[2] = { 64 + (int)(tap_rand(&seed) % 3000),
+			     64 + (int)(tap_rand(&seed) % 3000) };
+
+		flash_confidence_reset(&c);
+		for (k = 0; k < 2; k++) {
+			double m = base * (1 + k * 0.01 *
+					   (tap_rand(&seed) % 40));
+
+			for (i = 0; i < n[k]; i++) {
+				u64 ns = (u64)m + exponential(&seed, m / 3);
+				double us = (double)(ns >> 10);
+
+				flash_confidence_note(&c, k, ns);
+				sum[k] += us;
+				squares[k] += us * us;
+			}
+			mean[k] = sum[k] / n[k];
+			error += (squares[k] / n[k] - mean[k] * mean[k]) / n[k];
+		}
+		z = (mean[1] - mean[0]) / sqrt(error);
+		part = (mean[1] - mean[0]) / mean[0];
+		want = z / 6 < part / 0.1 ? z / 6 : part / 0.1;
+		want = want < 0 ? 0 : want > 1 ? 100 : 100 * want;
+		if (fabs(want - flash_confidence_pct(&c)) > 2)
+			bad++;
+	}
+	eq(bad, 0, "300 pairs of kinds: within 2 points of the formula");
+}
+
+/* A layout that is wrong: both kinds are the same. */
+static void no_luck(void)
+{
+	unsigned long long seed = 7;
+	int trusted = 0, round, i;
+
+	for (round = 0; round < 300; round++) {
+		flash_confidence_reset(&c);
+		for (i = 0; i < 5000; i++) {
+			flash_confidence_note(&c, tap_rand(&seed) % 4 == 0,
+					      exponential(&seed, 100000));
+			trusted += flash_confidence_trust(&c);
+		}
+	}
+	eq(trusted, 0, "a wrong layout: never trusted in 1.5 million looks");
+}
+
+/* Latencies of seconds, by the million. */
+static void slow_device(void)
+{
+	unsigned long long seed = 3;
+	int i;
+
+	flash_confidence_reset(&c);
+	for (i = 0; i < 3000000; i++)
+		flash_confidence_note(&c, i & 1, i & 1 ? 8000000000 :
+						  4000000000);
+	eq(flash_confidence_pct(&c), 100, "slow device: 4 s against 8 s");
+	flash_confidence_reset(&c);
+	for (i = 0; i < 3000000; i++)
+		flash_confidence_note(&c, i & 1, 8000000000 +
+				      exponential(&seed, 5e8));
+	eq(flash_confidence_trust(&c), 0, "slow device: all take 8 s");
+	flash_confidence_reset(&c);
+	for (i = 0; i < 3000000; i++)
+		flash_confidence_note(&c, i & 1, ~0ULL);
+	eq(flash_confidence_pct(&c), 0, "slow device: as long as can be");
+}
+
+/* A layout that was right and is not any more, and the other way. */
+static void forgets(void)
+{
+	int i;
+
+	flash_confidence_reset(&c);
+	for (i = 0; i < 1000000; i++)
+		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
+	eq(flash_confidence_trust(&c), 1, "a million requests say it pays");
+	for (i = 0; i < 1000000 && flash_confidence_trust(&c); i++)
+		flash_confidence_note(&c, i & 1, 100000);
+	eq(i > 10000 && i < 500000, 1,
+	   "it pays no more: known after %d requests", i);
+	for (i = 0; i < 1000000 && !flash_confidence_trust(&c); i++)
+		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
+	eq(i < 500000, 1, "and that it pays again after %d", i);
+	for (i = 0; i < 1000000; i++)
+		flash_confidence_note(&c, false, 100000);
+	eq(flash_confidence_trust(&c), 1,
+	   "conflicts that no longer happen are not forgotten");
+}
+
+int main(void)
+{
+	too_little();
+	effect();
+	against_doubles();
+	no_luck();
+	slow_device();
+	forgets();
+	return tap_done();
+}
