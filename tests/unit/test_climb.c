@@ -68,12 +68,12 @@ static void run(struct rig *r, int windows)
 		window(r);
 }
 
-/* Windows until the bound reaches the knee, at most @most. */
+/* Windows until the bound is within 4 % of the knee or above, at most @most. */
 static unsigned int reach(struct rig *r, unsigned int most)
 {
 	unsigned int n = 0;
 
-	while (r->c.bound < r->knee && n++ < most)
+	while (r->c.bound < 0.96 * r->knee && n++ < most)
 		window(r);
 	return n;
 }
