@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * geometry.h, chipvec.h and batch.h by lines of text, for tests/host, where
+ * another implementation gives its own answers to the same lines.
+ *
+ *   layout TEXT                 -> number of chips, or the negative error
+ *   span SECTOR SECTORS OFFSET  -> the vector, chip 0 first
+ *   reset BATCHES               -> ok: no request, a pool of so many batches
+ *   add ID DIR SECTOR SECTORS   -> number of batches of DIR, or "full"
+ *   issue                       -> ID, or "-"
+ *   remove ID                   -> ok
+ */
+#include "common/batch.h"
+
+#include <stdlib.h>
+
+#define IDS	4096
+
+static struct flash_geometry geo;
+static struct flash_batches batches;
+static struct flash_batch pool[IDS];
+static struct flash_batch_item item[IDS];
+
+static void die(const char *line)
+{
+	fprintf(stderr, "oracle_chips: %s", line);
+	exit(EXIT_FAILURE);
+}
+
+int main(void)
+{
+	unsigned long long sector, sectors, offset;
+	char line[512], buf[FLASH_MAX_CHIPS + 1];
+	unsigned int id, dir;
+	struct flash_batch_item *it;
+	struct flash_chipvec vec;
+	int err;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		if (!strncmp(line, "layout ", 7)) {
+			err = flash_geometry_parse(line + 7, &geo);
+			printf("%d\n", err ? err : (int)geo.nr_chips);
+		} else if (sscanf(line, "span %llu %llu %llu", &sector,
+				  &sectors, &offset) == 3) {
+			flash_chipvec_fill(&vec, &geo, sector, sectors, offset);
+			flash_chipvec_print(&vec, buf, sizeof(buf));
+			puts(buf);
+		} else if (sscanf(line, "reset %u", &id) == 1 && id <= IDS) {
+			memset(item, 0, sizeof(item));
+			flash_batches_init(&batches, pool, id);
+			puts("ok");
+		} else if (sscanf(line, "add %u %u %llu %llu", &id, &dir,
+				  &sector, &sectors) == 4 && id < IDS &&
+			   dir < FLASH_NR_DIRS) {
+			flash_chipvec_fill(&item[id].vec, &geo, sector, sectors,
+					   0);
+			if (flash_batches_add(&batches, &item[id], dir))
+				printf("%u\n", batches.nr[dir]);
+			else
+				puts("full");
+		} else if (!strcmp(line, "issue\n")) {
+			it = flash_batches_issue(&batches);
+			if (it)
+				printf("%d\n", (int)(it - item));
+			else
+				puts("-");
+		} else if (sscanf(line, "remove %u", &id) == 1 && id < IDS) {
+			flash_batches_remove(&batches, &item[id]);
+			puts("ok");
+		} else {
+			die(line);
+		}
+	}
+	return EXIT_SUCCESS;
+}
