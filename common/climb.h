@@ -15,8 +15,8 @@
  * none. A pair counts by its difference relative to its sum. After 8, 16 and 32
  * pairs the mean of that is compared with its scatter (Student's t): the bound
  * opens if the difference is more than luck and at least 3 %. Else the device
- * does not need the higher bound. Then the next lower one is tried, and taken if
- * it moves about as much, but never one below the start. Between trials the
+ * does not need the higher bound, and the next lower one is tried; it is taken
+ * if it moves about as much, but never one below the start. Between trials the
  * bound rests, twice as long each time that nothing has changed.
  *
  * A window in which the device ran out of requests says nothing, and neither
@@ -166,8 +166,10 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 }
 
 /**
- * flash_climb_bound - the bound for the window that runs now
+ * flash_climb_bound - what holds for the window that runs now
  * @c: the search
+ *
+ * Return: the bound.
  */
 static inline u32 flash_climb_bound(const struct flash_climb *c)
 {
@@ -182,10 +184,10 @@ static inline u32 flash_climb_bound(const struct flash_climb *c)
 
 /*
  * Does the higher bound move more, as far as this look can tell? t^2 is
- * sum^2 (n - 1) / (n squares - sum^2). The limits are a t of 8.0, 5.5 and 4.5 for
- * 7, 15 and 31 degrees of freedom, so luck passes one trial in some thousand. A
- * bound that is open already has to show but 2.0 in the end, or one of a small
- * gain would open and close for ever.
+ * sum^2 (n - 1) / (n squares - sum^2). The limits are a t of 8.0, 5.5 and 4.5
+ * for 7, 15 and 31 degrees of freedom: normal noise passes one trial in 8000,
+ * and seldom shows 3 % as well. A bound that is open already has to show but
+ * 2.0 in the end, or one of a small gain would open and close for ever.
  */
 static inline bool flash_climb_gains(const struct flash_climb *c)
 {

@@ -72,6 +72,8 @@ struct flash_geometry {
  * @t: the term
  * @lpn: a page
  * @left: set to the pages until the digit changes, from 1 to @t->div
+ *
+ * Return: the value.
  */
 static inline u32 flash_term_digit(const struct flash_term *t, u64 lpn,
 				   u32 *left)
@@ -89,9 +91,11 @@ static inline u32 flash_term_digit(const struct flash_term *t, u64 lpn,
 }
 
 /**
- * flash_chip_of - the chip of a page
+ * flash_chip_of - where a page is
  * @geo: a layout with chips
  * @lpn: the page
+ *
+ * Return: the number of its chip.
  */
 static inline u32 flash_chip_of(const struct flash_geometry *geo, u64 lpn)
 {
@@ -117,11 +121,10 @@ static inline void flash_geometry_span(const struct flash_geometry *geo,
 				       u64 *first, u64 *pages)
 {
 	u32 shift = geo->page_shift - FLASH_SECTOR_SHIFT;
+	u64 end = sector + offset + sectors;
 
 	*first = (sector + offset) >> shift;
-	*pages = 0;
-	if (sectors)
-		*pages = ((sector + offset + sectors - 1) >> shift) - *first + 1;
+	*pages = sectors ? ((end - 1) >> shift) - *first + 1 : 0;
 }
 
 /*
@@ -276,13 +279,15 @@ static inline int flash_geometry_parse(const char *text,
 			if (number < 1U << FLASH_SECTOR_SHIFT)
 				return -ERANGE;
 			new.page_shift = flash_log2(number);
-		} else if (!new.nr_terms && flash_layout_word(&text, "chips=")) {
+		} else if (!new.nr_terms &&
+			   flash_layout_word(&text, "chips=")) {
 			err = flash_layout_number(&text, FLASH_MAX_CHIPS,
 						  &number);
 			if (err)
 				return err;
 			flash_geometry_add(&new, 1, (u32)number, 1);
-		} else if (!new.nr_terms && flash_layout_word(&text, "terms=")) {
+		} else if (!new.nr_terms &&
+			   flash_layout_word(&text, "terms=")) {
 			err = flash_layout_terms(&text, &new);
 			if (err)
 				return err;

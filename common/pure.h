@@ -25,19 +25,25 @@ typedef uint16_t u16;
 typedef uint8_t u8;
 #endif
 
+/**
+ * enum flash_dir - what a request does to chips
+ * @FLASH_READ:	reads
+ * @FLASH_WRITE: writes
+ * @FLASH_NR_DIRS: the number of directions; also: none
+ */
 enum flash_dir {
 	FLASH_READ,
 	FLASH_WRITE,
 	FLASH_NR_DIRS,
 };
 
-/* The place of the highest bit set; @v is not 0. */
+/** flash_log2 - the place of the highest bit of @v, which is not 0 */
 static inline u32 flash_log2(u64 v)
 {
 	return 63U - (u32)__builtin_clzll(v);
 }
 
-/* The largest number whose square is not above @v. */
+/** flash_sqrt - the largest number whose square is not above @v */
 static inline u64 flash_sqrt(u64 v)
 {
 	u64 root = 0, bit = 1ULL << 62;

@@ -78,7 +78,7 @@ static void changes(void)
 	eq(flash_cost_ns(&c, FLASH_READ, 8) > 99000, 1, "and up from it");
 }
 
-/* Whatever was learned: the largest sizes cost no less, and no more a sector. */
+/* Whatever was learned: the largest cost no less, and no more a sector. */
 static void order(void)
 {
 	unsigned long long seed = 1;
