@@ -61,7 +61,7 @@ def split(values):
     their numbers. What is far out on either side must not count for much.
     """
     values = sorted(values)
-    low, high = values[len(values) // 50], values[-1 - len(values) // 50]
+    low, high = values[len(values) // 20], values[-1 - len(values) // 20]
     values = [min(max(v, low), high) for v in values]
     total, below, best, where = sum(values), 0, -1.0, 1
     for i in range(1, len(values)):
@@ -90,10 +90,12 @@ class Map:
         self.phase = phase
         self.levels = levels
 
-    def digits(self, sector):
-        """The chip, as one digit for each level."""
-        at = sector + self.phase
-        return tuple(at // level.unit % level.mod for level in self.levels)
+    def chip(self, sector):
+        """The number of its chip."""
+        at, chip = sector + self.phase, 0
+        for unit, mod in self.levels:
+            chip = chip * mod + at // unit % mod
+        return chip
 
     def chips(self):
         """How many there are."""
@@ -203,10 +205,9 @@ class Probe:
     def any_block(self, low=0, high=None):
         """A random block that begins in these sectors."""
         block = self.device.block
-        high = self.blocks * block if high is None else high
         first = -(-low // block)
-        return self.random.randrange(first, max(high // block, first + 1)) \
-            * block
+        last = self.blocks if high is None else high // block
+        return (first + int(self.random.random() * (last - first))) * block
 
     def far_pair(self):
         """Two random addresses."""
@@ -280,18 +281,16 @@ class Probe:
 
     def choose_votes(self):
         """How often must a pair be read until its answer can be relied on?"""
-        pairs = [self.near_pair() if i % 2 else self.far_pair()
-                 for i in range(100)]
-        if self.base:
-            pairs = [self.stride_pair(self.base) if i % 2 else
-                     self.far_pair() for i in range(100)]
+        pairs = [self.far_pair() if i % 2 else
+                 self.stride_pair(self.base) if self.base else
+                 self.near_pair() for i in range(200)]
         differ = sum((self.time(*p) > self.limit) != (self.time(*p)
                                                       > self.limit)
                      for p in pairs)
-        if differ > 45:
+        if differ > 90:
             raise NoMap("whether two reads wait for each other changes all "
                         "the time")
-        self.votes = next(v for most, v in ((6, 1), (14, 3), (26, 5), (45, 9))
+        self.votes = next(v for most, v in ((4, 1), (20, 3), (50, 5), (90, 9))
                           if differ <= most)
 
     # --- stripes ------------------------------------------------------------
@@ -301,31 +300,35 @@ class Probe:
         return sum(self.shared(*pair()) for _ in range(number)) / number
 
     def ladder(self, pair, step, most):
-        """Shares at growing distances, until hardly any are left."""
+        """Shares at growing distances, until there are few.
+
+        Beyond the stripe they may grow again, if there are few chips.
+        """
         seen = []
         distance = step
         while distance <= most:
             seen.append((distance,
-                         self.share(24, lambda: pair(None, distance))))
-            if seen[-1][1] < 0.3:
+                         self.share(40, lambda: pair(None, distance))))
+            if seen[-1][1] < 0.45:
                 break
             distance *= 2
         return seen
 
     @staticmethod
-    def estimate(seen):
-        """The stripe that such shares speak of, roughly."""
+    def estimate(seen, least):
+        """The stripe that such shares speak of, roughly; not below `least`."""
         def likelihood(unit):
             total = 0.0
             for distance, share in seen:
                 p = min(max(abs(1 - distance / unit), 0.04), 0.96)
                 total += share * math.log(p) + (1 - share) * math.log(1 - p)
             return total
-        largest = 4 * seen[-1][0]
-        units = [seen[0][0] / 2 * 1.04 ** i for i in range(400)]
-        return max((u for u in units if u <= largest), key=likelihood)
+        units = [least]
+        while units[-1] < 4 * seen[-1][0]:
+            units.append(units[-1] * 1.04)
+        return max(units, key=likelihood)
 
-    def stripe(self, pair, step, most, units_near):
+    def stripe(self, pair, step, most, least, units_near):
         """Stripe and phase, or None if sharing never ends.
 
         pair(at, distance): two addresses so many positions apart, and the
@@ -337,14 +340,14 @@ class Probe:
                              step, most)
         if not shares or min(share for _, share in shares) > 0.7:
             return None
-        rough = self.estimate(shares)
+        rough = self.estimate(shares, least)
         units = units_near(rough)
         seen = []
 
         def look(at, distance):
             one, other, where = pair(at, distance)
             seen.append((where, distance, self.shared(one, other)))
-        steps = max(1, min(int(rough * 0.9), most) // step)
+        steps = max(1, min(int(rough * 0.6), most) // step)
         for _ in range(240):
             look(None, step * self.random.randint(1, steps))
         units = promising(units, seen)
@@ -366,6 +369,7 @@ class Probe:
             if sum(b - a for a, b in ranges) == 1 and old == (unit, ranges):
                 break
         if agree < 0.85 * len(seen) or sum(b - a for a, b in ranges) > 1:
+            if __import__('os').environ.get('DBG'): print('DBG', step, shares, rough, unit, ranges, agree, len(seen), units)
             raise NoMap("reads wait for each other, but not in stripes")
         return unit, ranges[0][0]
 
@@ -385,15 +389,16 @@ class Probe:
         room = self.blocks - self.base // block - 1
 
         def pair(at, distance):
-            where = self.place(at, room - distance)
+            where = min(self.place(at, room - distance), room - distance)
             one = where * block
             return one, one + self.base + distance * block, where
 
         def near(rough):
-            return range(max(grain, int(rough * 0.6) // grain * grain),
-                         max(int(rough * 1.5), grain) + 1, grain)
+            return range(max(grain, int(rough * 0.5) // grain * grain),
+                         max(int(rough * 2), grain) + 1, grain)
         self.say("stripe")
-        found = self.stripe(pair, 1, min(MAX_STRIPE // block, room // 4), near)
+        found = self.stripe(pair, 1, min(MAX_STRIPE // block, room // 4), 1,
+                            near)
         if not found:
             raise NoMap("neighbours wait for each other however far apart "
                         "they are: one chip, or far larger stripes than a "
@@ -406,34 +411,34 @@ class Probe:
         low = number * unit - known.phase
         return self.any_block(low, low + unit)
 
-    def units(self, known):
-        """How many stripes of the first level the device has, at least."""
-        return (self.device.sectors + known.phase) \
-            // known.levels[0].unit - 1
-
     def next_stripe(self, known):
         """What was found repeats: within which distance? None: for ever."""
-        step = known.period() // known.levels[0].unit
-        room = self.units(known)
+        unit = known.levels[0].unit
+        step = known.period() // unit
+        # The first one that the device has all of, and how many it has.
+        first = -(-known.phase // unit)
+        room = (self.device.sectors + known.phase) // unit - first
 
         def pair(at, distance):
-            # The first unit may begin before the device does.
-            where = 1 + self.place(
-                at and (at[0], at[1] - 1), room - distance - 1)
+            last = room - distance - 1
+            where = first + min(last, self.place(
+                at and (at[0], at[1] - first), last + 1))
             return (self.in_unit(known, where),
                     self.in_unit(known, where + distance), where)
 
         def near(rough):
-            low, high = max(2, int(rough * 0.6)), int(rough * 1.5) + 1
+            low, high = max(2, int(rough * 0.5)), int(rough * 2) + 1
             if high - low <= 300:
                 return range(low, high)
+            round_ones = {
+                times * odd << k for k in range(40) for odd in (1, 3, 5, 7, 9)
+                for times in (1, step) if low <= times * odd << k < high}
             if (high - low) // step <= 300:
-                return range(-(-low // step) * step, high, step)
-            return sorted(
-                step * odd << k for k in range(40) for odd in (1, 3, 5, 7, 9)
-                if low <= step * odd << k < high)
+                round_ones.update(range(-(-low // step) * step, high, step))
+            return sorted(round_ones)
         self.say("does it repeat for ever?")
-        return self.stripe(pair, step, max(room // 2, 1), near)
+        # In less than that the first chip would not have come again.
+        return self.stripe(pair, step, max(room // 2, 1), 1.25 * step, near)
 
     def modulus(self, known, unit):
         """After how many stripes of this size does the chip come again?
@@ -452,17 +457,17 @@ class Probe:
         def pair(j):
             stripe = self.random.randrange(1, max(2, room - j))
             inside = self.random.randrange(size)
-            rest = inside % step + step * self.random.randrange(
-                max(1, size // step))
-            if rest >= size:
-                rest = inside
+            # There the levels below have the same chips as here.
+            rest = (inside - j * size) % step
+            rest += step * self.random.randrange(
+                max(1, (size - 1 - rest) // step + 1))
             return (self.in_unit(ground, stripe * size + inside),
-                    self.in_unit(ground, (stripe + j) * size
-                                 + (rest + -(j * size) % step) % size))
+                    self.in_unit(ground, (stripe + j) * size + rest))
         for j in range(1, limit + 1):
             # Of two stripes in a larger one every second pair crosses over.
             if self.share(7, lambda: pair(j)) and \
-                    self.share(30, lambda: pair(j)) > 0.25:
+                    self.share(30, lambda: pair(j)) > 0.25 and \
+                    self.share(60, lambda: pair(j)) > 0.3:
                 return j
         if limit == room - 1 and known.levels:
             return room + 1
@@ -491,19 +496,21 @@ class Probe:
 
     def fresh(self, found, same):
         """A pair that should share a chip, or should not, and no stripe."""
-        unit = found.levels[0].unit
-        near = min(4 * found.period(), self.device.sectors // 2)
+        unit, period = found.levels[0].unit, found.period()
+        near = min(4 * period, self.device.sectors // 2)
         while True:
-            one = self.any_block()
+            one = other = self.any_block()
             if self.random.random() < 0.5:
-                other = self.any_block()
+                low = max(0, one - near)
+                high = min(self.device.sectors, one + near)
             else:
-                other = self.any_block(
-                    max(0, one - near), min(self.device.sectors, one + near))
-            if (one + found.phase) // unit == (other + found.phase) // unit:
-                continue
-            if (found.digits(one) == found.digits(other)) == same:
-                return one, other
+                low, high = 0, self.device.sectors
+            for _ in range(4 * MAX_CHIPS):
+                other = self.any_block(low, high)
+                if (found.chip(one) == found.chip(other)) == same and \
+                        (one + found.phase) // unit != \
+                        (other + found.phase) // unit:
+                    return one, other
 
     def prove(self, found):
         """Does the map hold for pairs that it was not made from?"""
