@@ -308,8 +308,8 @@ class Probe:
         distance = step
         while distance <= most:
             seen.append((distance,
-                         self.share(40, lambda: pair(None, distance))))
-            if seen[-1][1] < 0.45:
+                         self.share(60, lambda: pair(None, distance))))
+            if seen[-1][1] <= 0.5:
                 break
             distance *= 2
         return seen
