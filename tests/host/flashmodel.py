@@ -5,7 +5,13 @@ A small model, apart from flashsim: dies that do one read at a time, channels
 that move one at a time, a fixed delay, and what disturbs a measurement.
 """
 
+import pathlib
 import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]
+                       / "scripts" / "lib"))
+import probetest  # pylint: disable=wrong-import-position
 
 
 def mixed(value, seed):
@@ -17,29 +23,12 @@ def mixed(value, seed):
     return value ^ value >> 32
 
 
-class Static:
-    """Chip = sum of mul * (page / div % mod)."""
-
-    def __init__(self, page, terms, offset=0, xors=()):
-        self.page = page
-        self.terms = terms
-        self.offset = offset
-        self.xors = xors
-        self.chips = 1
-        for _, mod, _ in terms:
-            self.chips *= mod
+class Static(probetest.Layout):
+    """The address decides; folds (`xors`) are what no descriptor can say."""
 
     def unit(self, sector):
         """The flash page of a sector."""
         return (sector + self.offset) // self.page
-
-    def chip(self, sector):
-        """Its chip."""
-        page = self.unit(sector)
-        chip = sum(mul * (page // div % mod) for div, mod, mul in self.terms)
-        for shift in self.xors:
-            chip ^= (page >> shift) % self.chips
-        return chip
 
 
 class Log:
@@ -180,22 +169,3 @@ def _manners(rand):
         "spikes": rand.choice((0, 0.005, 0.02)),
         "hits": rand.choice((0, 0, 0.01, 0.04)),
     }
-
-
-def is_right(device, found, pairs=6000):
-    """Does a map say of all pairs what is so?"""
-    rand = random.Random(7)
-    place, period = device.place, found.period()
-    for i in range(pairs):
-        one = rand.randrange(device.sectors)
-        near = min(device.sectors, 1 << rand.randint(3, 24))
-        other = rand.randrange(max(0, one - near),
-                               min(device.sectors, one + near))
-        if i % 2:
-            other = one + rand.randint(1, 512) * period // 8
-            if other >= device.sectors:
-                continue
-        if (place.chip(one) == place.chip(other)) != \
-                (found.chip(one) == found.chip(other)):
-            return False
-    return True
