@@ -58,7 +58,8 @@ class Device:
 
     def __init__(self, place, seed, *, sectors=1 << 19, block=1, sense=50000,
                  sector_ns=640, channels=8, delay=15000, vary=0.0, jitter=0,
-                 spikes=0.0, hits=0.0, register=False, alike=False):
+                 spikes=0.0, hits=0.0, register=False, alike=False,
+                 exponential=False):
         self.place = place
         self.sectors = sectors
         self.block = block
@@ -72,6 +73,7 @@ class Device:
         self.hits = hits
         self.register = register
         self.alike = alike
+        self.exponential = exponential
         self.seed = seed
         self.random = random.Random(seed)
         self.page_of = {}
@@ -100,7 +102,9 @@ class Device:
             chip = (i, 0) if self.alike else self.place.chip(sector)
             begin = max(at, dies.get(chip, 0))
             if not self.register or self.page_of.get(chip) != page:
-                begin += self.sense * (1 + self.vary * (2 * draw() - 1))
+                begin += self.random.expovariate(1 / self.sense) \
+                    if self.exponential else \
+                    self.sense * (1 + self.vary * (2 * draw() - 1))
             self.page_of[chip] = page
             bus = i if self.alike else chip % self.channels
             end = max(begin, buses.get(bus, 0)) + self.bus
@@ -119,13 +123,14 @@ def random_static(seed):
     rand = random.Random(f"static {seed}")
     page = rand.choice((4, 8, 16, 32))
     kind = rand.random()
+    terms = []
     if kind < 0.65:
         terms = [(1, rand.choice((rand.randint(2, 64), rand.randint(65, 256),
                                   2 ** rand.randint(1, 8))), 1)]
     else:
-        terms, div, mul = [], 1, 1
-        for _ in range(rand.choice((2, 2, 3))):
-            mod = rand.choice((2, 3, 4, 5, 8))
+        div, mul = 1, 1
+        for most in (8, 8, 4)[:rand.choice((2, 2, 3))]:
+            mod = rand.choice([n for n in (2, 3, 4, 5, 8) if n <= most])
             terms.append((div, mod, mul))
             mul *= mod
             div *= mod * rand.choice((2, 3, 4, 8))

@@ -16,7 +16,7 @@ while IFS='|' read -r name params; do
 	modprobe flashsim $params || exit 1
 	echo none >/sys/block/flashsim0/queue/scheduler || exit 1
 	PYTHONHOME=/tmp/python LD_LIBRARY_PATH=/tmp/python/lib \
-		/tmp/python/bin/python3 -B -S -E /tmp/python/lib/probe.pyc \
+		/tmp/python/bin/python3 -B -S /tmp/python/lib/probe.pyc \
 		--quiet --seconds "$seconds" /dev/flashsim0 \
 		>"/out/$name.probe" 2>&1 </dev/null
 	echo "status $?" >>"/out/$name.probe"
