@@ -47,6 +47,10 @@ class NoMap(Exception):
     """The device has no map that we could find; why."""
 
 
+class NoStripes(NoMap):
+    """What was read fits no stripes; other reads may."""
+
+
 class OutOfTime(NoMap):
     """There was no time left to find it."""
 
@@ -338,7 +342,8 @@ class Probe:
             look(None, step * self.random.randint(1, steps))
         units = promising(units, seen)
         if not units:
-            raise NoMap("some reads wait for each other, but not by stripes")
+            raise NoStripes("some reads wait for each other, but not by "
+                            "stripes")
         agree, unit, ranges = fit(units, seen)
         for _ in range(20):
             old = unit, ranges
@@ -355,7 +360,8 @@ class Probe:
             if sum(b - a for a, b in ranges) == 1 and old == (unit, ranges):
                 break
         if agree < 0.85 * len(seen) or sum(b - a for a, b in ranges) > 1:
-            raise NoMap("some reads wait for each other, but not by stripes")
+            raise NoStripes("some reads wait for each other, but not by "
+                            "stripes")
         return unit, ranges[0][0]
 
     def place(self, at, room):
@@ -543,4 +549,9 @@ class Probe:
     def run(self):
         """Found, or NoMap."""
         self.calibrate()
+        for _ in range(2):
+            try:
+                return self.prove(self.search())
+            except NoStripes:
+                self.say("no stripes: once more, elsewhere")
         return self.prove(self.search())
