@@ -37,6 +37,7 @@ import options
 import suitedata
 import suiteplan
 import suitereport
+import suitetrace
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -46,6 +47,8 @@ MAIN_NVME = ["--requests", "100", "--bounds", "1,2,8,64"]
 
 # Host seconds, measured on two cores without KVM; the cache corrects them.
 SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
+# A replayed request beside the unit, which has a whole load around it
+UNITS_TRACE = 0.012
 # How fast the estimates follow what is measured.
 SPEED_WEIGHT = 0.5
 KB_RUN = 120
@@ -60,6 +63,13 @@ DATA = "="
 def units(run):
     """What a run's length is proportional to: its real-time requests."""
     env = run["env_device"]
+    if "TRACE" in env:
+        # Two sorts of work with one measure: a request of a trace is as long
+        # as so many of those.
+        return int(env["TRACE_IOS"]) * UNITS_TRACE + run["warmup"]
+    if "IOS" in env:
+        # Its own reads are the load, with the others' beside them.
+        return 2 * int(env["IOS"]) * UNITS_TRACE + run["warmup"]
     count = int(env.get("RT_IOS") or 0)
     if not count:
         # Ends by time: as many as the usual pause would make.
@@ -130,8 +140,13 @@ def total_seconds(runs, speeds, machines):
 def run_files(run):
     """{name: text} of a run, for the guest."""
     limit = int(run["env"].get("RUNTIME") or 600) * 2 + 120
+    if "TRACE" in run["env"]:
+        # The guest's seconds: as long as the trace, and it must be so.
+        limit = suitetrace.LIMIT_S * run["time_scale"]
     env = {**run["env"], "SEED": run["seed"], "LIMIT": limit,
            "REGION": run["region_pct"]}
+    if "TRACE" in run["env"]:
+        env["TRACE_LOG"] = suiteplan.GUEST_LOG
     if run["warmup"]:
         env["WARMUP"] = run["warmup"]
     params = {**run["params"], "seed": run["seed"]}
@@ -185,8 +200,12 @@ def unpack(text):
 class Machine:
     """A place for virtual machines, one after the other; one a batch."""
 
-    def __init__(self, number, events, series):
+    def __init__(self, number, events, series, traces=None):
         self.number = number
+        # A suitetrace.Store, for workloads that replay one
+        self.traces = traces
+        self.files = None
+        self.trace = {}
         self.events = events
         self.series = series
         self.process = None
@@ -206,6 +225,7 @@ class Machine:
         return [
             str(REPO / "scripts" / "vm"), "--kernel", self.series,
             "--virtual-time", "--timeout", str(limit),
+            *(("--files", str(self.files)) if self.files else ()),
             "--",
             "mkdir -p /run/suite; base64 -d <<'END' | gzip -d | "
             f"tar -xC /run/suite\n{pack(self.runs)}END\n"
@@ -215,6 +235,10 @@ class Machine:
         """Boots for these runs."""
         self.runs, self.made, self.data = list(runs), 0, []
         self.names = slots(runs)
+        self.files, self.trace = None, {}
+        if self.traces and "TRACE" in runs[0]["env"]:
+            # All runs of a boot are of one workload and seed: one log.
+            self.files, self.trace = self.traces.get(runs[0])
         # A session of its own: Ctrl-C comes to us, and we end it.
         self.process = subprocess.Popen(
             self.command(limit), stdin=subprocess.DEVNULL,
@@ -271,6 +295,7 @@ class Session:
         self.todo = [run for run in runs if run["id"] not in have]
         self.by_id = {run["id"]: run for run in runs}
         self.raw = out / "raw"
+        self.traces = suitetrace.Store(out / "traces")
         self.batches, self.extra_boots = [], 0
         self.speeds = Speeds()
         self.events = queue.Queue()
@@ -333,7 +358,7 @@ class Session:
         self.progress.clock.plan(seconds, count)
         for number in range(count):
             self.machines.append(Machine(number, self.events,
-                                         self.args.kernel))
+                                         self.args.kernel, self.traces))
             self.next_batch(self.machines[-1])
 
     def next_batch(self, machine):
@@ -429,7 +454,7 @@ class Session:
                 if "flashsim" in line)[-300:]
             why = f"{why}: {' '.join(said.split())}" if said else why
         # That a kernel lacks a competitor is no fault; all else is.
-        ours = run["scheduler"] == "k2" or why.startswith("flashsim")
+        ours = run["scheduler"] in suiteplan.OURS or why.startswith("flashsim")
         (self.trouble if ours else self.left_out).append(f"{name}: {why}")
         self.progress.left_out(machine.number, name, why)
         self.drop(machine, name)
@@ -444,7 +469,8 @@ class Session:
         raw = {}
         try:
             raw = unpack("".join(machine.data))
-            result = suitedata.evaluate(raw, run, machine.facts)
+            result = suitedata.evaluate(raw, run, machine.facts,
+                                        machine.trace)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             said = " ".join(raw.get("said", "").split())[:300]
             self.trouble.append(
@@ -500,6 +526,7 @@ class Session:
             "fio_command": f"fio --output-format=json tests/fio/"
                            f"{run['job']}.fio",
             "unscaled": run["unscaled"],
+            **({"trace": machine.trace} if machine.trace else {}),
             **result,
         }
 
@@ -603,6 +630,9 @@ def headline(record):
                 text += f", {claims.percentile_name(name)} " \
                     f"{value * 1e6:.0f} us"
     share = record["cpu"]["busy_share"]
+    for way, part in record.get("directions", {}).items():
+        if part["latency_mean_s"] is not None and "trace" in record:
+            text += f", {way}s {part['latency_mean_s'] * 1e6:.0f} us"
     if share is not None:
         text += f", CPU {share:.0%}"
     return text

@@ -23,6 +23,8 @@ CDF_POINTS = 200
 CPU_SHARE_MAX = 0.25
 # Two runs of the same seed may differ by so much.
 REPEAT_LIMIT = 0.005
+# Whose statistics are kept
+OURS = ("k2", "piq")
 # What a rounding file may make of a value.
 SETTING_TOLERANCE = 0.01
 
@@ -189,6 +191,15 @@ def jobs(fio, raw, run):
     return found
 
 
+def mean_of(fio, way, scale):
+    """Mean latency of all reads or writes, s of the device; None: none."""
+    parts = [job[way]["lat_ns"] for job in fio["jobs"]
+             if job[way].get("total_ios") and "lat_ns" in job[way]]
+    count = sum(part["N"] for part in parts)
+    return sum(part["mean"] * part["N"] for part in parts) / count / 1e9 / \
+        scale if count else None
+
+
 def total(fio, found):
     """The total of a record."""
     rates = {}
@@ -247,11 +258,21 @@ def _check(passed, text, **figures):
     return {"passed": bool(passed), "text": text, **figures}
 
 
+def setting(line):
+    """(name, wanted, got); both may have blanks in them, but as many."""
+    name, _, rest = line.partition(" ")
+    words = rest.split(" ")
+    half = len(words) // 2
+    if half > 1 and len(words) % 2 == 0:
+        return name, " ".join(words[:half]), " ".join(words[half:])
+    return (name, *(words + [""])[:1], " ".join(words[1:]))
+
+
 def settings_kept(text):
     """[what was not kept] of lines "name wanted got"."""
     wrong = []
     for line in text.splitlines():
-        name, wanted, got = (line.split(" ", 2) + ["", ""])[:3]
+        name, wanted, got = setting(line)
         try:
             near = abs(float(got) - float(wanted)) <= \
                 SETTING_TOLERANCE * abs(float(wanted))
@@ -312,9 +333,20 @@ def checks(raw, fio, found, stats, run):
     return result
 
 
+def replayed(fio, trace):
+    """The check of a run that replays a trace."""
+    seen = {way: sum(job[way]["total_ios"] for job in fio["jobs"])
+            for way in ("read", "write")}
+    return _check(
+        seen["read"] == trace["reads"] and seen["write"] == trace["writes"],
+        "fio has made as many reads and writes as the log has", **{
+            f"{way}s_wanted": trace[f"{way}s"] for way in seen}, **{
+            f"{way}s": count for way, count in seen.items()})
+
+
 # --- a run -------------------------------------------------------------------
 
-def evaluate(raw, run, machine):
+def evaluate(raw, run, machine, trace=None):
     """Everything that is concluded from a run's raw files ({name: text}).
 
     ValueError or KeyError where there is nothing to conclude from.
@@ -325,15 +357,20 @@ def evaluate(raw, run, machine):
     stats = device_stats(raw.get("device-stats", ""), scale)
     rows, chips = series(raw.get("series", ""), scale)
     judged = checks(raw, fio, found, stats, run)
+    if trace:
+        judged["replayed"] = replayed(fio, trace)
     sums = total(fio, found)
     return {
-        "jobs": found, "total": sums, "device_stats": stats,
+        "jobs": found, "total": sums, "directions": {
+            way: {"latency_mean_s": mean_of(fio, way, scale)}
+            for way in ("read", "write")},
+        "device_stats": stats,
         "series": rows, "chips": chips,
         "cpu": cpu(raw.get("cpu", ""), int(machine.get("cpus", 1)),
                    sums["ios"]),
         "scheduler_tunables": benchdata.tunables(raw.get("tunables", "")),
         "scheduler_stats": benchdata.pairs(raw["stats-after"])
-        if run["scheduler"] == "k2" and raw.get("stats-after") else {},
+        if run["scheduler"] in OURS and raw.get("stats-after") else {},
         "checks": judged,
         "passed": all(check["passed"] for check in judged.values()),
         "fio": without_bulk(fio),
@@ -355,6 +392,40 @@ def order_of(params):
 
 # --- over runs ---------------------------------------------------------------
 
+# What a scheduler counts of each direction, by the names it may have
+WAITED = "waited_{}s"
+WAIT_US = "wait_{}_us"
+
+
+def direction_metrics(record):
+    """{metric: value or None}: reads and writes apart, and what piq counts.
+
+    Conflicts: the share of requests that came upon one ahead of them on one
+    of their chips. Wait: what these waited in the scheduler, over all
+    requests of their direction; s of the device.
+    """
+    found = {}
+    stats = record.get("scheduler_stats") or {}
+    device = record.get("device_stats") or {}
+    for way in ("read", "write"):
+        count = device.get(f"{way}s")
+        mean = record.get("directions", {}).get(way, {}).get(
+            "latency_mean_s")
+        waited = stats.get(WAITED.format(way))
+        wait_us = stats.get(WAIT_US.format(way))
+        found[f"{way}_latency_mean_s"] = mean
+        found[f"{way}_conflict_share"] = waited / count \
+            if waited is not None and count else None
+        found[f"{way}_wait_mean_s"] = wait_us / 1e6 / count / \
+            record["time_scale"] if wait_us is not None and count else None
+    first = stats.get("prioritised_reads")
+    found["prioritised_share"] = first / device["reads"] \
+        if first is not None and device.get("reads") else None
+    batches, batched = stats.get("batches"), stats.get("batched")
+    found["batch_size"] = batched / batches if batches and batched else None
+    return found
+
+
 def metrics(record):
     """{metric: value or None} of a record, the ones that cells compare."""
     critical = [job for job in record["jobs"] if job["role"] == "latency"]
@@ -366,6 +437,7 @@ def metrics(record):
         "wa_milli": record["device_stats"].get("wa_milli"),
         "utilisation_milli": record["device_stats"].get("utilisation_milli"),
     }
+    found.update(direction_metrics(record))
     # With several critical jobs it is the worst that counts.
     for name in ("count", "mean", "max", *QUANTILES):
         values = [job["latency_s"][name] for job in critical]
@@ -391,6 +463,8 @@ def spread(values):
             "max": max(known)}
 
 
+# What is compared by pairs of the same seed
+BY_SEED = ("iops", "bandwidth_bytes_per_s", "latency_p99_s")
 CELL_KEYS = ("cell", "workload", "scheduler", "label", "tunables", "profile",
              "variant", "order", "alloc", "map", "time_scale")
 
@@ -402,14 +476,17 @@ def cells(records):
         groups.setdefault(record["cell"], []).append(record)
     found = []
     for group in groups.values():
-        figures = [metrics(record) for record in group
-                   if record.get("repeat", 1) == 1] or \
-            [metrics(record) for record in group]
+        first = [record for record in group
+                 if record.get("repeat", 1) == 1] or group
+        figures = [metrics(record) for record in first]
         found.append({
             **{key: group[0][key] for key in CELL_KEYS},
             "seeds": sorted({record["seed"] for record in group}),
             "runs": len(group),
             "passed": all(record["passed"] for record in group),
+            "by_seed": {str(record["seed"]): {
+                name: figure[name] for name in BY_SEED}
+                for record, figure in zip(first, figures)},
             "metrics": {name: spread([figure[name] for figure in figures])
                         for name in figures[0]},
         })

@@ -12,12 +12,17 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
+import trace2fio
+
 REPO = pathlib.Path(__file__).resolve().parents[2]
 SUITES = REPO / "tests" / "suites"
 JOBS = REPO / "tests" / "fio"
 
 # Where the guest keeps a run's files while it runs: its memory.
 GUEST_OUT = "/dev/shm/suite/out"
+
+# Where it finds the log of a workload that replays one
+GUEST_LOG = "/dev/shm/suite/trace.log"
 
 # Rows of flashsim's series, where a workload wants one.
 SERIES_ROWS = 4000
@@ -107,6 +112,7 @@ DEVICE = {
     "fw_read_ns": Int(0, 10**9), "fw_write_ns": Int(0, 10**9),
     "fw_per4k_ns": Int(0, 10**9),
     "service": words("fixed exponential"), "suspend_us": Int(0, 10000),
+    "vary_permille": Int(0, 500),
     "order": words("chip_fifo read_first in_order"),
     "alloc": words("static dynamic"),
     "stripe": Text("CWD|CDW|WCD|WDC|DCW|DWC",
@@ -145,7 +151,27 @@ SCHEDULERS = {
     "k2": {
         "max_inflight": Int(1, 65535), "meta_every": Int(0, 65535),
         "inline_dispatch": Int(0, 1)},
+    "piq": {
+        "mode": words("auto noop rws piq_r piq_w piq"),
+        "layout": words("right wrong none"),
+        "chip_depth": Int(1, 64), "max_inflight": Int(0, 65535),
+        "queue_length": Int(1, 512), "max_wait_ms": Int(1, 10000),
+        "max_pass": Int(1, 65535), "scan_depth": Int(1, 1024),
+        "inline_dispatch": Int(0, 1)},
 }
+# Whose statistics are kept, and who must be there
+OURS = ("k2", "piq")
+
+# Where a profile puts pages: dies, flash page and capacity in MiB, what it is
+# divided by (tests/flashsim/params.c); none: flashsim's defaults. All stripe
+# channel, way, die.
+GEOMETRY = {
+    "none": (8, 2, 1, 4, 256, 1), "A": (8, 8, 1, 2, 131072, 64),
+    "B": (8, 1, 2, 16, 61440, 16), "C": (8, 4, 2, 8, 204800, 64),
+    "D": (8, 2, 1, 32, 488280, 128), "E": (8, 1, 1, 16, 238418, 64),
+    "F": (8, 4, 1, 16, 915527, 256),
+}
+GEOMETRY_KEYS = ("channels", "ways", "dies", "page_kb", "size_mb", "shrink")
 # Of a variant, not of flashsim: workloads keep to this share of the device,
 # from its begin. A device that is half full would else answer reads of the
 # empty half without its chips.
@@ -172,6 +198,7 @@ TIMES = {
     "bfq": ("slice_idle_us", "slice_idle", "fifo_expire_sync",
             "fifo_expire_async", "timeout_sync"),
     "io.cost": ("rlat", "wlat"),
+    "piq": ("max_wait_ms",),
 }
 # Rates are divided by it.
 RATES = {"io.cost": tuple(IOCOST_MODEL)}
@@ -188,6 +215,8 @@ UNSCALED = {
 }
 
 ENV_SECONDS = "RUNTIME"
+# Requests of a trace that is replayed
+TRACE_IOS = Int(1, 10**7)
 _ENV_TIME = re.compile(r"RUNTIME|\w+_(NS|US|MS|S)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
@@ -378,13 +407,18 @@ def _read_workload(reader, section):
             reader.bad(section, "latency", one, "jobs of that file: "
                        + ", ".join(sections))
     env = {k: v for k, v in found.items() if k not in known}
-    needed = variables(text) - {"DEV", "SEED"}
+    needed = variables(text) - {"DEV", "SEED", "TRACE_LOG"}
     for key, value in env.items():
         if key not in needed:
             raise Bad(f"{reader.path}: [{section}] {key}: {job}.fio does not "
                       "use it; it uses " + ", ".join(sorted(needed)))
         if is_time(key) and not Int(0, 10**9).accepts(value):
             reader.bad(section, key, value, Int(0, 10**9))
+    if "TRACE" in env and env["TRACE"] not in trace2fio.STAND_INS:
+        reader.bad(section, "TRACE", env["TRACE"], "one of "
+                   + ", ".join(trace2fio.STAND_INS))
+    if "TRACE_IOS" in env and not TRACE_IOS.accepts(env["TRACE_IOS"]):
+        reader.bad(section, "TRACE_IOS", env["TRACE_IOS"], TRACE_IOS)
     for key in sorted(needed - set(env)):
         raise Bad(f"{reader.path}: [{section}] {key}: missing; {job}.fio "
                   "wants it")
@@ -409,7 +443,9 @@ def _read_workload(reader, section):
 
 def _label(name, tunables, iocost):
     """What a setting is called where the suite does not say."""
-    short = {"max_inflight": "", "queue_depth": "qd", "nr_requests": "nr"}
+    short = {"max_inflight": "", "queue_depth": "qd", "nr_requests": "nr",
+             "mode": "", "layout": "map", "queue_length": "ql",
+             "chip_depth": "cd"}
     label = "iocost" if iocost and name == "none" else \
         name + ("-iocost" if iocost else "")
     for key, value in tunables.items():
@@ -506,6 +542,8 @@ def _read_form(reader, section):
     for key, value in found.items():
         if key not in known:
             variable, _, pattern = key.partition("@")
+            if variable in ("TRACE_IOS", "IOS") and not TRACE_IOS.accepts(value):
+                reader.bad(section, key, value, TRACE_IOS)
             if (is_time(variable) or variable == "RT_IOS") and \
                     not Int(0, 10**9).accepts(value):
                 reader.bad(section, key, value, Int(0, 10**9))
@@ -625,7 +663,54 @@ def scaled(owner, key, value, scale):
     return str(value)
 
 
-def setup(scheduler, scale):
+def geometry(params):
+    """{channels, ...: number} of a device, from what it is loaded with."""
+    found = dict(zip(GEOMETRY_KEYS, GEOMETRY[params.get("profile", "none")]))
+    if "size_mb" in params:
+        found["shrink"] = 1
+    return {key: int(params.get(key, value)) for key, value in found.items()}
+
+
+def device_bytes(params):
+    """Capacity that the host sees, whole MiB."""
+    found = geometry(params)
+    return found["size_mb"] // found["shrink"] << 20
+
+
+def layout(which, params):
+    """The text for a scheduler's layout file.
+
+    right: where `static` puts pages. Of a log, which has no such map, it is
+    how the log begins, true for what was written once in order. wrong: pages
+    twice as long on one chip fewer: what belongs together is apart, and what
+    does not looks as if it did. none: no map.
+    """
+    found = geometry(params)
+    chips = found["channels"] * found["ways"] * found["dies"]
+    page = found["page_kb"] << 10
+    if which == "none":
+        return "none"
+    if which == "wrong":
+        return f"page={2 * page} chips={max(1, chips - 1)}"
+    if params.get("layout"):
+        return f"page={page} terms={params['layout']}"
+    stripe = params.get("stripe", "CWD")
+    if stripe == "CWD":
+        return f"page={page} chips={chips}"
+    # Number of a die: channel + channels * (way + ways * die).
+    sizes = {"C": (found["channels"], 1),
+             "W": (found["ways"], found["channels"]),
+             "D": (found["dies"], found["channels"] * found["ways"])}
+    terms, div = [], 1
+    for letter in stripe:
+        mod, mul = sizes[letter]
+        if mod > 1:
+            terms.append(f"{div}:{mod}:{mul}")
+        div *= mod
+    return f"page={page} terms={','.join(terms)}"
+
+
+def setup(scheduler, scale, params=None):
     """What the guest does to the queue: lines `verb file value`.
 
     select: and it must be the one; set: and it must read back the same;
@@ -643,6 +728,10 @@ def setup(scheduler, scale):
             lines.append(f"set queue/nr_requests {value}")
         elif key in SCHEDULERS[scheduler.name]:
             value = scaled(scheduler.name, key, value, scale)
+            if key == "layout":
+                value = layout(value, params or {})
+                offset = (params or {}).get("offset_sectors", "0")
+                lines.append(f"set queue/iosched/lba_offset_sectors {offset}")
             lines.append(f"set queue/iosched/{key} {value}")
     return lines
 
@@ -720,7 +809,7 @@ def _run(suite, form, cell, scale):
         "params": params, "env": env, "env_device": env_device,
         "latency": list(workload.latency), "warmup": workload.warmup,
         "operations": list(workload.operations),
-        "setup": setup(scheduler, scale) + (
+        "setup": setup(scheduler, scale, params) + (
             [f"set queue/nomerges {workload.nomerges}"]
             if workload.nomerges else []),
         "nomerges": workload.nomerges,

@@ -30,6 +30,7 @@ import tempfile
 import zlib
 
 import options
+import standin
 
 FORMATS = ("msr", "ssdsim", "csv")
 CSV_HEADER = "t_us,dev,op,sector,nsect"
@@ -92,6 +93,8 @@ class StandIn:
         self.burst_s = values.pop("burst_s")
         # Of a million requests; None where it is not known.
         self.rewritten_share = values.pop("rewritten_share", None)
+        # What standin.py draws places from; None: as described above.
+        self.calibrated = values.pop("calibrated", None)
         assert not values, values
 
     def stated(self):
@@ -238,6 +241,37 @@ def _add_piq():
 _add_piq()
 
 
+def _add_calibrated():
+    rows, fits = standin.filled(), standin.fitted()
+    for name, fit in fits.items():
+        row = rows[name]
+        kind = STAND_INS[f"piq15-{name}"] = StandIn(
+            f"MSR Cambridge, volume {name}, as PIQ's Table I has it",
+            "PIQ, Table I: reads, writes; conflicts and busy chips under noop "
+            + ("fitted" if fit["calibrated"] else "not fitted")
+            + ("; rate, sizes, rewritten share: published statistics of its "
+               "first million requests" if standin.known(standin.published()[
+                   name]) else "; rate, sizes, rewritten share and what is "
+               "fitted: the medians of the others")
+            + "; bursts, skew: assumed, alike for all",
+            files=(name, f"msr_{name}", f"msr-cambridge_{name}"),
+            iops=round(1000 / row["gap_ms"], 3),
+            read_share=round(row["reads"] / (row["reads"] + row["writes"]), 4),
+            read_sizes=standin.sizes(row["read_sectors"]),
+            write_sizes=standin.sizes(row["write_sectors"]),
+            footprint_mib=int(fit["footprint_mib"]),
+            rewritten_share=row["rewritten_share"],
+            calibrated={"reads": row["reads"], "writes": row["writes"],
+                        **{key: fit[key] for key in
+                           ("lean_read", "lean_write", "compress")}},
+            **{**MSR_SHAPE, "sequential_read_share": 0.0,
+               "sequential_write_share": 0.0})
+        assert kind.skew == standin.SKEW
+
+
+_add_calibrated()
+
+
 def arrivals(kind, count, rng):
     """Times in seconds from 0, with the mean rate exactly as stated."""
     busy = kind.in_bursts * kind.iops / kind.burst_iops
@@ -269,6 +303,9 @@ def synthesize(name, count, seed):
     # Two sources, so that a longer one begins as a shorter one does but for
     # the scale of its times.
     times = arrivals(kind, count, random.Random(f"{name} {seed} times"))
+    if kind.calibrated:
+        yield from standin.requests(kind, times, seed, name)
+        return
     rng = random.Random(f"{name} {seed} places")
     regions = kind.footprint_mib
     weights = list(itertools.accumulate(
@@ -699,7 +736,7 @@ class Conversion:
         self.reader = None
         self.counts = dict.fromkeys(
             ("out_of_order", "other_device", "realigned", "moved", "shifted",
-             "split", "skipped"), 0)
+             "split", "skipped", "cut"), 0)
         self.devices = {}
         self.kept = []
         self.notes = []
@@ -833,7 +870,9 @@ class Conversion:
         args, counts, put = self.args, self.counts, self.mapping(spool)
         scale = fractions.Fraction(args.time_scale) / args.compress
         up, down = scale.numerator, scale.denominator
-        first = {}
+        longest_gap = None if args.max_gap is None else int(
+            args.max_gap * 1000 * args.time_scale)
+        first, before, cut = {}, {}, {}
         last = 0
         longest = args.max_length or LONGEST * 2
         for number, (when, _, offset, length, tag) in enumerate(spool):
@@ -845,6 +884,13 @@ class Conversion:
             start = first.setdefault(out, when)
             last = when - start
             at = None if args.closed else last * up // down
+            if longest_gap is not None and at is not None:
+                gap = at - before.get(out, at)
+                before[out] = at
+                if gap > longest_gap:
+                    counts["cut"] += 1
+                    cut[out] = cut.get(out, 0) + gap - longest_gap
+                at -= cut.get(out, 0)
             offset = put(offset, length, tag)
             if length > longest:
                 counts["split"] += 1
@@ -869,6 +915,8 @@ class Conversion:
         if args.time_scale != 1:
             parts.append(f"times multiplied by "
                          f"{number_text(args.time_scale)}")
+        if args.max_gap is not None:
+            parts.append(f"gaps cut to {number_text(args.max_gap)} us")
         return "; ".join(parts)
 
     def run(self):
@@ -927,6 +975,8 @@ class Conversion:
             "trace_span_s": round(span, 6),
             "time_scale": float(args.time_scale),
             "compress": float(args.compress), "closed": args.closed,
+            "max_gap_us": None if args.max_gap is None
+            else float(args.max_gap),
             "size_bytes": args.size, "fold": args.fold,
             "align_bytes": args.align, "max_length_bytes": args.max_length,
             "lines": reader.lines if reader else None,
@@ -986,6 +1036,7 @@ def report(summary):
             ("split", f"requests split at {summary['max_length_bytes']} "
              "bytes"),
             ("skipped", "requests skipped first"),
+            ("cut", "times without a request cut"),
             ("other_device", "requests of other devices left out"),
             ("out_of_order", "times out of order, sorted"),
             ("bad_lines", "bad lines left out")):
@@ -1128,6 +1179,9 @@ def parse(argv, kind=options.Parser):
     add("--compress", type=factor, default=fractions.Fraction(1),
         metavar="X", help="divide times, 0.001 to 1000000: not the trace's "
         "load any more, and marked so (default 1)")
+    add("--max-gap", type=factor, metavar="US",
+        help="cut longer times without a request to that, 0.001 to 1000000 "
+        "us before --time-scale: a device that has long been idle only waits")
     add("--closed", action="store_true",
         help="drop times: each request as soon as there is room for it")
     add("--size", type=size(REGION, 1 << 50), metavar="BYTES",
@@ -1173,6 +1227,9 @@ def parse(argv, kind=options.Parser):
             parser.error(f"argument --{name}: '{value}': only a --stand-in "
                          "has it")
     args.seed = 1 if args.seed is None else args.seed
+    if args.closed and args.max_gap is not None:
+        parser.error("argument --closed: it drops the times that --max-gap "
+                     "changes")
     if args.closed and (args.compress != 1 or args.time_scale != 1):
         parser.error("argument --closed: it drops the times that --compress "
                      "and --time-scale change")
@@ -1232,6 +1289,12 @@ def find(name, folder):
                          + ", ".join(path.name for path in found[:5])
                          + "; want one")
     return found[0] if found else None
+
+
+def real(name, traces=None):
+    """The file that provide() would take, or None: the stand-in."""
+    folder = traces or os.environ.get("TRACES")
+    return find(name, folder) if folder and os.path.isdir(folder) else None
 
 
 def provide(name, traces=None, out=None, **wanted):

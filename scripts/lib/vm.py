@@ -103,6 +103,9 @@ def parse(argv):
         "--nvme-queues")
     add("--share", type=_folder, metavar="DIR",
         help="show DIR read-only as /share")
+    add("--files", type=_folder, metavar="DIR",
+        help="put a copy of DIR into the guest's memory as /files: what is "
+        "too long for the command, and nothing waits for the host")
     add("--out", type=_new_folder, metavar="DIR",
         help="copy what the command leaves in /out to DIR")
     add("--qemu", default="", metavar="OPTS",
@@ -313,6 +316,8 @@ def run(args):
     }
     trees = [(REPO / "tests" / name, f"tests/{name}")
              for name in ("vm", "fio")]
+    if args.files:
+        trees.append((pathlib.Path(args.files), "files"))
     parts += (initramfs.project(cache, facts, own, trees, args.command,
                                 environment),)
     accel = "tcg" if args.virtual_time else \

@@ -27,7 +27,7 @@ exec {HOST}>&1
 tell() { printf 'suite: %s\n' "$*" >&"$HOST"; }
 die() { tell "trouble $*"; exit 1; }
 
-for module in kyber-iosched bfq mq-deadline k2; do
+for module in kyber-iosched bfq mq-deadline k2 piq; do
 	modprobe $module 2>/dev/null
 done
 tell "fact release $(uname -r)"
@@ -96,6 +96,9 @@ run() {	# ID
 	rm -rf $WORK
 	mkdir -p $OUT
 	cp "$DIR/$1"/* $WORK/ || return 1
+	if [[ -e /files/trace.log.gz ]]; then
+		gzip -dc /files/trace.log.gz >$WORK/trace.log || return 1
+	fi
 	rmmod flashsim 2>/dev/null
 	dmesg -C
 	# shellcheck disable=SC2046 # parameters are words

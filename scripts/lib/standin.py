@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Stand-ins for the PIQ paper's fifteen inputs.
+
+What is published about each is in tests/traces/piq15.csv, what was fitted in
+piq15-fit.csv beside it (scripts/fit-standins). Arrivals and sizes are those
+of trace2fio's stand-ins of MSR volumes. New are the exact numbers of reads
+and writes, and which chips requests begin on: on a device that is striped
+page by page over 64 chips this decides who conflicts with whom.
+
+An address has two parts. Its MiB is drawn with Zipf weights, as in all
+stand-ins; how many there are is what makes writes rewrite as much as they are
+said to. Its place within 128 KiB, once around the chips, is drawn by `lean`, a
+number for reads and one for writes. Above 0: so many begin on the chip that the
+request before began on. Below 0: so many begin behind the chip that the request
+before ended on. The rest begins anywhere.
+"""
+
+import csv
+import itertools
+import math
+import pathlib
+import random
+from bisect import bisect
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+TRACES = REPO / "tests" / "traces"
+PUBLISHED, FITTED = TRACES / "piq15.csv", TRACES / "piq15-fit.csv"
+
+SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
+# Once around the 64 chips of the paper's device
+ROUND = 64 * 2048
+# Zipf weights of the MiBs; the same as trace2fio has for MSR volumes
+SKEW = 0.85
+# For which nothing but Table I's row is published: sizes, rate and what was
+# fitted are the medians of the others.
+UNCALIBRATED = ("wdev_0", "usr_0")
+# Its cell is the paper's slip; what is fitted instead is the others' median.
+NO_WRITE_CONFLICTS = ("stg_0",)
+
+
+def _rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        lines = [line for line in file if not line.startswith("#")]
+    return {row.pop("name"): row for row in csv.DictReader(lines)}
+
+
+def published():
+    """{name: {column: number or None}} of piq15.csv, in its order."""
+    return {name: {key: float(text) if "." in text else int(text)
+                   if text else None for key, text in row.items()}
+            for name, row in _rows(PUBLISHED).items()}
+
+
+def fitted():
+    """{name: {column: number}} of piq15-fit.csv; {} if there is none."""
+    if not FITTED.exists():
+        return {}
+    return {name: {key: float(text) for key, text in row.items() if text}
+            for name, row in _rows(FITTED).items()}
+
+
+def median(values):
+    """The upper one of two, so that it is one of them."""
+    values = sorted(values)
+    return values[len(values) // 2]
+
+
+def known(row):
+    """Is more published than Table I's row?"""
+    return row["read_sectors"] is not None
+
+
+def filled():
+    """published(), with medians where there is nothing."""
+    rows = published()
+    for key in ("read_sectors", "write_sectors", "rewritten_share", "gap_ms"):
+        middle = median(row[key] for row in rows.values()
+                        if row[key] is not None)
+        for row in rows.values():
+            if row[key] is None:
+                row[key] = middle
+    return rows
+
+
+def sizes(mean):
+    """A mix of powers of two from 4 KiB up with this mean, in sectors.
+
+    As trace2fio's for these volumes, with 64 KiB as the largest unless the
+    mean wants more: on an idle device requests that are longer keep more chips
+    busy than Table I has.
+    """
+    count = 5
+    while 0.75 * (8 << count - 1) < mean:
+        count += 1
+    known_sizes = [8 << n for n in range(count)]
+    low, high = 0.0, 8.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        mix = tuple((size, middle**n) for n, size in enumerate(known_sizes))
+        have = sum(size * share for size, share in mix) / \
+            sum(share for _, share in mix)
+        low, high = (middle, high) if have < mean else (low, middle)
+    return mix
+
+
+def targets(name):
+    """(share of reads in conflict, of writes, busy chips) of Table I."""
+    rows = published()
+    row = rows[name]
+    writes = row["write_conflicts"] / row["writes"]
+    if name in NO_WRITE_CONFLICTS:
+        writes = median(other["write_conflicts"] / other["writes"]
+                        for key, other in rows.items()
+                        if known(other) and key not in NO_WRITE_CONFLICTS)
+    return (row["read_conflicts"] / row["reads"], writes, row["busy_chips"])
+
+
+def rewritten(writes, sectors, regions):
+    """The share of `writes` requests' sectors that rewrite others.
+
+    Places within a MiB are even enough to count as such: of a MiB that gets n
+    written blocks 1 - exp(-n / 256) is covered.
+    """
+    blocks = writes * sectors * SECTOR / BLOCK
+    per_region = REGION // BLOCK
+    weights = [(n + 1) ** -SKEW for n in range(regions)]
+    total = sum(weights)
+    covered = sum(per_region * (1 - math.exp(-blocks * weight / total /
+                                             per_region))
+                  for weight in weights)
+    return 1 - covered / blocks
+
+
+def footprint(row):
+    """MiB, so that a million requests rewrite the share that they should."""
+    writes = row["first_writes"] or \
+        1e6 * row["writes"] / (row["reads"] + row["writes"])
+    low, high = 1, 1 << 18
+    while low < high:
+        middle = (low + high) // 2
+        if rewritten(writes, row["write_sectors"], middle) > \
+                row["rewritten_share"]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def requests(kind, times, seed, name):
+    """(ns, device, is a read, offset, length) of a stand-in.
+
+    kind: a trace2fio.StandIn with `calibrated`; times: seconds, one a request.
+    """
+    rng = random.Random(f"{name} {seed} chips")
+    values = kind.calibrated
+    regions = kind.footprint_mib
+    weights = list(itertools.accumulate(
+        (n + 1) ** -SKEW for n in range(regions)))
+    parts = {}
+    for read, sizes in ((True, kind.read_sizes), (False, kind.write_sizes)):
+        order = list(range(regions))
+        rng.shuffle(order)
+        parts[read] = ([size * SECTOR for size, _ in sizes],
+                       list(itertools.accumulate(w for _, w in sizes)),
+                       order, values["lean_read" if read else "lean_write"])
+    left = len(times)
+    reads = round(left * values["reads"] /
+                  (values["reads"] + values["writes"]))
+    begin = end = 0
+    draw, total = rng.random, weights[-1]
+    for at in times:
+        # Draws without putting back: the number comes out exactly.
+        read = draw() * left < reads
+        left -= 1
+        reads -= read
+        lengths, shares, order, lean = parts[read]
+        length = lengths[bisect(shares, draw() * shares[-1])]
+        place = int(draw() * (ROUND // BLOCK)) * BLOCK
+        if draw() < abs(lean):
+            place = begin if lean > 0 else end
+        offset = order[bisect(weights, draw() * total)] * REGION + \
+            int(draw() * (REGION // ROUND)) * ROUND + place
+        begin, end = place, (offset + length) % ROUND
+        yield int(at * 1e9), "0", read, offset, length

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/fit-standins: fits the PIQ paper's inputs to its Table I.
+
+For each of the thirteen inputs three numbers: where reads begin, where writes
+begin (`lean`, see standin.py), and by what the times are divided. What they
+are fitted to is Table I: the shares of reads and of writes in conflict and
+the busy chips, all under noop. Nothing but noop is run here. What is fitted
+goes to tests/traces/piq15-fit.csv, with what was reached.
+
+The drive and noop are those of tests/model/piqmodel.c. Seeds are those for
+tuning.
+"""
+
+import json
+import math
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import time
+
+import options
+import standin
+import trace2fio
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+MODEL = REPO / "build" / "model" / "piqmodel"
+SOURCES = ("tests/model/piqmodel.c", "tests/unit/flashsim.h",
+           "tests/unit/tap.h", "tests/flashsim/env.h", "tests/flashsim/sim.h",
+           "tests/flashsim/sim.c", "tests/flashsim/nand.h",
+           "tests/flashsim/nand.c", "tests/flashsim/ftl.h",
+           "tests/flashsim/ftl.c")
+
+SEEDS = (1, 2)
+REQUESTS = 20000
+STEPS = 20
+# Of log(compress) and of the two leans: to see what they do, and at most at once
+WIDTHS, LONGEST = (0.1, 0.05, 0.05), (0.7, 0.4, 0.4)
+SECONDS_INPUT = 40
+# Good enough: as far as another seed is away.
+NEAR_SHARE, NEAR_CHIPS = 0.003, 0.01
+SLOWEST, FASTEST = 0.02, 2000.0
+COLUMNS = ("compress", "lean_read", "lean_write", "footprint_mib",
+           "read_conflicts", "write_conflicts", "busy_chips", "calibrated")
+HEAD = """# SPDX-License-Identifier: GPL-2.0
+#
+# Made by scripts/fit-standins; noop alone was run for it. compress: times are
+# divided by it. lean_read, lean_write: see scripts/lib/standin.py. Shares in
+# conflict and busy chips: what noop came to with these numbers in the model,
+# mean of the tuning seeds; Table I's are in piq15.csv. calibrated 0: medians.
+"""
+
+
+def build(output=MODEL):
+    """The model, compiled if a source is newer."""
+    newest = max((REPO / name).stat().st_mtime for name in SOURCES)
+    if output.exists() and output.stat().st_mtime >= newest:
+        return output
+    output.parent.mkdir(parents=True, exist_ok=True)
+    new = output.with_suffix(f".{os.getpid()}")
+    subprocess.run(
+        ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o",
+         str(new), str(REPO / SOURCES[0])], check=True)
+    new.replace(output)
+    return output
+
+
+def text_of(requests):
+    """Requests as the model reads them."""
+    return "".join(
+        f"{when} {'R' if read else 'W'} {offset // 512} {length // 512}\n"
+        for when, _, read, offset, length in requests)
+
+
+def model(text, **options_):
+    """{scheme: figures} of a trace; options_ are piqmodel's."""
+    done = subprocess.run(
+        [str(build()), *(f"{key}={value}" for key, value in
+                         options_.items())],
+        input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip() or
+                           f"piqmodel ended with {done.returncode}")
+    found = map(json.loads, done.stdout.splitlines())
+    return {one.pop("scheme"): one for one in found}
+
+
+def kind_of(name, row, compress, lean_read, lean_write, regions):
+    """The stand-in with these numbers."""
+    del compress
+    return trace2fio.StandIn(
+        name, "", iops=1000 / row["gap_ms"], read_share=0.5,
+        read_sizes=standin.sizes(row["read_sectors"]),
+        write_sizes=standin.sizes(row["write_sectors"]),
+        footprint_mib=regions, calibrated={
+            "lean_read": lean_read, "lean_write": lean_write,
+            "reads": row["reads"], "writes": row["writes"]},
+        **trace2fio.MSR_SHAPE)
+
+
+class Fit:
+    """One input."""
+
+    def __init__(self, name, row, count=REQUESTS, seeds=SEEDS):
+        self.name, self.row, self.count, self.seeds = name, row, count, seeds
+        self.regions = min(standin.footprint(row), 131072)
+        self.targets = standin.targets(name)
+        self.compress, self.lean = 1.0, [0.0, 0.0]
+        self.times = {}
+        self.runs = 0
+
+    def trace(self, seed):
+        """The requests with the numbers as they are, not yet compressed."""
+        kind = kind_of(self.name, self.row, 1, *self.lean, self.regions)
+        if seed not in self.times:
+            self.times[seed] = trace2fio.arrivals(
+                kind, self.count, random.Random(
+                    f"{self.name} {seed} times"))
+        return standin.requests(kind, self.times[seed], seed, self.name)
+
+    def measure(self):
+        """(share of reads in conflict, of writes, busy chips) under noop."""
+        found = []
+        for seed in self.seeds:
+            text = text_of((int(when / self.compress), *rest)
+                           for when, *rest in self.trace(seed))
+            one = model(text, schemes="noop")["noop"]
+            found.append((one["read_conflicts"] / one["reads"],
+                          one["write_conflicts"] / one["writes"],
+                          one["busy_chips"]))
+            self.runs += 1
+        return tuple(map(statistics.fmean, zip(*found)))
+
+    def values(self):
+        """What is fitted, so that steps of all three are of a size."""
+        return [math.log(self.compress), *self.lean]
+
+    def take(self, values):
+        """The same, back; what is beyond its range is brought to its end."""
+        self.compress = math.exp(min(max(
+            values[0], math.log(SLOWEST)), math.log(FASTEST)))
+        self.lean = [min(max(value, -1.0), 1.0) for value in values[1:]]
+
+    def misses(self, found):
+        """How far off, in the units of what is near enough; chips first."""
+        return [(found[2] - self.targets[2]) / (NEAR_CHIPS * self.targets[2]),
+                *((have - want) / NEAR_SHARE
+                  for have, want in zip(found, self.targets[:2]))]
+
+    def fit(self, said=lambda text: None):
+        """Newton's method with Broyden's updates; (shares, chips) reached.
+
+        The best point that was seen is kept: at the end of a range, or where
+        the target cannot be had, the last one need not be it.
+        """
+        best = slopes = old = None
+        reach = 1.0
+        for turn in range(STEPS):
+            at = self.values()
+            found = self.measure()
+            off = self.misses(found)
+            size = sum(x * x for x in off)
+            if best is None or size < best[0]:
+                best = (size, at, found, off)
+            elif size > 4 * best[0]:
+                # Too far: from the best point again, with half the step.
+                at, off = best[1], best[3]
+                reach /= 2
+            said(f"{self.name} {turn}: compress {self.compress:.3f} lean "
+                 f"{self.lean[0]:+.3f} {self.lean[1]:+.3f}: "
+                 + ", ".join(f"{x:.3f}" for x in found))
+            if max(map(abs, off)) <= 1:
+                break
+            if slopes is None:
+                slopes = self.slopes(at, off)
+            else:
+                change = [x - y for x, y in zip(at, old[0])]
+                length = sum(x * x for x in change)
+                if length < 1e-12:
+                    slopes = self.slopes(at, off)
+                else:
+                    for row, now, was in zip(slopes, off, old[1]):
+                        error = (now - was - dot(row, change)) / length
+                        for n in range(3):
+                            row[n] += error * change[n]
+            old = (at, off)
+            step = solve(slopes, [-x for x in off])
+            self.take([x + reach * min(max(dx, -limit), limit)
+                       for x, dx, limit in zip(at, step, LONGEST)])
+        self.take(best[1])
+        return best[2]
+
+    def slopes(self, at, off):
+        """What each number changes, by a small step of it."""
+        columns = []
+        for n, width in enumerate(WIDTHS):
+            near = list(at)
+            near[n] += width if near[n] + width <= 1 or not n else -width
+            self.take(near)
+            found = self.misses(self.measure())
+            columns.append([(x - y) / (near[n] - at[n])
+                            for x, y in zip(found, off)])
+        return [list(row) for row in zip(*columns)]
+
+
+def dot(one, other):
+    """Their product."""
+    return sum(x * y for x, y in zip(one, other))
+
+
+def solve(rows, right):
+    """Three equations; a little is added where they say next to nothing."""
+    rows = [[*row, value] for row, value in zip(rows, right)]
+    for n in range(3):
+        lead = max(range(n, 3), key=lambda m: abs(rows[m][n]))
+        rows[n], rows[lead] = rows[lead], rows[n]
+        if abs(rows[n][n]) < 1e-3:
+            rows[n][n] = 1e-3 if rows[n][n] >= 0 else -1e-3
+        for m in range(3):
+            if m != n:
+                part = rows[m][n] / rows[n][n]
+                rows[m] = [x - part * y for x, y in zip(rows[m], rows[n])]
+    return [rows[n][3] / rows[n][n] for n in range(3)]
+
+
+def line(name, values):
+    """A row of the file."""
+    return ",".join([name, *(
+        f"{values[key]:.4f}" if isinstance(values[key], float)
+        else str(values[key]) for key in COLUMNS)]) + "\n"
+
+
+def medians(rows, found, name):
+    """Numbers of an input that has no statistics: those of the others."""
+    result = {key: standin.median(one[key] for one in found.values())
+              for key in ("compress", "lean_read", "lean_write")}
+    fit = Fit(name, rows[name])
+    fit.compress = result["compress"]
+    fit.lean = [result["lean_read"], result["lean_write"]]
+    reads, writes, chips = fit.measure()
+    return {**result, "footprint_mib": fit.regions, "read_conflicts": reads,
+            "write_conflicts": writes, "busy_chips": chips, "calibrated": 0}
+
+
+def parse(argv):
+    """The options."""
+    parser = options.Parser(
+        "fit-standins", description=__doc__.split("\n", 1)[1].strip())
+    parser.add_argument("--only", metavar="NAME", action="append", default=[],
+                        help="print what comes out for these, write nothing")
+    parser.add_argument("--verbose", action="store_true",
+                        help="each step")
+    return parser.parse_args(argv)
+
+
+def main(argv=None):
+    """Command line."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    rows = standin.filled()
+    names = [name for name in rows if name not in standin.UNCALIBRATED]
+    for name in args.only:
+        if name not in names:
+            print(f"fit-standins: --only {name}: want one of "
+                  + ", ".join(names), file=sys.stderr)
+            return 2
+    print(f"fit-standins: {len(args.only or names)} inputs, about "
+          f"{len(args.only or names) * SECONDS_INPUT // 60 + 1} minutes",
+          flush=True)
+    found, said = {}, print if args.verbose else lambda text: None
+    for name in args.only or names:
+        begun = time.monotonic()
+        fit = Fit(name, rows[name])
+        reads, writes, chips = fit.fit(said)
+        found[name] = {
+            "compress": fit.compress, "lean_read": fit.lean[0],
+            "lean_write": fit.lean[1], "footprint_mib": fit.regions,
+            "read_conflicts": reads, "write_conflicts": writes,
+            "busy_chips": chips, "calibrated": 1}
+        print(f"{name}: times / {fit.compress:.3f}, lean "
+              f"{fit.lean[0]:+.3f} {fit.lean[1]:+.3f}: reads "
+              f"{reads:.3f} ({fit.targets[0]:.3f}), writes {writes:.3f} "
+              f"({fit.targets[1]:.3f}), chips {chips:.2f} "
+              f"({fit.targets[2]:.2f}); {fit.runs} runs of noop, "
+              f"{time.monotonic() - begun:.0f} s", flush=True)
+    if args.only:
+        return 0
+    for name in standin.UNCALIBRATED:
+        found[name] = medians(rows, found, name)
+    text = HEAD + ",".join(("name", *COLUMNS)) + "\n" + "".join(
+        line(name, found[name]) for name in rows)
+    standin.FITTED.write_text(text, encoding="utf-8")
+    print(f"written: {standin.FITTED.relative_to(REPO)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

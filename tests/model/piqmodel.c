@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * piqmodel.c - the schemes of the PIQ paper on the paper's drive, in user space
+ *
+ * The drive is flashsim's own model with profile A's numbers; what feeds it is
+ * a second, short implementation of the five schemes that shares nothing with
+ * piq.ko. It says in seconds what a run in a virtual machine should come to,
+ * and stand-ins are fitted with it. It knows no CPU and no block layer: a
+ * request is queued when it arrives, and issued when its scheme says so.
+ *
+ *	piqmodel [NAME=VALUE ...] <trace
+ *
+ * A line of the trace is `ns R|W sector sectors`, in order of time. For each
+ * scheme of `schemes` it prints a JSON object in a line.
+ */
+#include <errno.h>
+#include <limits.h>
+
+#include "../unit/flashsim.h"
+
+/* Of the host's 64-bit vectors, and profile A's */
+#define CHIPS		64
+#define PAGE_SECTORS	4
+/* Tags of profile A's queue: what a scheme that holds nothing back may issue */
+#define TAGS		64
+
+enum scheme { KERNEL, NOOP, RWS, PIQ_R, PIQ_W, PIQ, NR_SCHEMES };
+
+static const char *const scheme_names[NR_SCHEMES] = {
+	"none", "noop", "rws", "piq_r", "piq_w", "piq",
+};
+
+/**
+ * struct rq - a request
+ * @next: behind it in its list
+ * @arrival: when it came, ns
+ * @issued: when the drive got it
+ * @sector: first sector
+ * @sectors: how many
+ * @vec: its chips
+ * @batch: the batch that it is in
+ * @seq: its place in the order of arrival
+ * @write: it is a write
+ * @met: it came upon a request ahead of it that shares a chip
+ */
+struct rq {
+	struct rq *next;
+	u64 arrival;
+	u64 issued;
+	u64 sector;
+	u64 vec;
+	struct batch *batch;
+	u32 sectors;
+	u32 seq;
+	bool write;
+	bool met;
+};
+
+struct list {
+	struct rq *head;
+	struct rq **tail;
+};
+
+/**
+ * struct batch - requests that share no chip
+ * @next: created after it
+ * @vec: chips of all that ever joined it
+ * @wait: not yet issued
+ * @out: issued, not yet ended
+ * @size: joined so far
+ * @last: the last of a phase
+ */
+struct batch {
+	struct batch *next;
+	struct list wait;
+	u64 vec;
+	u32 out;
+	u32 size;
+	bool last;
+};
+
+enum phase { IDLE, READS, WRITES };
+
+/* What is counted for reads and for writes */
+struct count {
+	u64 nr, met, wait, met_wait, latency, service;
+};
+
+/**
+ * struct host - the scheduler's side
+ * @scheme: what it follows
+ * @batched: reads, writes go into batches
+ * @fifo: what waits in order of arrival: reads, writes; all in [0] for noop
+ * @batch: batches of each direction, oldest first
+ * @outside: arrived, beyond the queue's length
+ * @queued: in the queue, those that are out among them
+ * @length: requests that the queue takes
+ * @out: issued, not ended
+ * @busy: their chips
+ * @refs: requests ahead that want a chip, issued or not
+ * @phase: whose turn it is
+ * @end: the last request of the phase, by seq, of a side without batches
+ * @waiting_writes: by seq, the oldest write that waits
+ */
+struct host {
+	enum scheme scheme;
+	bool batched[2];
+	struct list fifo[2];
+	struct batch *batch[2];
+	struct list outside;
+	u32 queued, length, out;
+	u64 busy;
+	u32 refs[CHIPS];
+	enum phase phase, was;
+	u32 end;
+	u32 oldest_write;
+	struct count count[2];
+	u64 prioritised, batches, batch_requests;
+	u32 queued_max;
+};
+
+static struct rq *trace;
+static u32 nr_trace, skip;
+static bool *write_waits;
+
+static void list_init(struct list *l)
+{
+	l->head = NULL;
+	l->tail = &l->head;
+}
+
+static void list_add(struct list *l, struct rq *rq)
+{
+	rq->next = NULL;
+	*l->tail = rq;
+	l->tail = &rq->next;
+}
+
+static struct rq *list_take(struct list *l)
+{
+	struct rq *rq = l->head;
+
+	l->head = rq->next;
+	if (!l->head)
+		l->tail = &l->head;
+	return rq;
+}
+
+/* The paper's formula (1), set circularly; all chips if all are touched. */
+static u64 vector(u64 sector, u32 sectors)
+{
+	u64 first = sector / PAGE_SECTORS;
+	u64 pages = (sector + sectors - 1) / PAGE_SECTORS - first + 1;
+	u64 bits;
+	u32 at = (u32)(first % CHIPS);
+
+	if (pages >= CHIPS)
+		return ~0ULL;
+	bits = (1ULL << pages) - 1;
+	return at ? bits << at | bits >> (CHIPS - at) : bits;
+}
+
+static void refer(struct host *h, u64 vec, int by)
+{
+	for (; vec; vec &= vec - 1)
+		h->refs[__builtin_ctzll(vec)] += (u32)by;
+}
+
+static bool meets(const struct host *h, u64 vec)
+{
+	for (; vec; vec &= vec - 1)
+		if (h->refs[__builtin_ctzll(vec)])
+			return true;
+	return false;
+}
+
+static void issue(struct host *h, struct drive *d, struct rq *rq)
+{
+	struct sim_rq *srq;
+	u32 i;
+
+	if (rq->write) {
+		write_waits[rq->seq] = false;
+		while (h->oldest_write < nr_trace &&
+		       !write_waits[h->oldest_write])
+			h->oldest_write++;
+	} else if (rq->seq >= skip) {
+		/* Beyond the arrivals so far nothing waits. */
+		i = h->oldest_write;
+		h->prioritised += i < rq->seq && write_waits[i] &&
+			trace[i].arrival <= d->now;
+	}
+	rq->issued = d->now;
+	h->out++;
+	h->busy |= rq->vec;
+	srq = drive_send(d, rq->write ? SIM_WRITE : SIM_READ, rq->sector,
+			 rq->sectors);
+	/* The drive does not look at it for a read or a write. */
+	srq->seq = rq->seq;
+}
+
+static void join(struct host *h, struct rq *rq)
+{
+	struct batch **at = &h->batch[rq->write], *b;
+
+	for (; (b = *at) != NULL; at = &b->next)
+		if (!(b->vec & rq->vec))
+			break;
+	if (!b) {
+		*at = b = calloc(1, sizeof(*b));
+		list_init(&b->wait);
+		h->batches++;
+	}
+	b->vec |= rq->vec;
+	b->size++;
+	h->batch_requests++;
+	rq->batch = b;
+	list_add(&b->wait, rq);
+}
+
+/* Takes what arrived into the queue, as far as it has room. */
+static void admit(struct host *h)
+{
+	while (h->outside.head && h->queued < h->length) {
+		struct rq *rq = list_take(&h->outside);
+
+		h->queued++;
+		if (h->queued > h->queued_max)
+			h->queued_max = h->queued;
+		if (h->batched[rq->write])
+			join(h, rq);
+		else
+			list_add(&h->fifo[h->scheme > NOOP && rq->write], rq);
+	}
+}
+
+static bool pending(const struct host *h, bool write)
+{
+	return h->batched[write] ? h->batch[write] != NULL :
+		h->fifo[write].head != NULL;
+}
+
+/* Whose turn it is next: reads that wait now, then writes that wait now. */
+static bool next_phase(struct host *h)
+{
+	bool write = h->was == READS ? pending(h, true) : !pending(h, false);
+	struct batch *b;
+
+	if (!pending(h, write))
+		return false;
+	h->phase = write ? WRITES : READS;
+	h->end = UINT_MAX;
+	if (h->batched[write]) {
+		for (b = h->batch[write]; b->next; b = b->next)
+			;
+		b->last = true;
+	} else {
+		struct rq *rq;
+
+		for (rq = h->fifo[write].head; rq; rq = rq->next)
+			h->end = rq->seq;
+	}
+	return true;
+}
+
+static void end_phase(struct host *h)
+{
+	h->was = h->phase;
+	h->phase = IDLE;
+}
+
+/* Issues a step; false if nothing can be issued now. */
+static bool step(struct host *h, struct drive *d)
+{
+	bool write = h->phase == WRITES;
+	struct rq *rq;
+
+	if (h->scheme == KERNEL || h->scheme == NOOP) {
+		rq = h->fifo[0].head;
+		if (!rq || (h->scheme == KERNEL ? h->out >= TAGS :
+			    (h->busy & rq->vec) != 0))
+			return false;
+		issue(h, d, list_take(&h->fifo[0]));
+		return true;
+	}
+	if (h->phase == IDLE)
+		return next_phase(h);
+	if (h->batched[write]) {
+		struct batch *b = h->batch[write];
+
+		if (!b->wait.head) {
+			if (b->out)
+				return false;
+			/* All of it has ended. */
+			h->batch[write] = b->next;
+			if (b->last)
+				end_phase(h);
+			free(b);
+			return true;
+		}
+		/* What the phase before left in the drive. */
+		if (!b->out && h->out)
+			return false;
+		b->out++;
+		issue(h, d, list_take(&b->wait));
+		return true;
+	}
+	rq = h->fifo[write].head;
+	if (!rq || rq->seq > h->end) {
+		end_phase(h);
+		return true;
+	}
+	if (h->busy & rq->vec)
+		return false;
+	issue(h, d, list_take(&h->fifo[write]));
+	return true;
+}
+
+static void pump(struct host *h, struct drive *d)
+{
+	do
+		admit(h);
+	while (step(h, d));
+}
+
+static void arrive(struct host *h, struct rq *rq)
+{
+	rq->met = meets(h, rq->vec);
+	refer(h, rq->vec, 1);
+	if (rq->write)
+		write_waits[rq->seq] = true;
+	list_add(&h->outside, rq);
+}
+
+static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
+{
+	struct count *c = &h->count[rq->write];
+
+	refer(h, rq->vec, -1);
+	h->busy &= ~rq->vec;
+	h->out--;
+	h->queued--;
+	if (rq->batch)
+		rq->batch->out--;
+	rq->batch = NULL;
+	if (rq->seq < skip)
+		return;
+	c->nr++;
+	c->latency += srq->done - rq->arrival;
+	c->service += srq->done - srq->begun;
+	c->wait += srq->begun - rq->arrival;
+	c->met += rq->met;
+	if (rq->met)
+		c->met_wait += srq->begun - rq->arrival;
+}
+
+/* Under none two requests may share a chip: count them anew. */
+static void recount(struct host *h, const u32 *flying)
+{
+	u32 c;
+
+	h->busy = 0;
+	for (c = 0; c < CHIPS; c++)
+		h->busy |= (u64)!!flying[c] << c;
+}
+
+static void report(const struct host *h, const struct drive *d, u64 span)
+{
+	static const char *const words[] = { "read", "write" };
+	u64 active = d->s->nand.stats.active;
+	int i;
+
+	printf("{\"scheme\": \"%s\"", scheme_names[h->scheme]);
+	for (i = 0; i < 2; i++) {
+		const struct count *c = &h->count[i];
+		double nr = c->nr ? (double)c->nr : 1;
+
+		printf(", \"%ss\": %llu, \"%s_conflicts\": %llu, "
+		       "\"%s_latency_ns\": %.1f, \"%s_wait_ns\": %.1f, "
+		       "\"%s_conflict_wait_ns\": %.1f, "
+		       "\"%s_service_ns\": %.1f", words[i],
+		       (unsigned long long)c->nr, words[i],
+		       (unsigned long long)c->met, words[i],
+		       (double)c->latency / nr, words[i], (double)c->wait / nr,
+		       words[i], (double)c->met_wait / nr, words[i],
+		       (double)c->service / nr);
+	}
+	printf(", \"busy_chips\": %.4f, \"active_s\": %.6f, "
+	       "\"span_s\": %.6f, \"prioritised_reads\": %llu, "
+	       "\"batches\": %llu, \"batch_size\": %.3f, "
+	       "\"queued_max\": %u}\n",
+	       active ? (double)d->s->nand.stats.busy / (double)active : 0,
+	       (double)active / 1e9, (double)span / 1e9,
+	       (unsigned long long)h->prioritised,
+	       (unsigned long long)h->batches,
+	       h->batches ? (double)h->batch_requests / (double)h->batches : 0,
+	       h->queued_max);
+}
+
+/* Profile A's numbers; @gc: its garbage collection, on a 64th of its size */
+static struct drive_cfg profile_a(enum nand_order order, bool gc)
+{
+	struct drive_cfg c = drive_plain(8, 8, 1);
+	u64 pages = gc ? 1ULL << 20 : 64ULL << 20;
+
+	c.sim.nand.order = order;
+	c.sim.nand.ps_per_byte = 25000;
+	c.sim.t_read = 20000;
+	c.sim.t_prog = 200000;
+	c.sim.t_erase = 1500000;
+	c.sim.ps_link = 3333;
+	c.sim.duplex = false;
+	c.sim.fw_read = c.sim.fw_write = 0;
+	c.sim.unit = c.sim.page = PAGE_SECTORS * SIM_SECTOR;
+	c.sim.sectors = pages * PAGE_SECTORS;
+	c.ftl.per_block = 64;
+	if (gc) {
+		/* A tenth more flash; collected when a tenth of that is left */
+		c.ftl.gc = FTL_GC_CHIP;
+		c.ftl.whole = true;
+		c.spare = 22;
+		c.ftl.low = 3;
+		c.fill = (u32)pages;
+	}
+	return c;
+}
+
+static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
+{
+	static u32 flying[CHIPS];
+	struct drive d;
+	struct host h;
+	u32 at = 0, i;
+	u64 v;
+
+	memset(&h, 0, sizeof(h));
+	memset(flying, 0, sizeof(flying));
+	memset(write_waits, 0, nr_trace * sizeof(*write_waits));
+	h.scheme = scheme;
+	h.length = scheme == KERNEL ? UINT_MAX : length;
+	h.batched[0] = scheme == PIQ_R || scheme == PIQ;
+	h.batched[1] = scheme == PIQ_W || scheme == PIQ;
+	h.was = WRITES;
+	list_init(&h.fifo[0]);
+	list_init(&h.fifo[1]);
+	list_init(&h.outside);
+	for (i = 0; i < nr_trace; i++)
+		trace[i].batch = NULL;
+	drive_open(&d, cfg);
+	for (;;) {
+		u64 t = sim_next(d.s);
+		struct sim_rq *srq;
+
+		if (at < nr_trace && trace[at].arrival <= t)
+			t = trace[at].arrival;
+		if (t == SIM_NEVER)
+			break;
+		drive_until(&d, t);
+		for (srq = d.done; srq; srq = srq->next) {
+			complete(&h, &trace[srq->seq], srq);
+			if (scheme == KERNEL) {
+				for (v = trace[srq->seq].vec; v; v &= v - 1)
+					flying[__builtin_ctzll(v)]--;
+				recount(&h, flying);
+			}
+		}
+		drive_reap(&d);
+		for (; at < nr_trace && trace[at].arrival == t; at++) {
+			if (at == skip)
+				sim_reset_stats(d.s, t);
+			arrive(&h, &trace[at]);
+			if (scheme == KERNEL)
+				for (v = trace[at].vec; v; v &= v - 1)
+					flying[__builtin_ctzll(v)]++;
+		}
+		pump(&h, &d);
+	}
+	if (d.bad || d.sent != nr_trace || h.out || h.queued) {
+		fprintf(stderr, "piqmodel: %s: %u requests left, %u queued, "
+			"%d events out of order\n", scheme_names[scheme],
+			nr_trace - (u32)d.sent, h.queued, d.bad);
+		exit(1);
+	}
+	report(&h, &d, d.now - trace[skip].arrival);
+	fflush(stdout);
+	drive_close(&d);
+}
+
+static void die(const char *what, const char *text)
+{
+	fprintf(stderr, "piqmodel: %s '%s'\n", what, text);
+	exit(2);
+}
+
+static unsigned int number(const char *text, unsigned int low,
+			   unsigned int high)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || *end || end == text || v < low || v > high)
+		die("out of range:", text);
+	return (unsigned int)v;
+}
+
+static void load(u64 sectors)
+{
+	unsigned long long ns, sector;
+	unsigned int len, room = 0;
+	u64 last = 0;
+	char kind;
+
+	while (scanf("%llu %c %llu %u", &ns, &kind, &sector, &len) == 4) {
+		struct rq *rq;
+
+		if (nr_trace == room) {
+			room = room ? 2 * room : 4096;
+			trace = realloc(trace, room * sizeof(*trace));
+			if (!trace)
+				die("no memory for", "the trace");
+		}
+		if (ns < last || !len || len > sectors ||
+		    (kind != 'R' && kind != 'W'))
+			die("bad line in", "the trace");
+		last = ns;
+		sector %= sectors;
+		if (sector + len > sectors)
+			sector = sectors - len;
+		rq = &trace[nr_trace];
+		memset(rq, 0, sizeof(*rq));
+		rq->arrival = ns;
+		rq->sector = sector;
+		rq->sectors = len;
+		rq->vec = vector(sector, len);
+		rq->seq = nr_trace++;
+		rq->write = kind == 'W';
+	}
+	if (!feof(stdin) || nr_trace <= skip)
+		die("no trace in", "standard input");
+	write_waits = calloc(nr_trace, sizeof(*write_waits));
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const orders[] = {
+		[NAND_CHIP_FIFO] = "chip_fifo", [NAND_READ_FIRST] = "read_first",
+		[NAND_IN_ORDER] = "in_order",
+	};
+	const char *schemes = "noop,rws,piq_r,piq_w,piq";
+	enum nand_order order = NAND_IN_ORDER;
+	struct drive_cfg cfg;
+	u32 length = 64;
+	bool gc = false;
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		char *value = strchr(argv[i], '=');
+
+		if (!value)
+			die("want NAME=VALUE, not", argv[i]);
+		*value++ = '\0';
+		if (!strcmp(argv[i], "schemes")) {
+			schemes = value;
+		} else if (!strcmp(argv[i], "queue")) {
+			length = number(value, 1, 512);
+		} else if (!strcmp(argv[i], "skip")) {
+			skip = number(value, 0, UINT_MAX - 1);
+		} else if (!strcmp(argv[i], "gc")) {
+			gc = number(value, 0, 1);
+		} else if (!strcmp(argv[i], "order")) {
+			u32 n;
+
+			for (n = 0; n < 3 && strcmp(orders[n], value); n++)
+				;
+			if (n == 3)
+				die("no such order:", value);
+			order = (enum nand_order)n;
+		} else {
+			die("no such option:", argv[i]);
+		}
+	}
+	cfg = profile_a(order, gc);
+	load(cfg.sim.sectors);
+	while (*schemes) {
+		size_t len = strcspn(schemes, ",");
+
+		for (i = 0; i < NR_SCHEMES; i++)
+			if (strlen(scheme_names[i]) == len &&
+			    !strncmp(schemes, scheme_names[i], len))
+				break;
+		if (i == NR_SCHEMES)
+			die("no such scheme:", schemes);
+		run((enum scheme)i, length, &cfg);
+		schemes += len + (schemes[len] == ',');
+	}
+	return 0;
+}
