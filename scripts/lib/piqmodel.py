@@ -78,6 +78,9 @@ def parse(argv):
         "alone, and nothing is written")
     add("--queue", type=options.number(1, 512), metavar="N",
         help="queue_length (default 64), and nothing is written")
+    add("--no-barrier", action="store_true", help="a batch goes as soon as "
+        "its chips are free instead of when nothing else is out, and nothing "
+        "is written")
     add("--gc", action="store_true", help="with the garbage collection of a "
         "64th of the device, and nothing is written")
     return found.parse_args(argv)
@@ -108,6 +111,8 @@ def main(argv=None):
         more["queue"] = args.queue
     if args.gc:
         more["gc"] = 1
+    if args.no_barrier:
+        more["barrier"] = 0
     found = {}
     for name in names:
         begun = time.monotonic()
@@ -129,7 +134,7 @@ def main(argv=None):
                                       "read_wait_mean_s", "write_wait_mean_s",
                                       "busy_chips") if base[key]),
               flush=True)
-    if args.order or args.queue or args.gc or args.only:
+    if more.keys() - {"schemes"} or args.only:
         return 0
     RESULT.write_text(json.dumps({
         "made_by": "scripts/piq-model " + " ".join(

@@ -122,6 +122,8 @@ struct host {
 static struct rq *trace;
 static u32 nr_trace, skip;
 static bool *write_waits;
+/* A batch begins when nothing else is out; else when its chips are free. */
+static bool barrier = true;
 
 static void list_init(struct list *l)
 {
@@ -236,8 +238,14 @@ static void admit(struct host *h)
 
 static bool pending(const struct host *h, bool write)
 {
-	return h->batched[write] ? h->batch[write] != NULL :
-		h->fifo[write].head != NULL;
+	const struct batch *b;
+
+	if (!h->batched[write])
+		return h->fifo[write].head != NULL;
+	for (b = h->batch[write]; b; b = b->next)
+		if (b->wait.head || (barrier && b->out))
+			return true;
+	return false;
 }
 
 /* Whose turn it is next: reads that wait now, then writes that wait now. */
@@ -269,6 +277,39 @@ static void end_phase(struct host *h)
 	h->phase = IDLE;
 }
 
+/*
+ * The same without a barrier: batches are an order, and a request goes when all
+ * before it have gone and no chip of it is busy. The turn is over when all of
+ * its batches have been issued.
+ */
+static bool step_free(struct host *h, struct drive *d, bool write)
+{
+	struct batch **at = &h->batch[write], *b;
+	bool last = false;
+
+	while ((b = *at) != NULL && !last) {
+		if (b->wait.head) {
+			if (h->busy & b->wait.head->vec)
+				return false;
+			b->out++;
+			issue(h, d, list_take(&b->wait));
+			return true;
+		}
+		last = b->last;
+		if (b->out) {
+			at = &b->next;
+			continue;
+		}
+		*at = b->next;
+		free(b);
+	}
+	/* What is left of them is out; nobody is to join in the next turn. */
+	end_phase(h);
+	for (b = h->batch[write]; b; b = b->next)
+		b->last = false;
+	return true;
+}
+
 /* Issues a step; false if nothing can be issued now. */
 static bool step(struct host *h, struct drive *d)
 {
@@ -285,6 +326,8 @@ static bool step(struct host *h, struct drive *d)
 	}
 	if (h->phase == IDLE)
 		return next_phase(h);
+	if (h->batched[write] && !barrier)
+		return step_free(h, d, write);
 	if (h->batched[write]) {
 		struct batch *b = h->batch[write];
 
@@ -567,6 +610,8 @@ int main(int argc, char **argv)
 			length = number(value, 1, 512);
 		} else if (!strcmp(argv[i], "skip")) {
 			skip = number(value, 0, UINT_MAX - 1);
+		} else if (!strcmp(argv[i], "barrier")) {
+			barrier = number(value, 0, 1);
 		} else if (!strcmp(argv[i], "gc")) {
 			gc = number(value, 0, 1);
 		} else if (!strcmp(argv[i], "order")) {
