@@ -81,6 +81,8 @@ def parse(argv):
     add("--no-barrier", action="store_true", help="a batch goes as soon as "
         "its chips are free instead of when nothing else is out, and nothing "
         "is written")
+    add("--exact", action="store_true", help="the scheduler knows when each "
+        "chip is free, and nothing is written")
     add("--gc", action="store_true", help="with the garbage collection of a "
         "64th of the device, and nothing is written")
     return found.parse_args(argv)
@@ -111,6 +113,8 @@ def main(argv=None):
         more["queue"] = args.queue
     if args.gc:
         more["gc"] = 1
+    if args.exact:
+        more["exact"] = 1
     if args.no_barrier:
         more["barrier"] = 0
     found = {}

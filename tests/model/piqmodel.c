@@ -124,6 +124,13 @@ static u32 nr_trace, skip;
 static bool *write_waits;
 /* A batch begins when nothing else is out; else when its chips are free. */
 static bool barrier = true;
+/*
+ * The scheduler knows when each chip is free, as the paper's has to: it is part
+ * of the simulator. A host knows no more than when a request has ended.
+ */
+static bool exact;
+static struct sim_rq *flight[TAGS + CHIPS];
+static u32 nr_flight;
 
 static void list_init(struct list *l)
 {
@@ -176,6 +183,25 @@ static bool meets(const struct host *h, u64 vec)
 	return false;
 }
 
+/* Chips that work for requests, or will: a chip is free when its part is done. */
+static u64 working(const struct drive *d)
+{
+	u64 busy = 0;
+	u32 i, n;
+
+	for (i = 0; i < nr_flight; i++) {
+		const struct sim_rq *srq = flight[i];
+
+		if (!srq->nr)
+			busy |= trace[srq->seq].vec;
+		for (n = 0; n < srq->nr; n++)
+			if (!srq->cmd[n].done)
+				busy |= 1ULL << nand_chip_of(&d->s->nand,
+							     srq->cmd[n].lun);
+	}
+	return busy;
+}
+
 static void issue(struct host *h, struct drive *d, struct rq *rq)
 {
 	struct sim_rq *srq;
@@ -199,6 +225,8 @@ static void issue(struct host *h, struct drive *d, struct rq *rq)
 			 rq->sectors);
 	/* The drive does not look at it for a read or a write. */
 	srq->seq = rq->seq;
+	if (exact)
+		flight[nr_flight++] = srq;
 }
 
 static void join(struct host *h, struct rq *rq)
@@ -361,6 +389,8 @@ static bool step(struct host *h, struct drive *d)
 
 static void pump(struct host *h, struct drive *d)
 {
+	if (exact)
+		h->busy = working(d);
 	do
 		admit(h);
 	while (step(h, d));
@@ -500,6 +530,9 @@ static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 			break;
 		drive_until(&d, t);
 		for (srq = d.done; srq; srq = srq->next) {
+			for (i = 0; i < nr_flight; i++)
+				if (flight[i] == srq)
+					flight[i--] = flight[--nr_flight];
 			complete(&h, &trace[srq->seq], srq);
 			if (scheme == KERNEL) {
 				for (v = trace[srq->seq].vec; v; v &= v - 1)
@@ -612,6 +645,8 @@ int main(int argc, char **argv)
 			skip = number(value, 0, UINT_MAX - 1);
 		} else if (!strcmp(argv[i], "barrier")) {
 			barrier = number(value, 0, 1);
+		} else if (!strcmp(argv[i], "exact")) {
+			exact = number(value, 0, 1);
 		} else if (!strcmp(argv[i], "gc")) {
 			gc = number(value, 0, 1);
 		} else if (!strcmp(argv[i], "order")) {
