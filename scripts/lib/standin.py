@@ -31,6 +31,10 @@ SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
 ROUND = 64 * 2048
 # Zipf weights of the MiBs; the same as trace2fio has for MSR volumes
 SKEW = 0.85
+# The second set of inputs. So many times as many requests come in bursts as are
+# in conflict: in bursts most are, between them few.
+DEEP = "-deep"
+BURSTS, MOST_IN_BURSTS = 1.25, 0.95
 # For which nothing but Table I's row is published: sizes, rate and what was
 # fitted are the medians of the others.
 UNCALIBRATED = ("wdev_0", "usr_0")
@@ -106,6 +110,7 @@ def sizes(mean):
 def targets(name):
     """(share of reads in conflict, of writes, busy chips) of Table I."""
     rows = published()
+    name = base(name)
     row = rows[name]
     writes = row["write_conflicts"] / row["writes"]
     if name in NO_WRITE_CONFLICTS:
@@ -129,6 +134,18 @@ def rewritten(writes, sectors, regions):
                                              per_region))
                   for weight in weights)
     return 1 - covered / blocks
+
+
+def base(name):
+    """The input that a stand-in of either set is for."""
+    return name.removesuffix(DEEP)
+
+
+def in_bursts(row):
+    """The share of a deep input's requests that come in bursts."""
+    share = (row["read_conflicts"] + row["write_conflicts"]) / \
+        (row["reads"] + row["writes"])
+    return round(min(BURSTS * share, MOST_IN_BURSTS), 4)
 
 
 def footprint(row):

@@ -4,13 +4,16 @@
 For each of the thirteen inputs three numbers: where reads begin, where writes
 begin (`lean`, see standin.py), and by what the times are divided. What they
 are fitted to is Table I: the shares of reads and of writes in conflict and
-the busy chips, all under noop. Nothing but noop is run here. What is fitted
-goes to tests/traces/piq15-fit.csv, with what was reached.
+the busy chips, all under noop. For the second set, the deep one, it is only
+what times are divided by, and the share of all requests in conflict. Nothing
+but noop is run here. What is fitted goes to tests/traces/piq15-fit.csv, with
+what was reached.
 
 The drive and noop are those of tests/model/piqmodel.c. Seeds are those for
 tuning.
 """
 
+import argparse
 import json
 import math
 import os
@@ -19,7 +22,6 @@ import random
 import statistics
 import subprocess
 import sys
-import time
 
 import options
 import standin
@@ -42,14 +44,17 @@ SECONDS_INPUT = 40
 # Good enough: as far as another seed is away.
 NEAR_SHARE, NEAR_CHIPS = 0.003, 0.01
 SLOWEST, FASTEST = 0.02, 2000.0
-COLUMNS = ("compress", "lean_read", "lean_write", "footprint_mib",
-           "read_conflicts", "write_conflicts", "busy_chips", "calibrated")
+COLUMNS = ("compress", "lean_read", "lean_write", "footprint_mib", "in_bursts",
+           "read_conflicts", "write_conflicts", "busy_chips", "reads_longer",
+           "writes_longer", "calibrated")
 HEAD = """# SPDX-License-Identifier: GPL-2.0
 #
 # Made by scripts/fit-standins; noop alone was run for it. compress: times are
-# divided by it. lean_read, lean_write: see scripts/lib/standin.py. Shares in
-# conflict and busy chips: what noop came to with these numbers in the model,
-# mean of the tuning seeds; Table I's are in piq15.csv. calibrated 0: medians.
+# divided by it. lean_read, lean_write: see scripts/lib/standin.py, which also says
+# what -deep is. in_bursts: share of the requests. From read_conflicts on: what
+# noop came to with these numbers in the model, mean of the tuning seeds; Table I's
+# are in piq15.csv. ..._longer: waiting by conflicts over service, Figure 2(b).
+# calibrated 0: medians of the others.
 """
 
 
@@ -87,9 +92,14 @@ def model(text, **options_):
     return {one.pop("scheme"): one for one in found}
 
 
-def kind_of(name, row, compress, lean_read, lean_write, regions):
+def bursts(name, row):
+    """The share of an input's requests that come in bursts."""
+    return standin.in_bursts(row) if name.endswith(standin.DEEP) else \
+        trace2fio.MSR_SHAPE["in_bursts"]
+
+
+def kind_of(name, row, lean_read, lean_write, regions):
     """The stand-in with these numbers."""
-    del compress
     return trace2fio.StandIn(
         name, "", iops=1000 / row["gap_ms"], read_share=0.5,
         read_sizes=standin.sizes(row["read_sectors"]),
@@ -97,7 +107,7 @@ def kind_of(name, row, compress, lean_read, lean_write, regions):
         footprint_mib=regions, calibrated={
             "lean_read": lean_read, "lean_write": lean_write,
             "reads": row["reads"], "writes": row["writes"]},
-        **trace2fio.MSR_SHAPE)
+        **{**trace2fio.MSR_SHAPE, "in_bursts": bursts(name, row)})
 
 
 class Fit:
@@ -113,7 +123,7 @@ class Fit:
 
     def trace(self, seed):
         """The requests with the numbers as they are, not yet compressed."""
-        kind = kind_of(self.name, self.row, 1, *self.lean, self.regions)
+        kind = kind_of(self.name, self.row, *self.lean, self.regions)
         if seed not in self.times:
             self.times[seed] = trace2fio.arrivals(
                 kind, self.count, random.Random(
@@ -129,7 +139,11 @@ class Fit:
             one = model(text, schemes="noop")["noop"]
             found.append((one["read_conflicts"] / one["reads"],
                           one["write_conflicts"] / one["writes"],
-                          one["busy_chips"]))
+                          one["busy_chips"],
+                          one["read_conflict_wait_ns"] /
+                          one["read_service_ns"],
+                          one["write_conflict_wait_ns"] /
+                          one["write_service_ns"]))
             self.runs += 1
         return tuple(map(statistics.fmean, zip(*found)))
 
@@ -192,6 +206,26 @@ class Fit:
         self.take(best[1])
         return best[2]
 
+    def share(self, found):
+        """Of all requests, those in conflict."""
+        reads, writes = self.row["reads"], self.row["writes"]
+        return (found[0] * reads + found[1] * writes) / (reads + writes)
+
+    def fit_deep(self, said=lambda text: None):
+        """Halves the compression until the share in conflict is right."""
+        low, high = math.log(0.2), math.log(500)
+        while high - low > 0.01:
+            middle = (low + high) / 2
+            self.compress = math.exp(middle)
+            found = self.measure()
+            said(f"{self.name}: compress {self.compress:.3f}: "
+                 + ", ".join(f"{x:.3f}" for x in found))
+            if self.share(found) < self.share(self.targets):
+                low = middle
+            else:
+                high = middle
+        return found
+
     def slopes(self, at, off):
         """What each number changes, by a small step of it."""
         columns = []
@@ -232,34 +266,72 @@ def line(name, values):
         else str(values[key]) for key in COLUMNS)]) + "\n"
 
 
-def medians(rows, found, name):
-    """Numbers of an input that has no statistics: those of the others."""
-    result = {key: standin.median(one[key] for one in found.values())
-              for key in ("compress", "lean_read", "lean_write")}
-    fit = Fit(name, rows[name])
-    fit.compress = result["compress"]
-    fit.lean = [result["lean_read"], result["lean_write"]]
-    reads, writes, chips = fit.measure()
-    return {**result, "footprint_mib": fit.regions, "read_conflicts": reads,
-            "write_conflicts": writes, "busy_chips": chips, "calibrated": 0}
+def result(fit, found, calibrated):
+    """What the file has of an input."""
+    return {
+        "compress": fit.compress, "lean_read": fit.lean[0],
+        "lean_write": fit.lean[1], "footprint_mib": fit.regions,
+        "in_bursts": float(bursts(fit.name, fit.row)),
+        **dict(zip(("read_conflicts", "write_conflicts", "busy_chips",
+                    "reads_longer", "writes_longer"), found)),
+        "calibrated": calibrated}
+
+
+def medians(row, found, name):
+    """An input that has no statistics: the others' medians."""
+    fit = Fit(name, row)
+    fit.compress, *fit.lean = (
+        standin.median(one[key] for other, one in found.items()
+                       if other.endswith(standin.DEEP) ==
+                       name.endswith(standin.DEEP) and one["calibrated"])
+        for key in ("compress", "lean_read", "lean_write"))
+    return result(fit, fit.measure(), 0)
 
 
 def parse(argv):
     """The options."""
     parser = options.Parser(
-        "fit-standins", description=__doc__.split("\n", 1)[1].strip())
+        "fit-standins", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__.split("\n", 1)[1].strip())
     parser.add_argument("--only", metavar="NAME", action="append", default=[],
                         help="print what comes out for these, write nothing")
+    parser.add_argument("--measure", action="store_true", help="keep what is "
+                        "fitted, measure noop with it and write that")
+    parser.add_argument("--deep", action="store_true",
+                        help="fit the second set alone, keep the first")
     parser.add_argument("--verbose", action="store_true",
                         help="each step")
     return parser.parse_args(argv)
 
 
+def work(args, name, row, old, said):
+    """What comes out for an input."""
+    fit = Fit(name, row)
+    keep = args.measure or args.deep and not name.endswith(standin.DEEP)
+    if keep and name in old:
+        fit.compress, *fit.lean = (old[name][key] for key in (
+            "compress", "lean_read", "lean_write"))
+        found = fit.measure()
+    elif name.endswith(standin.DEEP):
+        found = fit.fit_deep(said)
+    else:
+        found = fit.fit(said)
+    reads, writes, chips, *longer = found
+    print(f"{name}: times / {fit.compress:.3f}, lean "
+          f"{fit.lean[0]:+.3f} {fit.lean[1]:+.3f}: reads "
+          f"{reads:.3f} ({fit.targets[0]:.3f}), writes {writes:.3f} "
+          f"({fit.targets[1]:.3f}), chips {chips:.2f} "
+          f"({fit.targets[2]:.2f}), longer by {longer[0]:.1f} and "
+          f"{longer[1]:.1f}; {fit.runs} runs of noop", flush=True)
+    return result(fit, found, 1)
+
+
 def main(argv=None):
     """Command line."""
     args = parse(sys.argv[1:] if argv is None else argv)
-    rows = standin.filled()
-    names = [name for name in rows if name not in standin.UNCALIBRATED]
+    rows, old = standin.filled(), standin.fitted()
+    known = [name for name in rows if name not in standin.UNCALIBRATED]
+    names = [name + end for end in ("", standin.DEEP) for name in known]
     for name in args.only:
         if name not in names:
             print(f"fit-standins: --only {name}: want one of "
@@ -268,28 +340,17 @@ def main(argv=None):
     print(f"fit-standins: {len(args.only or names)} inputs, about "
           f"{len(args.only or names) * SECONDS_INPUT // 60 + 1} minutes",
           flush=True)
-    found, said = {}, print if args.verbose else lambda text: None
-    for name in args.only or names:
-        begun = time.monotonic()
-        fit = Fit(name, rows[name])
-        reads, writes, chips = fit.fit(said)
-        found[name] = {
-            "compress": fit.compress, "lean_read": fit.lean[0],
-            "lean_write": fit.lean[1], "footprint_mib": fit.regions,
-            "read_conflicts": reads, "write_conflicts": writes,
-            "busy_chips": chips, "calibrated": 1}
-        print(f"{name}: times / {fit.compress:.3f}, lean "
-              f"{fit.lean[0]:+.3f} {fit.lean[1]:+.3f}: reads "
-              f"{reads:.3f} ({fit.targets[0]:.3f}), writes {writes:.3f} "
-              f"({fit.targets[1]:.3f}), chips {chips:.2f} "
-              f"({fit.targets[2]:.2f}); {fit.runs} runs of noop, "
-              f"{time.monotonic() - begun:.0f} s", flush=True)
+    said = print if args.verbose else lambda text: None
+    found = {name: work(args, name, rows[standin.base(name)], old, said)
+             for name in args.only or names}
     if args.only:
         return 0
-    for name in standin.UNCALIBRATED:
-        found[name] = medians(rows, found, name)
+    order = [name + end for end in ("", standin.DEEP) for name in rows]
+    for name in order:
+        if name not in found:
+            found[name] = medians(rows[standin.base(name)], found, name)
     text = HEAD + ",".join(("name", *COLUMNS)) + "\n" + "".join(
-        line(name, found[name]) for name in rows)
+        line(name, found[name]) for name in order)
     standin.FITTED.write_text(text, encoding="utf-8")
     print(f"written: {standin.FITTED.relative_to(REPO)}")
     return 0

@@ -244,17 +244,21 @@ _add_piq()
 def _add_calibrated():
     rows, fits = standin.filled(), standin.fitted()
     for name, fit in fits.items():
-        row = rows[name]
+        volume = standin.base(name)
+        row = rows[volume]
         kind = STAND_INS[f"piq15-{name}"] = StandIn(
-            f"MSR Cambridge, volume {name}, as PIQ's Table I has it",
-            "PIQ, Table I: reads, writes; conflicts and busy chips under noop "
-            + ("fitted" if fit["calibrated"] else "not fitted")
+            f"MSR Cambridge, volume {volume}, as PIQ's Table I has it"
+            + ("; deep bursts" if name != volume else ""),
+            "PIQ, Table I: reads, writes; "
+            + ("conflicts" if name != volume else "conflicts and busy chips")
+            + " under noop " + ("fitted" if fit["calibrated"]
+                                else "not fitted")
             + ("; rate, sizes, rewritten share: published statistics of its "
                "first million requests" if standin.known(standin.published()[
-                   name]) else "; rate, sizes, rewritten share and what is "
+                   volume]) else "; rate, sizes, rewritten share and what is "
                "fitted: the medians of the others")
             + "; bursts, skew: assumed, alike for all",
-            files=(name, f"msr_{name}", f"msr-cambridge_{name}"),
+            files=(volume, f"msr_{volume}", f"msr-cambridge_{volume}"),
             iops=round(1000 / row["gap_ms"], 3),
             read_share=round(row["reads"] / (row["reads"] + row["writes"]), 4),
             read_sizes=standin.sizes(row["read_sectors"]),
@@ -264,7 +268,8 @@ def _add_calibrated():
             calibrated={"reads": row["reads"], "writes": row["writes"],
                         **{key: fit[key] for key in
                            ("lean_read", "lean_write", "compress")}},
-            **{**MSR_SHAPE, "sequential_read_share": 0.0,
+            **{**MSR_SHAPE, "in_bursts": fit.get("in_bursts", 0.8),
+               "sequential_read_share": 0.0,
                "sequential_write_share": 0.0})
         assert kind.skew == standin.SKEW
 
