@@ -184,6 +184,14 @@ bench: deps
 bench-cost: deps
 	+$(Q)scripts/bench-cost
 
+# Both suites, then the page; what failed fails it, but the page is written.
+FORM ?= short
+.PHONY: bench-piq
+bench-piq: deps
+	$(Q)status=0; scripts/bench piq-paper --form $(FORM) || status=$$?; \
+	scripts/bench piq --form $(FORM) || status=$$?; \
+	scripts/piq-results || status=$$?; exit $$status
+
 .PHONY: report
 report:
 	$(Q)scripts/report
@@ -237,6 +245,8 @@ help:
 	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \
 	'                device, then K2 on a simulated SSD in virtual time' \
 	'make bench-cost what each scheduler costs the CPU, in virtual time' \
+	'make bench-piq  PIQ: the paper'"'"'s schemes on its inputs, and mode auto; FORM' \
+	'                chooses another form than short; docs/piq-results.md' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \

@@ -200,6 +200,23 @@ def mean_of(fio, way, scale):
         scale if count else None
 
 
+def disk_means(raw, scale):
+    """{direction: mean latency} by the block layer, s of the device.
+
+    From a request's arrival to its end, as /sys/block/DISK/stat sums it up,
+    milliseconds of the guest: for a replay, whose fio does not look when a
+    request ends.
+    """
+    before, after = ([int(word) for word in raw[key].split()]
+                     for key in ("stat-before", "stat-after"))
+    found = {}
+    for way, at in (("read", 0), ("write", 4)):
+        count = after[at] - before[at]
+        found[way] = {"latency_mean_s": (after[at + 3] - before[at + 3]) /
+                      count / 1e3 / scale if count else None}
+    return found
+
+
 def total(fio, found):
     """The total of a record."""
     rates = {}
@@ -344,6 +361,17 @@ def replayed(fio, trace):
             f"{way}s": count for way, count in seen.items()})
 
 
+def open_loop(stats, run):
+    """The check that a replay does not wait for its own requests.
+
+    Of none alone: a scheduler may well give a drive one at a time.
+    """
+    most = stats.get("outstanding_max", 0)
+    return _check(run["scheduler"] != "none" or most > 1,
+                  "under none more than one request was in the drive at once",
+                  outstanding_max=most)
+
+
 # --- a run -------------------------------------------------------------------
 
 def evaluate(raw, run, machine, trace=None):
@@ -359,9 +387,11 @@ def evaluate(raw, run, machine, trace=None):
     judged = checks(raw, fio, found, stats, run)
     if trace:
         judged["replayed"] = replayed(fio, trace)
+        judged["open_loop"] = open_loop(stats, run)
     sums = total(fio, found)
     return {
-        "jobs": found, "total": sums, "directions": {
+        "jobs": found, "total": sums,
+        "directions": disk_means(raw, scale) if trace else {
             way: {"latency_mean_s": mean_of(fio, way, scale)}
             for way in ("read", "write")},
         "device_stats": stats,

@@ -100,7 +100,8 @@ struct count {
  * @refs: requests ahead that want a chip, issued or not
  * @phase: whose turn it is
  * @end: the last request of the phase, by seq, of a side without batches
- * @waiting_writes: by seq, the oldest write that waits
+ * @oldest_write: the oldest write that waits, by seq; else what comes next
+ * @arrived: requests so far
  */
 struct host {
 	enum scheme scheme;
@@ -113,7 +114,7 @@ struct host {
 	u32 refs[CHIPS];
 	enum phase phase, was;
 	u32 end;
-	u32 oldest_write;
+	u32 oldest_write, arrived;
 	struct count count[2];
 	u64 prioritised, batches, batch_requests;
 	u32 queued_max;
@@ -205,19 +206,13 @@ static u64 working(const struct drive *d)
 static void issue(struct host *h, struct drive *d, struct rq *rq)
 {
 	struct sim_rq *srq;
-	u32 i;
 
-	if (rq->write) {
+	if (rq->write)
 		write_waits[rq->seq] = false;
-		while (h->oldest_write < nr_trace &&
-		       !write_waits[h->oldest_write])
-			h->oldest_write++;
-	} else if (rq->seq >= skip) {
-		/* Beyond the arrivals so far nothing waits. */
-		i = h->oldest_write;
-		h->prioritised += i < rq->seq && write_waits[i] &&
-			trace[i].arrival <= d->now;
-	}
+	while (h->oldest_write < h->arrived && !write_waits[h->oldest_write])
+		h->oldest_write++;
+	if (!rq->write && rq->seq >= skip)
+		h->prioritised += h->oldest_write < rq->seq;
 	rq->issued = d->now;
 	h->out++;
 	h->busy |= rq->vec;
@@ -402,6 +397,7 @@ static void arrive(struct host *h, struct rq *rq)
 	refer(h, rq->vec, 1);
 	if (rq->write)
 		write_waits[rq->seq] = true;
+	h->arrived = rq->seq + 1;
 	list_add(&h->outside, rq);
 }
 

@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/piq-results: writes docs/piq-results.md from what was measured.
+
+Takes the directories of results that it is given, suites piq-paper and piq;
+without one, the newest of each below build/results. What a model expects
+(tests/traces/piq15-model.json) stands beside it. No figure and no verdict on
+that page is typed.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+
+import options
+import piqclaims
+import piqmodel
+import standin
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+PAGE = REPO / "docs" / "piq-results.md"
+RESULTS = REPO / "build" / "results"
+SUITES = ("piq-paper", "piq")
+DASH = "\N{EN DASH}"
+VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
+SETS = (("", "first set"), (standin.DEEP, "second set, deep bursts"))
+
+
+def cells_of_model(data):
+    """The model's figures as cells of suite piq-paper."""
+    found = []
+
+    def add(name, variant, label, one):
+        metrics = {key: {"median": value, "min": value, "max": value}
+                   for key, value in one.items() if value is not None}
+        metrics["utilisation_milli"] = {
+            key: one["busy_chips"] * 1000 for key in ("median", "min", "max")}
+        found.append({
+            "cell": f"{name}.{label}.{variant}", "workload": name,
+            "variant": variant, "label": label, "tunables": {},
+            "scheduler": "none" if label == "none" else "piq",
+            "metrics": metrics, "by_seed": {}})
+    for name, schemes in data["inputs"].items():
+        for label, one in schemes.items():
+            add(name, piqclaims.IN_ORDER, label, one)
+    for name, lengths in data.get("queue_lengths", {}).items():
+        for length, one in lengths.items():
+            if length != "64":
+                add(name, piqclaims.IN_ORDER, f"piq-ql{length}", one)
+    for order, inputs in data.get("orders", {}).items():
+        for name, schemes in inputs.items():
+            for label, one in schemes.items():
+                if order != "in_order":
+                    add(name, order.replace("_", "-"), label, one)
+    return found
+
+
+def free(data):
+    """The same inputs with batches that need not wait for each other."""
+    return {**data, "queue_lengths": {}, "orders": {}, "inputs": {
+        name: {**schemes, **data["no_barrier"][name]}
+        for name, schemes in data["inputs"].items()}}
+
+
+def newest(suite):
+    """The newest results of a suite, or None."""
+    found = []
+    for path in RESULTS.glob("*/summary.json"):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if data.get("suite") == suite and data.get("cells"):
+            found.append((data.get("began") or "", str(path), data))
+    return max(found)[2] if found else None
+
+
+def load(folder):
+    """The summary of a directory; ValueError if it has none."""
+    try:
+        data = json.loads((folder / "summary.json").read_text(
+            encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
+            from None
+    if data.get("suite") not in SUITES:
+        raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
+                         "of " + ", ".join(SUITES))
+    return data
+
+
+# --- tables ------------------------------------------------------------------
+
+def table(head, rows):
+    """Markdown."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def value(cells, name, label, metric, form, variant=piqclaims.IN_ORDER):
+    """A figure as text."""
+    found = piqclaims.figure(cells.get(name, label, variant), metric) \
+        if cells else None
+    return DASH if found is None else form(found)
+
+
+def pair(measured, model, *what, **more):
+    """Measured, and the model's in brackets."""
+    one, other = (value(cells, *what, **more) for cells in (measured, model))
+    return DASH if one == other == DASH else \
+        f"{one} ({other})" if other != DASH else one
+
+
+def us(number):
+    """Seconds as microseconds."""
+    return f"{number * 1e6:.0f}"
+
+
+def share(number):
+    """A share in per cent."""
+    return f"{number:.1%}"
+
+
+def chips(number):
+    """Thousandths of a chip."""
+    return f"{number / 1000:.1f}"
+
+
+def marked(name):
+    """An input's name; those that were not fitted are marked."""
+    return name + ("*" if standin.base(name) in standin.UNCALIBRATED else "")
+
+
+def inputs(end):
+    """The names of a set."""
+    return [name + end for name in standin.published()]
+
+
+def table_1(measured, model, end):
+    """Table I, Figures 1 and 2."""
+    rows = []
+    published = standin.published()
+    for name in inputs(end):
+        row = published[standin.base(name)]
+        rows.append([
+            marked(name), str(row["reads"]), str(row["writes"]),
+            share(row["read_conflicts"] / row["reads"]),
+            pair(measured, model, name, "noop", "read_conflict_share", share),
+            share(row["write_conflicts"] / row["writes"]),
+            pair(measured, model, name, "noop", "write_conflict_share",
+                 share),
+            f"{row['busy_chips']:.1f}",
+            pair(measured, model, name, "noop", "utilisation_milli", chips),
+            longer(measured, model, name, "read"),
+            longer(measured, model, name, "write")])
+    yield from table(
+        ["input", "reads", "writes", "reads in conflict, paper", "here",
+         "writes in conflict, paper", "here", "busy chips, paper", "here",
+         "reads longer by, times", "writes longer by, times"], rows)
+
+
+def longer(measured, model, name, way):
+    """Figure 2(b): waiting over the rest."""
+    texts = []
+    for cells in (measured, model):
+        cell = cells.get(name, "noop") if cells else None
+        wait = piqclaims.figure(cell, f"{way}_wait_mean_s")
+        latency = piqclaims.figure(cell, f"{way}_latency_mean_s")
+        texts.append(DASH if wait is None or latency is None or
+                     wait >= latency else f"{wait / (latency - wait):.1f}")
+    return texts[0] if texts[1] == DASH else f"{texts[0]} ({texts[1]})"
+
+
+def schemes(measured, model, metric, form, end):
+    """A metric of all schemes."""
+    rows = [[marked(name)] + [
+        pair(measured, model, name, label, metric, form)
+        for label in ("none", *piqclaims.SCHEMES)] for name in inputs(end)]
+    yield from table(["input", "none", *piqclaims.SCHEMES], rows)
+
+
+def means(measured, model, end):
+    """The mean change against RWS, beside the paper's."""
+    rows = []
+    for metric, (name, paper) in piqclaims.GAINS.items():
+        row = [name, piqclaims.percent(paper)]
+        for label in ("piq_r", "piq_w", "piq"):
+            texts = []
+            for cells in (measured, model):
+                found = piqclaims.counted(cells.changes(
+                    metric, label, "rws")[0]) if cells else {}
+                found = {key: one for key, one in found.items()
+                         if key.endswith(standin.DEEP) == bool(end)}
+                texts.append(piqclaims.percent(statistics.fmean(
+                    found.values())) if found else DASH)
+            row.append(texts[0] if texts[1] == DASH
+                       else f"{texts[0]} ({texts[1]})")
+        rows.append(row)
+    yield from table(["against rws, mean over inputs", "paper's piq",
+                      "piq_r", "piq_w", "piq"], rows)
+
+
+def queue_lengths(measured, model):
+    """Figure 11."""
+    rows = []
+    for end, _ in SETS:
+        for name in inputs(end):
+            ours, expected = (piqclaims.lengths(cells, name) if cells else {}
+                              for cells in (measured, model))
+            for length in sorted({*ours, *expected}):
+                texts = []
+                for way in ("read", "write"):
+                    one, other = (
+                        piqclaims.figure(found.get(length),
+                                         f"{way}_latency_mean_s")
+                        for found in (ours, expected))
+                    texts.append(
+                        (DASH if one is None else us(one))
+                        + (f" ({us(other)})" if other is not None else ""))
+                rows.append([marked(name), str(length), *texts])
+    yield from table(["input", "queue_length", "reads, us", "writes, us"],
+                     rows)
+
+
+def orders(measured, model):
+    """The drive's other orders."""
+    rows = []
+    for variant in (piqclaims.FIFO, piqclaims.READ_FIRST):
+        for end, _ in SETS:
+            for name in inputs(end):
+                row = [pair(measured, model, name, label,
+                            f"{way}_latency_mean_s", us, variant=variant)
+                       for way in ("read", "write")
+                       for label in ("none", "noop", "piq")]
+                if any(text != DASH for text in row):
+                    rows.append([variant, marked(name), *row])
+    yield from table(["order", "input", "reads: none", "noop", "piq",
+                      "writes: none", "noop", "piq"], rows)
+
+
+def claim_list(rows):
+    """Claims with their parts."""
+    for row in rows:
+        yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
+            f" ({row['judged']} of {row['wanted']} judged)"
+            if row["holds"] is not None and row["judged"] < row["wanted"]
+            else "") + f". Paper: {row['paper']}."
+        for one in row["parts"]:
+            if one["holds"] is not None or one["ours"] != "not measured":
+                yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
+                    f"{one['ours']}"
+    yield ""
+
+
+def facts(summary):
+    """How it was measured, a line."""
+    if not summary:
+        return "**Not measured yet.**"
+    uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
+                     for use, seeds in summary["seed_uses"].items())
+    return (f"Form {summary['form']}, {summary['runs_done']} of "
+            f"{summary['runs_planned']} runs, {uses}; kernel "
+            f"{summary.get('kernel')}, commit {summary.get('commit')}, "
+            f"{summary.get('clock')} clock. `{summary.get('bench_command')}`")
+
+
+def page(paper, default, data):
+    """The lines of docs/piq-results.md."""
+    model = piqclaims.Table(cells_of_model(data))
+    measured = piqclaims.Table(paper["cells"]) if paper else None
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/piq-results; change that, not this. -->"
+    yield "# PIQ: results"
+    yield ""
+    yield "    make bench-piq                          # short forms of both " \
+        "suites, then this page"
+    yield "    scripts/bench piq-paper --form full     # five inputs at " \
+        "full length"
+    yield "    scripts/bench piq --form full           # every baseline swept"
+    yield "    scripts/piq-model                       # what a model expects"
+    yield "    scripts/piq-results                     # this page again"
+    yield ""
+    yield "In tables: what virtual machines measured, and in brackets what " \
+        "the model expects (`tests/model/piqmodel.c`: the same drive, no CPU, " \
+        "no block layer, a scheduler of its own). `–`: not measured. Inputs " \
+        "are stand-ins, *: not calibrated, shown and not counted; " \
+        "[traces.md](traces.md) says what they are. Profile A, static map, " \
+        "`gc=none`; times are the drive's."
+    yield ""
+    yield "## The paper's experiment"
+    yield ""
+    yield facts(paper)
+    yield ""
+    yield f"Model: seed {data['seed']}, {data['requests']} requests of each " \
+        f"input, `{data['made_by'].strip()}`."
+    yield ""
+    for end, title in SETS:
+        yield f"### Table I, Figures 1 and 2: {title}"
+        yield ""
+        yield from table_1(measured, model, end)
+        yield f"### Means: {title}"
+        yield ""
+        yield from means(measured, model, end)
+    yield "The same if a batch may go as soon as its chips are free, instead " \
+        "of when nothing else is out (model alone):"
+    yield ""
+    for end, title in SETS:
+        yield f"{title}:"
+        yield ""
+        yield from means(None, piqclaims.Table(cells_of_model(free(data))),
+                         end)
+    for end, title in SETS:
+        for text, metric, form in (
+                ("Figure 8(a): mean read latency, us", "read_latency_mean_s",
+                 us),
+                ("Figure 8(b): mean write latency, us",
+                 "write_latency_mean_s", us),
+                ("Figure 9: reads that went before an older write",
+                 "prioritised_share", share),
+                ("Figure 10(a): reads' waiting by conflicts, us",
+                 "read_wait_mean_s", us),
+                ("Figure 10(b): writes' waiting by conflicts, us",
+                 "write_wait_mean_s", us),
+                ("Figure 12: busy chips", "utilisation_milli", chips)):
+            yield f"### {text}: {title}"
+            yield ""
+            yield from schemes(measured, model, metric, form, end)
+    yield "### Figure 11: queue_length"
+    yield ""
+    yield from queue_lengths(measured, model)
+    yield "### Other orders of the drive: mean latency, us"
+    yield ""
+    yield "Batches that wait for each other are expected to lose here."
+    yield ""
+    yield from orders(measured, model)
+    yield "### What the paper claims"
+    yield ""
+    yield "Measured:" if paper else "Not measured yet."
+    yield ""
+    if paper:
+        yield from claim_list(piqclaims.paper(paper["cells"]))
+    yield "By the model:"
+    yield ""
+    yield from claim_list(piqclaims.paper(cells_of_model(data)))
+    yield "By the model, without the barrier between batches:"
+    yield ""
+    yield from claim_list(
+        [row for row in piqclaims.paper(cells_of_model(free(data)))
+         if row["id"].split(",")[0] in ("Fig 8", "Fig 8 R, W", "Fig 10",
+                                        "Fig 12")])
+    yield "## Mode auto"
+    yield ""
+    yield facts(default)
+    yield ""
+    yield from claim_list(piqclaims.default(default["cells"] if default
+                                            else []))
+
+
+def parse(argv):
+    """The options."""
+    found = options.Parser(
+        "piq-results", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__.split("\n", 1)[1].strip())
+    found.add_argument("folders", nargs="*", type=pathlib.Path,
+                       metavar="DIR", help="results of suites piq-paper, piq")
+    found.add_argument("--out", type=pathlib.Path, default=PAGE,
+                       metavar="FILE", help="instead of docs/piq-results.md")
+    return found.parse_args(argv)
+
+
+def main(argv=None):
+    """Command line."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    try:
+        given = {data["suite"]: data for data in map(load, args.folders)}
+        data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
+    except ValueError as error:
+        print(f"piq-results: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"piq-results: {error}; next: scripts/piq-model",
+              file=sys.stderr)
+        return 1
+    chosen = [given.get(name) or (None if args.folders else newest(name))
+              for name in SUITES]
+    args.out.write_text("\n".join(page(*chosen, data)).rstrip() + "\n",
+                        encoding="utf-8")
+    print(f"piq-results: {args.out}: " + ", ".join(
+        f"{name} {'measured' if one else 'not measured'}"
+        for name, one in zip(SUITES, chosen)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
