@@ -388,6 +388,13 @@ def evaluate(raw, run, machine, trace=None):
     if trace:
         judged["replayed"] = replayed(fio, trace)
         judged["open_loop"] = open_loop(stats, run)
+        # fio does not count what it has not looked at when the log ends.
+        moved = stats.get("read_bytes", 0) + stats.get("write_bytes", 0)
+        judged["device"] = _check(
+            moved == trace["bytes"] and not stats.get("outstanding"),
+            "the device has moved as many bytes as the log has, and holds no "
+            "request", device_bytes=moved, log_bytes=trace["bytes"],
+            outstanding=stats.get("outstanding"))
     sums = total(fio, found)
     return {
         "jobs": found, "total": sums,

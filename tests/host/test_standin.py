@@ -1,0 +1,557 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The PIQ paper's inputs, the model of its schemes, suites and claims of PIQ."""
+
+import copy
+import gzip
+import importlib
+import json
+import pathlib
+import re
+import shutil
+import statistics
+import sys
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+claims = importlib.import_module("claims")
+piqclaims = importlib.import_module("piqclaims")
+piqmodel = importlib.import_module("piqmodel")
+piqresults = importlib.import_module("piqresults")
+standin = importlib.import_module("standin")
+standinfit = importlib.import_module("standinfit")
+suitedata = importlib.import_module("suitedata")
+suiteplan = importlib.import_module("suiteplan")
+suitetrace = importlib.import_module("suitetrace")
+trace2fio = importlib.import_module("trace2fio")
+
+NAMES = list(standin.published())
+BOTH = [name + end for end in ("", standin.DEEP) for name in NAMES]
+needs_gcc = pytest.mark.skipif(not shutil.which("gcc"), reason="no gcc")
+
+
+@pytest.fixture(autouse=True)
+def no_traces(monkeypatch):
+    """What the caller's environment has must not change these results."""
+    monkeypatch.delenv("TRACES", raising=False)
+
+
+def made(name, count, seed=1):
+    """[(ns, device, read, offset, length)] of a stand-in."""
+    return list(trace2fio.synthesize(f"piq15-{name}", count, seed))
+
+
+# --- stand-ins ---------------------------------------------------------------
+
+def test_both_sets_are_fitted():
+    fits = standin.fitted()
+    assert list(fits) == BOTH and len(NAMES) == 15
+    for name, fit in fits.items():
+        assert fit["calibrated"] == (standin.base(name) not in
+                                     standin.UNCALIBRATED)
+        assert ("not fitted" in trace2fio.STAND_INS[
+            f"piq15-{name}"].source) == (not fit["calibrated"])
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_reads_and_writes_are_exact(name):
+    row = standin.published()[standin.base(name)]
+    share = row["reads"] / (row["reads"] + row["writes"])
+    for count in (1, 7, 1000):
+        found = made(name, count)
+        assert len(found) == count
+        assert sum(one[2] for one in found) == round(count * share)
+
+
+def test_table_1s_numbers_come_out_at_full_length():
+    row = standin.published()["hm_0"]
+    kind = trace2fio.STAND_INS["piq15-hm_0"]
+    total = row["reads"] + row["writes"]
+    found = standin.requests(kind, [0.0] * total, 101, "hm_0")
+    assert sum(one[2] for one in found) == row["reads"]
+
+
+def test_seeds():
+    assert made("prn_1", 500, 3) == made("prn_1", 500, 3)
+    assert made("prn_1", 500, 3) != made("prn_1", 500, 4)
+
+
+@pytest.mark.parametrize("mean", [8.5, 12.6, 22.4, 63, 64, 89.2, 115.6,
+                                  176.5, 700])
+def test_sizes_have_their_mean(mean):
+    mix = standin.sizes(mean)
+    assert trace2fio.mean_of(mix) == pytest.approx(mean, rel=1e-6)
+    assert mix[-1][0] >= 128 and mix[0][0] == 8
+
+
+@pytest.mark.parametrize("name", ["hm_0", "prxy_0-deep"])
+def test_sizes_and_places(name):
+    row = standin.published()[standin.base(name)]
+    found = made(name, 20000)
+    for read, key in ((True, "read_sectors"), (False, "write_sectors")):
+        lengths = [one[4] for one in found if one[2] == read]
+        assert statistics.fmean(lengths) / 512 == \
+            pytest.approx(row[key], rel=0.06)
+    assert all(one[3] % 4096 == 0 and one[4] % 4096 == 0 for one in found)
+    times = [one[0] for one in found]
+    assert times == sorted(times)
+    assert times[-1] / 1e6 / len(times) == pytest.approx(row["gap_ms"],
+                                                         rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["hm_0", "rsrch_0-deep"])
+def test_writes_rewrite_what_they_should(name):
+    """A share of a million; the closed form is held against a shorter one."""
+    row = standin.filled()[standin.base(name)]
+    fit = standin.fitted()[name]
+    regions = int(fit["footprint_mib"])
+    writes = row["first_writes"]
+    assert standin.rewritten(writes, row["write_sectors"], regions) == \
+        pytest.approx(row["rewritten_share"], abs=0.01)
+    seen, blocks, again = set(), 0, 0
+    found = [one for one in made(name, 30000) if not one[2]]
+    for _, _, _, offset, length in found:
+        for block in range(offset // 4096, (offset + length) // 4096):
+            blocks += 1
+            again += block in seen
+            seen.add(block)
+    assert again / blocks == pytest.approx(standin.rewritten(
+        len(found), row["write_sectors"], regions), abs=0.03)
+
+
+@pytest.mark.parametrize("lean, meets", [(-1.0, 0.0), (1.0, 1.0)])
+def test_lean_decides_who_meets(lean, meets):
+    kind = copy.copy(trace2fio.STAND_INS["piq15-hm_0"])
+    kind.calibrated = {**kind.calibrated, "lean_read": lean,
+                       "lean_write": lean}
+    found = list(standin.requests(kind, [0.0] * 2000, 1, "x"))
+    pages = [{(offset // 2048 + n) % 64 for n in range(length // 2048)}
+             for _, _, _, offset, length in found if length < 65536]
+    share = statistics.fmean(bool(one & other)
+                             for one, other in zip(pages, pages[1:]))
+    assert share == pytest.approx(meets, abs=0.05)
+
+
+def test_what_was_fitted_is_near_table_1():
+    """But for three, as near as a seed is; busy chips of all within 10 %."""
+    far = {"src1_2", "src2_2", "stg_0"}
+    for name, fit in standin.fitted().items():
+        reads, writes, chips = standin.targets(name)
+        if not fit["calibrated"]:
+            continue
+        if name.endswith(standin.DEEP):
+            row = standin.published()[standin.base(name)]
+            total = row["reads"] + row["writes"]
+            have, want = ((one * row["reads"] + other * row["writes"]) / total
+                          for one, other in (
+                              (fit["read_conflicts"], fit["write_conflicts"]),
+                              (reads, writes)))
+            assert have == pytest.approx(want, abs=0.03), name
+            continue
+        assert fit["busy_chips"] == pytest.approx(chips, rel=0.1), name
+        assert (abs(fit["read_conflicts"] - reads) < 0.03 and
+                abs(fit["write_conflicts"] - writes) < 0.03) == \
+            (name not in far), name
+
+
+def test_equations():
+    rows = [[2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]]
+    found = standinfit.solve(rows, [4.0, 9.0, 13.0])
+    for row, right in zip(rows, [4.0, 9.0, 13.0]):
+        assert standinfit.dot(row, found) == pytest.approx(right)
+
+
+# --- the model ---------------------------------------------------------------
+
+FIGURE_6 = "0 R 0 8\n0 R 4 8\n0 R 8 8\n0 W 0 8\n0 W 4 8\n0 W 8 8\n"
+
+
+def model(text, **more):
+    """Figures of the schemes."""
+    more.setdefault("schemes", "none,noop,rws,piq_r,piq_w,piq")
+    return standinfit.model(text, **more)
+
+
+@needs_gcc
+def test_figures_6_and_7():
+    """Three read and three write cycles, then two and two; four batches."""
+    found = model(FIGURE_6)
+    read, write = 84852, 251200
+    assert found["noop"]["read_latency_ns"] == pytest.approx(2 * read, 1e-3)
+    assert found["noop"]["read_conflicts"] == 2
+    assert found["noop"]["write_conflicts"] == 3
+    assert found["piq"]["batches"] == 4
+    assert found["piq"]["batch_size"] == 1.5
+    # R0 and R2 together, R1 behind them: four thirds of a cycle
+    assert found["piq"]["read_latency_ns"] == pytest.approx(
+        4 / 3 * read, rel=0.1)
+    assert found["piq"]["active_s"] < found["noop"]["active_s"] * 0.85
+    assert found["piq_w"]["write_latency_ns"] < \
+        found["noop"]["write_latency_ns"] - 0.2 * write
+    assert found["piq"]["busy_chips"] > found["noop"]["busy_chips"]
+
+
+@needs_gcc
+def test_a_read_passes_an_older_write():
+    """Its write waits behind another; the read came later and goes first."""
+    text = "0 W 0 8\n1 W 0 8\n2 R 0 8\n"
+    found = model(text)
+    assert found["noop"]["prioritised_reads"] == 0
+    assert found["rws"]["prioritised_reads"] == 0
+    found = model("0 W 0 8\n1 W 0 8\n2 W 0 8\n3 R 0 8\n")
+    assert found["rws"]["prioritised_reads"] == 1
+    assert found["noop"]["prioritised_reads"] == 0
+
+
+@needs_gcc
+def test_queue_length_1_is_one_at_a_time():
+    text = "".join(f"0 R {8 * n} 4\n" for n in range(8))
+    one, many = (model(text, schemes="piq", queue=length)["piq"]
+                 for length in (1, 64))
+    assert 0.8 < one["busy_chips"] < 1
+    assert many["active_s"] < one["active_s"] / 2
+
+
+@needs_gcc
+@pytest.mark.parametrize("more", [{}, {"barrier": 0}, {"exact": 1},
+                                  {"order": "chip_fifo"},
+                                  {"order": "read_first"}, {"gc": 1}])
+def test_nothing_is_lost(more):
+    text = piqmodel.trace("prn_1-deep", 2000, 1)
+    found = model(text, **more)
+    reads = text.count("R")
+    for one in found.values():
+        assert (one["reads"], one["writes"]) == (reads, 2000 - reads)
+    assert found == model(text, **more)
+
+
+@needs_gcc
+@pytest.mark.parametrize("more", [{"queue": 0}, {"queue": 513},
+                                  {"order": "random"}, {"schemes": "cfq"},
+                                  {"speed": 2}])
+def test_the_model_refuses(more):
+    with pytest.raises(RuntimeError, match="piqmodel"):
+        standinfit.model(FIGURE_6, **more)
+
+
+@needs_gcc
+def test_the_committed_expectation_is_what_the_model_says():
+    data = json.loads(piqmodel.RESULT.read_text())
+    again = piqmodel.rounded(piqmodel.run(
+        "stg_0", data["requests"], data["seed"], schemes="noop"))
+    assert data["inputs"]["stg_0"]["noop"] == again["noop"]
+
+
+# --- maps and settings -------------------------------------------------------
+
+def test_geometry_is_that_of_the_profiles():
+    text = (REPO / "tests/flashsim/params.c").read_text()
+    for name, found in suiteplan.GEOMETRY.items():
+        if name == "none":
+            continue
+        body = re.search(rf"fs_profile_{name.lower()}\[\] = {{(.*?)\n}};",
+                         text, re.S)[1]
+        values = dict(re.findall(r"{ FS_(\w+), (\d+) }", body))
+        assert [int(values[key]) for key in suiteplan.GEOMETRY_KEYS] == \
+            list(found), name
+        assert "FS_stripe" not in body
+
+
+@pytest.mark.parametrize("which, params, wanted", [
+    ("right", {"profile": "A"}, "page=2048 chips=64"),
+    ("right", {"profile": "D", "page_kb": "4"}, "page=4096 chips=16"),
+    ("right", {"profile": "C"}, "page=8192 chips=64"),
+    ("right", {"profile": "A", "stripe": "WCD"},
+     "page=2048 terms=1:8:8,8:8:1"),
+    ("right", {"profile": "C", "stripe": "DWC"},
+     "page=8192 terms=1:2:32,2:4:8,8:8:1"),
+    ("right", {"profile": "A", "layout": "1:8:1,8:8:8"},
+     "page=2048 terms=1:8:1,8:8:8"),
+    ("wrong", {"profile": "A"}, "page=4096 chips=63"),
+    ("wrong", {"channels": "1", "ways": "1"}, "page=8192 chips=1"),
+    ("none", {"profile": "A"}, "none"),
+])
+def test_layouts(which, params, wanted):
+    assert suiteplan.layout(which, params) == wanted
+
+
+def test_piqs_settings():
+    suite = suiteplan.load("piq-paper")
+    run = next(run for run in suiteplan.runs(suite, "short")
+               if run["cell"] == "hm_0-deep.piq-ql8.in-order")
+    assert run["setup"][2:] == [
+        "times queue/iosched/max_wait_ms 16",
+        "set queue/iosched/mode piq",
+        "set queue/iosched/lba_offset_sectors 0",
+        "set queue/iosched/layout page=2048 chips=64",
+        "set queue/iosched/queue_length 8",
+        "set queue/nr_requests 1024", "set queue/nomerges 2"]
+    assert suiteplan.device_bytes(run["params"]) == 128 << 30
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("layout page=2048 chips=64 page=2048 chips=64",
+     ("layout", "page=2048 chips=64", "page=2048 chips=64")),
+    ("layout page=2048 chips=64 none", ("layout", "page=2048",
+                                        "chips=64 none")),
+    ("mode piq piq", ("mode", "piq", "piq")),
+    ("mode piq", ("mode", "piq", "")),
+    ("scheduler bfq none [bfq] kyber", ("scheduler", "bfq none",
+                                        "[bfq] kyber")),
+])
+def test_a_setting_with_blanks(text, wanted):
+    assert suitedata.setting(text) == wanted
+    assert bool(suitedata.settings_kept(text)) == (wanted[1] != wanted[2])
+
+
+def test_suites_of_piq():
+    paper = suiteplan.load("piq-paper")
+    assert list(paper.workloads) == BOTH
+    for name, workload in paper.workloads.items():
+        row = standin.published()[standin.base(name)]
+        assert workload.env["TRACE"] == f"piq15-{name}"
+        assert int(workload.env["TRACE_IOS"]) == row["reads"] + row["writes"]
+    full = {run["workload"]: run for run in suiteplan.runs(paper, "full")
+            if run["label"] == "piq"}
+    assert len(full) == 5
+    assert all(int(run["env"]["TRACE_IOS"]) > 499000 for run in full.values())
+    default = suiteplan.load("piq")
+    assert {variant["profile"] for variant in default.variants.values()} == \
+        {"D", "F"}
+    for label, variant in piqclaims.HARM:
+        assert variant in default.variants
+        assert label in [one.label for one in default.schedulers]
+
+
+# --- replaying ---------------------------------------------------------------
+
+def a_run(count="300", scale=16):
+    """A run that replays."""
+    suite = suiteplan.load("piq-paper")
+    run = next(run for run in suiteplan.runs(suite, "short")
+               if run["cell"] == "prn_1-deep.noop.in-order")
+    return {**run, "env": {**run["env"], "TRACE_IOS": count},
+            "time_scale": scale}
+
+
+def requests_of(folder):
+    """[(us, way, offset, length)] of a log."""
+    with gzip.open(folder / "trace.log.gz", "rt") as file:
+        rows = [line.split() for line in file.read().splitlines()[3:-1]]
+    return [(int(row[0]), row[2], int(row[3]), int(row[4])) for row in rows]
+
+
+def test_a_log_is_the_stand_in_at_its_speed(tmp_path):
+    run = a_run()
+    folder, facts = suitetrace.Store(tmp_path / "a").get(run)
+    found = requests_of(folder)
+    wanted = made("prn_1-deep", 300, run["seed"])
+    assert len(found) == 300 and facts["stand_in"]
+    assert [row[1] == "read" for row in found] == [one[2] for one in wanted]
+    assert facts["reads"] == sum(one[2] for one in wanted)
+    factor = 16 / suitetrace.compression("piq15-prn_1-deep")
+    gaps = [(b[0] - a[0]) for a, b in zip(found, found[1:])]
+    for gap, one, other in zip(gaps, wanted, wanted[1:]):
+        want = (other[0] - one[0]) / 1000 * factor
+        assert abs(gap - min(want, suitetrace.MAX_GAP_US * 16)) <= 1.1
+    again = suitetrace.Store(tmp_path / "b").get(run)[0]
+    assert (again / "trace.log.gz").read_bytes() == \
+        (folder / "trace.log.gz").read_bytes()
+
+
+def test_a_real_trace_takes_its_place(tmp_path, monkeypatch):
+    traces = tmp_path / "traces"
+    traces.mkdir()
+    (traces / "prn_1.csv").write_text("".join(
+        f"{128166372003061629 + 10000 * n},prn,1,Read,{4096 * n},4096,1\n"
+        for n in range(50)))
+    monkeypatch.setenv("TRACES", str(traces))
+    folder, facts = suitetrace.Store(tmp_path / "out").get(a_run("20"))
+    assert not facts["stand_in"] and facts["requests"] == 20
+    assert len(requests_of(folder)) == 20
+
+
+@pytest.mark.parametrize("more, said", [
+    (("--max-gap", "0"), "0.001"), (("--max-gap", "5", "--closed"),
+                                    "max-gap")])
+def test_max_gap_is_checked(more, said, capsys):
+    with pytest.raises(SystemExit):
+        trace2fio.parse(["--stand-in", "msn", *more])
+    assert said in capsys.readouterr().err
+
+
+def test_latency_of_a_replay_is_the_block_layers():
+    raw = {"stat-before": "10 0 80 100 20 0 160 300 0 0 0",
+           "stat-after": "14 0 112 180 22 0 176 302 0 0 0"}
+    found = suitedata.disk_means(raw, 16)
+    assert found["read"]["latency_mean_s"] == pytest.approx(80 / 4e3 / 16)
+    assert found["write"]["latency_mean_s"] == pytest.approx(2 / 2e3 / 16)
+    raw["stat-after"] = raw["stat-before"]
+    assert suitedata.disk_means(raw, 16)["read"]["latency_mean_s"] is None
+
+
+@pytest.mark.parametrize("scheduler, most, passed", [
+    ("none", 1, False), ("none", 2, True), ("piq", 1, True)])
+def test_a_replay_has_to_overlap(scheduler, most, passed):
+    assert suitedata.open_loop({"outstanding_max": most},
+                               {"scheduler": scheduler})["passed"] == passed
+
+
+def test_what_piq_counts_becomes_metrics():
+    record = {
+        "time_scale": 16, "directions": {"read": {"latency_mean_s": 1e-3}},
+        "device_stats": {"reads": 200, "writes": 100},
+        "scheduler_stats": {"waited_reads": 50, "waited_writes": 30,
+                            "wait_read_us": 3200, "wait_write_us": 0,
+                            "prioritised_reads": 4, "batches": 5,
+                            "batched": 20}}
+    found = suitedata.direction_metrics(record)
+    assert found["read_conflict_share"] == 0.25
+    assert found["write_conflict_share"] == 0.3
+    assert found["read_wait_mean_s"] == pytest.approx(3.2e-3 / 200 / 16)
+    assert found["prioritised_share"] == 0.02 and found["batch_size"] == 4
+    assert found["write_latency_mean_s"] is None
+    assert suitedata.direction_metrics({})["read_conflict_share"] is None
+
+
+# --- claims ------------------------------------------------------------------
+
+def cell(workload, label, variant="in-order", by_seed=None, **metrics):
+    """A cell."""
+    scheduler = label.split("-")[0]
+    return {"cell": f"{workload}.{label}.{variant}", "workload": workload,
+            "variant": variant, "label": label, "tunables": {},
+            "scheduler": scheduler if scheduler in ("none", "k2", "kyber")
+            else "mq-deadline" if label.startswith("mq") else "piq",
+            "by_seed": by_seed or {},
+            "metrics": {key: {"median": value, "min": value, "max": value}
+                        for key, value in metrics.items()}}
+
+
+def paper_cells(gain, names=("hm_0", "src2_0", "src1_2")):
+    """Cells where piq takes (1 + gain) of what rws takes."""
+    found = []
+    for name in names:
+        for label, factor in (("noop", 1), ("rws", 1), ("piq_r", 1 + gain),
+                              ("piq_w", 1 + gain), ("piq", 1 + gain)):
+            found.append(cell(
+                name, label, read_latency_mean_s=1e-3 * factor,
+                write_latency_mean_s=1e-3 * factor,
+                read_wait_mean_s=9e-4 * factor,
+                write_wait_mean_s=9.5e-4 * factor, prioritised_share=0.01,
+                utilisation_milli=10000 / factor))
+    return found
+
+
+def verdicts(found):
+    """{id: holds}."""
+    return {one["id"]: one["holds"] for one in found}
+
+
+def test_the_papers_claims_come_out_either_way():
+    good = verdicts(claims.evaluate("piq-paper", paper_cells(-0.5)))
+    bad = verdicts(claims.evaluate("piq-paper", paper_cells(+0.1)))
+    for name in ("Fig 8", "Fig 8 R, W", "Fig 10", "Fig 12"):
+        assert good[name] is True and bad[name] is False
+    assert good["Fig 8 RWS"] is True and good["Fig 9"] is True
+    assert good["Fig 11"] is None and good["Orders"] is None
+    assert all(holds is None for holds in verdicts(
+        claims.evaluate("piq-paper", [])).values())
+
+
+def test_uncalibrated_inputs_do_not_count():
+    cells = paper_cells(-0.5) + paper_cells(+5, ("usr_0", "wdev_0"))
+    found = claims.evaluate("piq-paper", cells)
+    assert verdicts(found)["Fig 8"] is True
+    part = next(one for one in found if one["id"] == "Fig 8")["parts"][0]
+    assert "3 inputs" in part["ours"] and "(usr_0 +500.0 %)" in part["ours"]
+
+
+def test_the_two_sets_are_apart():
+    cells = paper_cells(-0.5) + paper_cells(+0.1, ("hm_0-deep",))
+    found = verdicts(claims.evaluate("piq-paper", cells))
+    assert found["Fig 8"] is True and found["Fig 8, deep"] is False
+
+
+def seeds(values, metric="iops"):
+    """by_seed of a metric."""
+    return {str(101 + n): {metric: value} for n, value in enumerate(values)}
+
+
+def test_ratios_have_intervals():
+    one = cell("w", "piq", by_seed=seeds([103, 101, 102, 100, 104]))
+    none = cell("w", "none", by_seed=seeds([100] * 5))
+    mean, low, high = piqclaims.ratio(one, none, "iops")
+    assert mean == pytest.approx(1.02)
+    assert high - mean == pytest.approx(2.78 * 0.0158114 / 5 ** 0.5, rel=1e-3)
+    assert low == pytest.approx(2 * mean - high)
+    alone = piqclaims.ratio(cell("w", "piq", by_seed=seeds([90])),
+                            none, "iops")
+    assert alone == (0.9, 0.9, 0.9) and "one seed" in piqclaims.told(alone)
+    assert piqclaims.ratio(one, cell("w", "none"), "iops") is None
+    assert piqclaims.ratio(one, none, "latency_p99_s") is None
+
+
+@pytest.mark.parametrize("values, holds", [
+    ([98, 99, 98.5, 99, 98], True),
+    # The mean is good, the interval is not.
+    ([99, 95, 100, 94, 99], False),
+    ([90, 91, 90, 89, 90], False)])
+def test_no_harm_wants_the_whole_interval(values, holds):
+    cells = [cell("even-rand", "piq", "d-dynamic", seeds(values)),
+             cell("even-rand", "none", "d-dynamic", seeds([100] * 5))]
+    found = next(one for one in claims.evaluate("piq", cells)
+                 if one["id"] == "No harm")
+    assert found["holds"] is holds and found["judged"] == 1
+
+
+def test_chips_and_front():
+    def at(label, mb, tail, iops):
+        return cell("tail", label, "chip-bound", seeds([iops]), iops=iops,
+                    bandwidth_bytes_per_s=mb * 1e6, latency_p90_s=tail,
+                    latency_p50_s=tail, utilisation_milli=15000)
+    cells = [at("none", 1000, 9e-3, 250e3), at("none-qd16", 600, 1e-3, 150e3),
+             at("k2-16", 610, 1e-3, 152e3), at("piq-16", 1000, 5e-4, 250e3)]
+    found = verdicts(claims.evaluate("piq", cells))
+    assert found["Chips"] is True and found["Front"] is True
+    cells[1] = at("none-qd16", 600, 1e-4, 200e3)
+    found = claims.evaluate("piq", cells)
+    assert verdicts(found)["Chips"] is False
+    front = next(one for one in found if one["id"] == "Front")
+    assert front["holds"] is False and "none-qd16" in front["ours"]
+
+
+# --- the page ----------------------------------------------------------------
+
+def test_the_page_without_measurements(tmp_path, monkeypatch):
+    monkeypatch.setattr(piqresults, "RESULTS", tmp_path / "nothing")
+    out = tmp_path / "page.md"
+    assert piqresults.main(["--out", str(out)]) == 0
+    text = out.read_text()
+    assert text.count("Not measured yet") == 3
+    for name in BOTH:
+        assert f"| {name}" in text
+    assert "usr_0*" in text and "hm_0*" not in text
+    for number in (8, 9, 10, 11, 12):
+        assert f"Figure {number}" in text
+
+
+def test_the_page_with_measurements(tmp_path):
+    cells = paper_cells(-0.5)
+    summary = {"suite": "piq-paper", "form": "short", "runs_done": 15,
+               "runs_planned": 15, "seed_uses": {"report": [101]},
+               "kernel": "6.1", "commit": "x", "clock": "virtual",
+               "bench_command": "scripts/bench piq-paper", "cells": cells}
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / "summary.json").write_text(json.dumps(summary))
+    out = tmp_path / "page.md"
+    assert piqresults.main([str(folder), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "15 of 15 runs" in text and "report seeds 101" in text
+    assert re.search(r"^\| hm_0 \| – \(\d+\) \| 1000 \(\d+\)", text, re.M)
+    (folder / "summary.json").write_text("{}")
+    assert piqresults.main([str(folder), "--out", str(out)]) == 2
