@@ -276,8 +276,8 @@ def page(paper, default, data):
     yield "<!-- Made by scripts/piq-results; change that, not this. -->"
     yield "# PIQ: results"
     yield ""
-    yield "    make bench-piq                          # short forms of both " \
-        "suites, then this page"
+    yield "    make bench-piq                          # short forms of " \
+        "both suites, then this page"
     yield "    scripts/bench piq-paper --form full     # five inputs at " \
         "full length"
     yield "    scripts/bench piq --form full           # every baseline swept"
@@ -285,8 +285,8 @@ def page(paper, default, data):
     yield "    scripts/piq-results                     # this page again"
     yield ""
     yield "In tables: what virtual machines measured, and in brackets what " \
-        "the model expects (`tests/model/piqmodel.c`: the same drive, no CPU, " \
-        "no block layer, a scheduler of its own). `–`: not measured. Inputs " \
+        "the model expects (`tests/model/piqmodel.c`: the same drive, no " \
+        "CPU, no block layer, a scheduler of its own). `–`: not measured. Inputs " \
         "are stand-ins, *: not calibrated, shown and not counted; " \
         "[traces.md](traces.md) says what they are. Profile A, static map, " \
         "`gc=none`; times are the drive's."
@@ -305,8 +305,8 @@ def page(paper, default, data):
         yield f"### Means: {title}"
         yield ""
         yield from means(measured, model, end)
-    yield "The same if a batch may go as soon as its chips are free, instead " \
-        "of when nothing else is out (model alone):"
+    yield "The same if a batch may go as soon as its chips are free, " \
+        "instead of when nothing else is out (model alone):"
     yield ""
     for end, title in SETS:
         yield f"{title}:"

@@ -10,9 +10,9 @@ page by page over 64 chips this decides who conflicts with whom.
 An address has two parts. Its MiB is drawn with Zipf weights, as in all
 stand-ins; how many there are is what makes writes rewrite as much as they are
 said to. Its place within 128 KiB, once around the chips, is drawn by `lean`, a
-number for reads and one for writes. Above 0: so many begin on the chip that the
-request before began on. Below 0: so many begin behind the chip that the request
-before ended on. The rest begins anywhere.
+number for reads and one for writes. Above 0: so many begin on the chip that
+the request before began on. Below 0: so many begin behind the chip that the
+request before ended on. The rest begins anywhere.
 """
 
 import csv
@@ -31,8 +31,8 @@ SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
 ROUND = 64 * 2048
 # Zipf weights of the MiBs; the same as trace2fio has for MSR volumes
 SKEW = 0.85
-# The second set of inputs. So many times as many requests come in bursts as are
-# in conflict: in bursts most are, between them few.
+# The second set of inputs. So many times as many requests come in bursts as
+# are in conflict: in bursts most are, between them few.
 DEEP = "-deep"
 BURSTS, MOST_IN_BURSTS = 1.25, 0.95
 # For which nothing but Table I's row is published: sizes, rate and what was
@@ -197,5 +197,7 @@ def requests(kind, times, seed, name):
             place = begin if lean > 0 else end
         offset = order[bisect(weights, draw() * total)] * REGION + \
             int(draw() * (REGION // ROUND)) * ROUND + place
+        while offset + length > regions * REGION:
+            offset -= ROUND
         begin, end = place, (offset + length) % ROUND
         yield int(at * 1e9), "0", read, offset, length

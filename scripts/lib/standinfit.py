@@ -38,7 +38,7 @@ SOURCES = ("tests/model/piqmodel.c", "tests/unit/flashsim.h",
 SEEDS = (1, 2)
 REQUESTS = 20000
 STEPS = 20
-# Of log(compress) and of the two leans: to see what they do, and at most at once
+# Of log(compress) and of the leans: to see what they do, and at most at once
 WIDTHS, LONGEST = (0.1, 0.05, 0.05), (0.7, 0.4, 0.4)
 SECONDS_INPUT = 40
 # Good enough: as far as another seed is away.
@@ -50,11 +50,11 @@ COLUMNS = ("compress", "lean_read", "lean_write", "footprint_mib", "in_bursts",
 HEAD = """# SPDX-License-Identifier: GPL-2.0
 #
 # Made by scripts/fit-standins; noop alone was run for it. compress: times are
-# divided by it. lean_read, lean_write: see scripts/lib/standin.py, which also says
-# what -deep is. in_bursts: share of the requests. From read_conflicts on: what
-# noop came to with these numbers in the model, mean of the tuning seeds; Table I's
-# are in piq15.csv. ..._longer: waiting by conflicts over service, Figure 2(b).
-# calibrated 0: medians of the others.
+# divided by it. lean_read, lean_write: see scripts/lib/standin.py, which also
+# says what -deep is. in_bursts: share of the requests. From read_conflicts on:
+# what noop came to with these numbers in the model, mean of the tuning seeds;
+# Table I's are in piq15.csv. ..._longer: waiting by conflicts over service,
+# Figure 2(b). calibrated 0: medians of the others.
 """
 
 

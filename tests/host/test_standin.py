@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The PIQ paper's inputs, the model of its schemes, suites and claims of PIQ."""
+"""The PIQ paper's inputs, the model of its schemes, PIQ's suites and claims."""
 
 import copy
 import gzip
@@ -332,7 +332,7 @@ def a_run(count="300", scale=16):
     """A run that replays."""
     suite = suiteplan.load("piq-paper")
     run = next(run for run in suiteplan.runs(suite, "short")
-               if run["cell"] == "prn_1-deep.noop.in-order")
+               if run["cell"] == "hm_0-deep.noop.in-order")
     return {**run, "env": {**run["env"], "TRACE_IOS": count},
             "time_scale": scale}
 
@@ -348,11 +348,11 @@ def test_a_log_is_the_stand_in_at_its_speed(tmp_path):
     run = a_run()
     folder, facts = suitetrace.Store(tmp_path / "a").get(run)
     found = requests_of(folder)
-    wanted = made("prn_1-deep", 300, run["seed"])
-    assert len(found) == 300 and facts["stand_in"]
+    wanted = made("hm_0-deep", 300, run["seed"])
+    assert len(found) == 300 and facts["stand_in"] and facts["cut"] > 9
     assert [row[1] == "read" for row in found] == [one[2] for one in wanted]
     assert facts["reads"] == sum(one[2] for one in wanted)
-    factor = 16 / suitetrace.compression("piq15-prn_1-deep")
+    factor = 16 / suitetrace.compression("piq15-hm_0-deep")
     gaps = [(b[0] - a[0]) for a, b in zip(found, found[1:])]
     for gap, one, other in zip(gaps, wanted, wanted[1:]):
         want = (other[0] - one[0]) / 1000 * factor
@@ -365,8 +365,8 @@ def test_a_log_is_the_stand_in_at_its_speed(tmp_path):
 def test_a_real_trace_takes_its_place(tmp_path, monkeypatch):
     traces = tmp_path / "traces"
     traces.mkdir()
-    (traces / "prn_1.csv").write_text("".join(
-        f"{128166372003061629 + 10000 * n},prn,1,Read,{4096 * n},4096,1\n"
+    (traces / "hm_0.csv").write_text("".join(
+        f"{128166372003061629 + 10000 * n},hm,0,Read,{4096 * n},4096,1\n"
         for n in range(50)))
     monkeypatch.setenv("TRACES", str(traces))
     folder, facts = suitetrace.Store(tmp_path / "out").get(a_run("20"))
