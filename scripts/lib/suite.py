@@ -47,8 +47,9 @@ MAIN_NVME = ["--requests", "100", "--bounds", "1,2,8,64"]
 
 # Host seconds, measured on two cores without KVM; the cache corrects them.
 SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
-# A replayed request beside the unit, which has a whole load around it
-UNITS_TRACE = 0.012
+# Beside the unit, which has a whole load around it: a replayed request, for
+# which fio sleeps, and one of a load of its own
+UNITS_TRACE, UNITS_IO = 0.1, 0.02
 # How fast the estimates follow what is measured.
 SPEED_WEIGHT = 0.5
 KB_RUN = 120
@@ -69,7 +70,7 @@ def units(run):
         return int(env["TRACE_IOS"]) * UNITS_TRACE + run["warmup"]
     if "IOS" in env:
         # Its own reads are the load, with the others' beside them.
-        return 2 * int(env["IOS"]) * UNITS_TRACE + run["warmup"]
+        return 2 * int(env["IOS"]) * UNITS_IO + run["warmup"]
     count = int(env.get("RT_IOS") or 0)
     if not count:
         # Ends by time: as many as the usual pause would make.
