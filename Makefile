@@ -170,19 +170,19 @@ deps:
 
 .PHONY: check
 check: deps
-	+$(Q)scripts/check
+	$(Q)scripts/check
 
 .PHONY: check-all
 check-all: deps
-	+$(Q)scripts/check --all
+	$(Q)scripts/check --all
 
 .PHONY: bench
 bench: deps
-	+$(Q)scripts/bench
+	$(Q)scripts/bench
 
 .PHONY: bench-cost
 bench-cost: deps
-	+$(Q)scripts/bench-cost
+	$(Q)scripts/bench-cost
 
 # Both suites, then the page; what failed fails it, but the page is written.
 FORM ?= short
