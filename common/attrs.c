@@ -12,8 +12,17 @@
 
 static LIST_HEAD(flash_disks);
 static unsigned int flash_nr_disks;
-/* Guards the list above, its entries' @attached and policy_defaults. */
+/*
+ * Guards the list above, its entries' @attached, policy_defaults and
+ * policy_text_defaults.
+ */
 static DEFINE_MUTEX(flash_disks_lock);
+/*
+ * Guards flash_disk.text, and that the policy has been told of what stands there.
+ * Apart: the lock above is held where a disk is frozen, and telling a policy may
+ * wait for nothing but the disk's own lock.
+ */
+static DEFINE_MUTEX(flash_texts_lock);
 
 static void flash_disk_free(struct flash_disk *disk)
 {
@@ -64,6 +73,8 @@ struct flash_disk *flash_disk_get(struct request_queue *q)
 	disk->attached = true;
 	memcpy(disk->val, policy_defaults,
 	       policy_nr_tunables * sizeof(policy_defaults[0]));
+	memcpy(disk->text, policy_text_defaults,
+	       policy_nr_texts * sizeof(policy_text_defaults[0]));
 	list_add_tail(&disk->list, &flash_disks);
 	flash_nr_disks++;
 out:
@@ -186,6 +197,110 @@ static int flash_param_set(const char *text, const struct kernel_param *kp)
 const struct kernel_param_ops flash_param_ops = {
 	.set = flash_param_set,
 	.get = param_get_uint,
+};
+
+/*
+ * Copy a text that is legal for @idx to @buf, without its newline. @who is the
+ * disk or "module parameter".
+ */
+static int flash_text_parse(const char *text, unsigned int idx, const char *who,
+			    char *buf)
+{
+	const struct flash_text *t = &policy_texts[idx];
+	size_t len = strlen(text);
+	int ret = -EINVAL;
+
+	if (len && text[len - 1] == '\n')
+		len--;
+	if (len && len < FLASH_TEXT_LEN) {
+		memcpy(buf, text, len);
+		buf[len] = '\0';
+		ret = t->check(buf);
+	}
+	if (ret)
+		pr_notice_ratelimited("%s: %s: %s: '%.*s' is refused\n",
+				      policy_name, who, t->name,
+				      (int)min_t(size_t, strcspn(text, "\n"), 64),
+				      text);
+	return ret;
+}
+
+/**
+ * flash_text_show - read a text
+ * @eq: the elevator
+ * @page: where to print
+ * @idx: which one
+ */
+ssize_t flash_text_show(struct elevator_queue *eq, char *page, unsigned int idx)
+{
+	ssize_t len;
+
+	mutex_lock(&flash_texts_lock);
+	len = sysfs_emit(page, "%s\n", flash_queue_of(eq)->disk->text[idx]);
+	mutex_unlock(&flash_texts_lock);
+	return len;
+}
+
+/**
+ * flash_text_store - write a text
+ * @eq: the elevator
+ * @page: the text
+ * @count: its length
+ * @idx: which one
+ *
+ * Return: @count, or what the check of a text that is not legal says, which
+ * leaves the old one in place.
+ */
+ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
+			 size_t count, unsigned int idx)
+{
+	struct flash_queue *fq = flash_queue_of(eq);
+	struct gendisk *disk = fq->q->disk;
+	char buf[FLASH_TEXT_LEN];
+	int ret;
+
+	/* A zero in the middle would hide what follows it. */
+	if (strlen(page) != count)
+		return -EINVAL;
+	ret = flash_text_parse(page, idx, disk ? disk->disk_name : "disk", buf);
+	if (ret)
+		return ret;
+	mutex_lock(&flash_texts_lock);
+	strscpy(fq->disk->text[idx], buf, FLASH_TEXT_LEN);
+	policy_text_tuned(fq, idx, buf);
+	mutex_unlock(&flash_texts_lock);
+	return count;
+}
+
+static unsigned int flash_text_index(const struct kernel_param *kp)
+{
+	return ((char *)kp->arg - policy_text_defaults[0]) / FLASH_TEXT_LEN;
+}
+
+static int flash_text_param_set(const char *text, const struct kernel_param *kp)
+{
+	char buf[FLASH_TEXT_LEN];
+	int ret;
+
+	ret = flash_text_parse(text, flash_text_index(kp), "module parameter",
+			       buf);
+	if (ret)
+		return ret;
+	mutex_lock(&flash_disks_lock);
+	strscpy(kp->arg, buf, FLASH_TEXT_LEN);
+	mutex_unlock(&flash_disks_lock);
+	return 0;
+}
+
+/* The core holds the module's parameter lock, which every writer takes. */
+static int flash_text_param_get(char *page, const struct kernel_param *kp)
+{
+	return sysfs_emit(page, "%s\n", (char *)kp->arg);
+}
+
+const struct kernel_param_ops flash_text_param_ops = {
+	.set = flash_text_param_set,
+	.get = flash_text_param_get,
 };
 
 /**

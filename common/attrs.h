@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * attrs.h - tunables: one table per policy, range checks, kept per disk
+ * attrs.h - tunables: one table per policy, checked, kept per disk
  *
  * A policy lists its tunables once, as an X-macro of
  *	X(name, minimum, maximum, default)
  * From that list come the index of each tunable, its sysfs attribute, the
  * module parameter of the same name that sets the default for disks seen later,
  * and the range that both refuse to leave.
+ *
+ * What is no number is a text: a second list of
+ *	X(name, check, default, description)
+ * whose check says which texts are legal.
  *
  * The kernel destroys and re-creates an elevator when a driver changes its
  * number of hardware queues, and also on a switch to another scheduler and
@@ -24,8 +28,10 @@
 
 struct flash_queue;
 
-/* Most tunables that one policy may have. */
+/* Most tunables and texts that one policy may have, and longest text with its 0. */
 #define FLASH_TUNABLES_MAX	24
+#define FLASH_TEXTS_MAX		2
+#define FLASH_TEXT_LEN		256
 
 /**
  * struct flash_tunable - one line of a policy's table
@@ -40,23 +46,40 @@ struct flash_tunable {
 };
 
 /**
+ * struct flash_text - one line of a policy's table of texts
+ * @name: attribute and module parameter
+ * @check: 0 if a text is legal, -EINVAL or -ERANGE if it is not
+ */
+struct flash_text {
+	const char *name;
+	int (*check)(const char *text);
+};
+
+/**
  * struct flash_disk - a disk's tunables
  * @list: in the module's list of disks
  * @seq: the disk's sequence number; never used again for another disk
  * @attached: an elevator uses it now
  * @val: the values, indexed like policy_tunables
+ * @text: the texts, indexed like policy_texts; under flash_texts_lock
  */
 struct flash_disk {
 	struct list_head list;
 	u64 seq;
 	bool attached;
 	unsigned int val[FLASH_TUNABLES_MAX];
+	char text[FLASH_TEXTS_MAX][FLASH_TEXT_LEN];
 };
 
 /* The policy's table, its length and the defaults (set at load time). */
 extern const struct flash_tunable policy_tunables[];
 extern const unsigned int policy_nr_tunables;
 extern unsigned int policy_defaults[];
+
+/* The same of its texts. */
+extern const struct flash_text policy_texts[];
+extern const unsigned int policy_nr_texts;
+extern char policy_text_defaults[][FLASH_TEXT_LEN];
 
 struct flash_disk *flash_disk_get(struct request_queue *q);
 void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
@@ -66,12 +89,17 @@ ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
 			   unsigned int idx);
 ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 			    size_t count, unsigned int idx);
+ssize_t flash_text_show(struct elevator_queue *eq, char *page,
+			unsigned int idx);
+ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
+			 size_t count, unsigned int idx);
 ssize_t flash_inflight_show(struct elevator_queue *eq, char *page);
 ssize_t flash_stats_show(struct elevator_queue *eq, char *page);
 
 extern const struct kernel_param_ops flash_param_ops;
+extern const struct kernel_param_ops flash_text_param_ops;
 
-/* Building blocks of FLASH_DEFINE_TUNABLES(). */
+/* Building blocks of FLASH_DEFINE_ATTRS(). */
 #define FLASH_TUN_INDEX(tun, lo, hi, def)	TUN_##tun,
 #define FLASH_TUN_ROW(tun, lo, hi, def)	{ #tun, lo, hi },
 #define FLASH_TUN_DEFAULT(tun, lo, hi, def)	def,
@@ -93,23 +121,68 @@ extern const struct kernel_param_ops flash_param_ops;
 	{ .attr = { .name = #tun, .mode = 0644 },			\
 	  .show = tun_##tun##_show, .store = tun_##tun##_store },
 
+#define FLASH_TEXT_INDEX(name, check, def, what)	TEXT_##name,
+#define FLASH_TEXT_ROW(name, check, def, what)	{ #name, check },
+#define FLASH_TEXT_DEFAULT(name, check, def, what)	def,
+#define FLASH_TEXT_FUNCS(tun, check, def, what)				\
+	static ssize_t text_##tun##_show(struct elevator_queue *eq, char *page) \
+	{								\
+		return flash_text_show(eq, page, TEXT_##tun);		\
+	}								\
+	static ssize_t text_##tun##_store(struct elevator_queue *eq,	\
+					  const char *page, size_t count) \
+	{								\
+		return flash_text_store(eq, page, count, TEXT_##tun);	\
+	}								\
+	module_param_cb(tun, &flash_text_param_ops,			\
+			policy_text_defaults[TEXT_##tun], 0644);	\
+	MODULE_PARM_DESC(tun, "default for disks seen later, " what	\
+			 " (" def ")");
+#define FLASH_TEXT_ATTR(tun, check, def, what)				\
+	{ .attr = { .name = #tun, .mode = 0644 },			\
+	  .show = text_##tun##_show, .store = text_##tun##_store },
+#define FLASH_ATTR_SHOWN(tun, shows)					\
+	{ .attr = { .name = #tun, .mode = 0444 }, .show = shows },
+
+/* For a policy without texts, or without read-only attributes of its own. */
+#define FLASH_NONE(X)
+
 /**
  * FLASH_DEFINE_TUNABLES - everything that follows from a policy's list
  * @TABLE: the X-macro
- *
- * Defines the enum of TUN_<name> indices, the table, its defaults, the module
- * parameters and policy_attrs[], which also gets the read-only attributes
- * "inflight" and "stats" that every policy has.
  */
-#define FLASH_DEFINE_TUNABLES(TABLE)					\
+#define FLASH_DEFINE_TUNABLES(TABLE) \
+	FLASH_DEFINE_ATTRS(TABLE, FLASH_NONE, FLASH_NONE)
+
+/**
+ * FLASH_DEFINE_ATTRS - everything that follows from a policy's lists
+ * @TABLE: the X-macro of its tunables
+ * @TEXTS: that of its texts
+ * @SHOWN: that of its read-only attributes, X(name, show)
+ *
+ * Defines the enums of TUN_<name> and TEXT_<name> indices, the tables, their
+ * defaults, the module parameters and policy_attrs[], which also gets the
+ * read-only attributes "inflight" and "stats" that every policy has.
+ */
+#define FLASH_DEFINE_ATTRS(TABLE, TEXTS, SHOWN)				\
 	enum { TABLE(FLASH_TUN_INDEX) NR_TUN };				\
+	enum { TEXTS(FLASH_TEXT_INDEX) NR_TEXT };			\
 	static_assert((int)NR_TUN <= FLASH_TUNABLES_MAX);		\
+	static_assert((int)NR_TEXT <= FLASH_TEXTS_MAX);			\
+	const struct flash_text policy_texts[] = {			\
+		TEXTS(FLASH_TEXT_ROW) { } };				\
+	const unsigned int policy_nr_texts = NR_TEXT;			\
+	char policy_text_defaults[][FLASH_TEXT_LEN] = {			\
+		TEXTS(FLASH_TEXT_DEFAULT) "" };				\
+	TEXTS(FLASH_TEXT_FUNCS)						\
 	const struct flash_tunable policy_tunables[] = { TABLE(FLASH_TUN_ROW) }; \
 	const unsigned int policy_nr_tunables = NR_TUN;			\
 	unsigned int policy_defaults[] = { TABLE(FLASH_TUN_DEFAULT) };	\
 	TABLE(FLASH_TUN_FUNCS)						\
 	struct elv_fs_entry policy_attrs[] = {				\
 		TABLE(FLASH_TUN_ATTR)					\
+		TEXTS(FLASH_TEXT_ATTR)					\
+		SHOWN(FLASH_ATTR_SHOWN)					\
 		{ .attr = { .name = "inflight", .mode = 0444 },		\
 		  .show = flash_inflight_show },			\
 		{ .attr = { .name = "stats", .mode = 0444 },		\

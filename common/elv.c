@@ -80,12 +80,17 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 
 	/* A record of the last user of this tag holds nothing any more. */
 	if (rq->elv.priv[0] != fr) {
+		if (policy_watches)
+			memset(fr, 0, policy_rec_size);
 		fr->slot = FLASH_SLOT_IDLE;
 		fr->rq = rq;
 		rq->elv.priv[0] = fr;
 	}
-	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot)))
+	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
+		if (policy_watches)
+			policy_finished(fq, fr, false);
 		atomic_dec(&fq->inflight);
+	}
 
 	if (unlikely(at_head)) {
 		fq->stats.head++;
@@ -222,10 +227,17 @@ static void elv_prepare_request(struct request *rq)
 }
 
 /* The driver has finished with @rq, which gives back @slots, 0 or 1. */
-static void flash_rq_ends(struct flash_queue *fq, struct request *rq, int slots)
+static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
+			  struct request *rq, int slots, bool ended)
 {
 	bool was_first = flash_first_done(fq, rq);
+	unsigned long flags;
 
+	if (policy_watches && slots) {
+		spin_lock_irqsave(&fq->lock, flags);
+		policy_finished(fq, fr, ended);
+		spin_unlock_irqrestore(&fq->lock, flags);
+	}
 	if (slots)
 		flash_release(fq, rq->mq_hctx->queue_num);
 	else if (was_first)
@@ -245,7 +257,7 @@ static void elv_finish_request(struct request *rq)
 	/* Before the slot: when nothing is in flight, all of them count. */
 	if (slots)
 		atomic_long_inc(&fq->completed);
-	flash_rq_ends(fq, rq, slots);
+	flash_rq_ends(fq, fr, rq, slots, true);
 }
 
 static void elv_requeue_request(struct request *rq)
@@ -260,7 +272,7 @@ static void elv_requeue_request(struct request *rq)
 	/* Once: a driver may run and hand back what we do not see again. */
 	if (slots)
 		atomic_long_inc(&fq->requeued);
-	flash_rq_ends(fq, rq, slots);
+	flash_rq_ends(fq, fr, rq, slots, false);
 }
 
 /*
@@ -303,6 +315,25 @@ static void flash_queue_free(struct flash_queue *fq)
 	bitmap_free(fq->work);
 	kfree(fq->hctx);
 	kfree(fq);
+}
+
+/* For policies that do not watch what is in flight, or have no texts. */
+void __weak policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+{
+}
+
+void __weak policy_finished(struct flash_queue *fq, struct flash_rq *fr,
+			    bool ended)
+{
+}
+
+void __weak policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+}
+
+void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+			      const char *text)
+{
 }
 
 static struct flash_queue *flash_queue_alloc(struct request_queue *q)

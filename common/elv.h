@@ -33,6 +33,11 @@
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
  * points here from insert to finish. @slot changes hands with the request: the
  * block layer never runs two hooks of one request at once.
+ *
+ * A policy may embed it as the first member of a record of its own
+ * (policy_rec_size). What follows is then the policy's. If policy_watches, it is
+ * all zeroes when a request is inserted for the first time; it stays over a
+ * requeue.
  */
 struct flash_rq {
 	struct request *rq;
@@ -47,14 +52,14 @@ struct flash_rq {
  * @queued:	its requests in the policy's queues; written under
  *		flash_queue.lock, read without
  * @nr_recs:	size of @recs; changes only while the queue is frozen
- * @recs:	a record for each scheduler tag; queues that share their tags share
- *		the records
+ * @recs:	a record of policy_rec_size bytes for each scheduler tag; queues
+ *		that share their tags share the records
  */
 struct flash_hctx {
 	struct blk_mq_hw_ctx *hctx;
 	unsigned int queued;
 	unsigned int nr_recs;
-	struct flash_rq *recs;
+	void *recs;
 };
 
 /**
@@ -88,11 +93,14 @@ struct flash_stats {
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
  * @lock:	guards @head, @store, @stats, @seq, each flash_hctx.queued, all
- *		writes to @queued, @nr_head and @work, and the policy's queues
+ *		writes to @queued, @nr_head, @held and @work, and the policy's
+ *		queues
  * @inflight:	requests handed to the driver and not finished, lockless
  * @bound:	most requests that may be in flight; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
+ * @held:	the policy wants none of the @queued requests to go now; read
+ *		without the lock, see flash_hold()
  * @head:	goes before everything and ignores the bound: what the driver
  *		handed back, and what the flush machinery waits for
  * @store:	merge lookup over the policy's queues
@@ -127,6 +135,7 @@ struct flash_queue {
 	unsigned int bound;
 	unsigned int queued;
 	unsigned int nr_head;
+	bool held;
 	struct request *first;
 	bool urgent_seen;
 
@@ -166,6 +175,8 @@ bool flash_ready(const struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 void flash_release(struct flash_queue *fq, unsigned int idx);
 void flash_set_bound(struct flash_queue *fq, unsigned int bound);
+void flash_hold(struct flash_queue *fq, bool held);
+void flash_resume(struct flash_queue *fq);
 void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
@@ -189,6 +200,17 @@ extern const unsigned int policy_inline_tunable;
 
 /** policy_queue_size - size of the structure that begins with flash_queue */
 extern const size_t policy_queue_size;
+
+/** policy_rec_size - size of the structure that begins with flash_rq */
+extern const size_t policy_rec_size;
+
+/**
+ * policy_watches - does the policy want to know what is in flight?
+ *
+ * If so policy_taken() and policy_finished() are called, and the lock is taken
+ * once more a request, for the latter. A policy without it supplies neither.
+ */
+extern const bool policy_watches;
 
 /**
  * policy_init - prepare the policy's queues
@@ -235,10 +257,40 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
  * policy_select - take the request that goes next out of the policy's queues
  * @fq: the device
  *
- * Called only when something is queued and a slot is free.
+ * Called only when something is queued, a slot is free and nothing is held. A
+ * policy that holds requests back says so with flash_hold(), and not first here,
+ * or the block layer polls.
  * Return: its record, or NULL if the policy wants nothing to go now.
  */
 struct flash_rq *policy_select(struct flash_queue *fq);
+
+/**
+ * policy_taken - a request has taken a slot
+ * @fq: the device
+ * @fr: its record
+ *
+ * After policy_select(), or without it for what goes before everything. Requests
+ * that take no slot (to poll queues, without a record) are not reported.
+ */
+void policy_taken(struct flash_queue *fq, struct flash_rq *fr);
+
+/**
+ * policy_finished - a request gives its slot back
+ * @fq: the device
+ * @fr: its record
+ * @ended: it has completed; else the driver handed it back
+ *
+ * Exactly once for each policy_taken(), in any context, hard interrupts included,
+ * and before anybody is woken for the slot.
+ */
+void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+
+/**
+ * policy_grown - a queued request has taken a bio at one of its ends
+ * @fq: the device
+ * @fr: the request, which may start elsewhere now
+ */
+void policy_grown(struct flash_queue *fq, struct flash_rq *fr);
 
 /**
  * policy_merged - a request has swallowed another one
@@ -251,6 +303,17 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 
 /** policy_tuned - tunable @idx changed; process context, no lock held */
 void policy_tuned(struct flash_queue *fq, unsigned int idx);
+
+/**
+ * policy_text_tuned - text @idx is to change
+ * @fq: the device
+ * @idx: which one, an index into policy_texts
+ * @text: the new one, which its check has passed
+ *
+ * Process context, no lock held. Only policies with texts supply it.
+ */
+void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+		       const char *text);
 
 /** policy_stats - append the policy's own "key value" lines at @len */
 int policy_stats(struct flash_queue *fq, char *page, int len);

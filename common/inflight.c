@@ -4,11 +4,12 @@
  *
  * The rule that keeps a bounded device alive: whenever something is queued and
  * a slot is free, either a run of a hardware queue is on its way, or the
- * context that made it so starts one. Four things make it so:
+ * context that made it so starts one. Five things make it so:
  *
  *   - a request is queued: the block layer runs the hardware queue next;
  *   - a slot is given back: flash_release() kicks;
  *   - the bound is raised: flash_set_bound() kicks;
+ *   - the policy lets go of what it held back: see flash_hold();
  *   - what had to go first has been issued: see flash_issue_first().
  *
  * Counting down takes no lock. The race "the dispatcher saw the last slot
@@ -89,7 +90,7 @@ bool flash_ready(const struct flash_queue *fq)
 		smp_mb();
 
 	return READ_ONCE(fq->nr_head) ||
-	       (READ_ONCE(fq->queued) &&
+	       (READ_ONCE(fq->queued) && !READ_ONCE(fq->held) &&
 		flash_slot_free(atomic_read(&fq->inflight),
 				READ_ONCE(fq->bound)) &&
 		!flash_first_pending(fq));
@@ -221,6 +222,8 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	now = atomic_inc_return(&fq->inflight);
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
+	if (policy_watches)
+		policy_taken(fq, fr);
 }
 
 /**
@@ -234,6 +237,17 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 {
 	WRITE_ONCE(fq->bound, bound);
+	flash_resume(fq);
+}
+
+/**
+ * flash_resume - run a hardware queue after a tunable let something go
+ * @fq: the device
+ *
+ * Process context, no lock held.
+ */
+void flash_resume(struct flash_queue *fq)
+{
 	/* Pairs with the barrier in elv_insert_requests(). */
 	smp_mb();
 	/*
@@ -241,6 +255,25 @@ void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 	 * nr_requests changes. The run asks has_work(), where it is safe.
 	 */
 	flash_run(fq, fq->nr_hctx);
+}
+
+/**
+ * flash_hold - does the policy hold back all that is queued?
+ * @fq: the device, locked
+ * @held: it does
+ *
+ * A level, like the bound. Who clears it while nobody is about to run a hardware
+ * queue starts a run: in policy_insert() the block layer does, after
+ * policy_select() the round goes on, after policy_finished() the slot's return
+ * kicks, and a change of a tunable calls flash_resume(). A policy that holds
+ * everything while nothing is in flight stops the device.
+ */
+void flash_hold(struct flash_queue *fq, bool held)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (fq->held != held)
+		WRITE_ONCE(fq->held, held);
 }
 
 /**
@@ -287,18 +320,17 @@ struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
 
 	if (unlikely(tag >= fh->nr_recs))
 		return NULL;
-	return &fh->recs[tag];
+	return fh->recs + tag * policy_rec_size;
 }
 
-static struct flash_rq *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
+static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 {
-	return kvzalloc_node(array_size(elv_hctx_tags(hctx),
-					sizeof(struct flash_rq)),
+	return kvzalloc_node(array_size(elv_hctx_tags(hctx), policy_rec_size),
 			     GFP_KERNEL, hctx->numa_node);
 }
 
 /* The table of another hardware queue with the very same tags, or NULL. */
-static struct flash_rq *flash_recs_shared(struct flash_queue *fq,
+static void *flash_recs_shared(struct flash_queue *fq,
 					  struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int n;
@@ -376,7 +408,7 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_hctx *fh = hctx->sched_data;
-	struct flash_rq *recs;
+	void *recs;
 
 	if (!fh)
 		return;

@@ -145,10 +145,12 @@ void flash_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct flash_queue *fq = elv_queue_data(q);
 
-	if (type != ELEVATOR_FRONT_MERGE)
-		return;
-	elv_rb_del(flash_sort_root(fq, rq), rq);
-	elv_rb_add(flash_sort_root(fq, rq), rq);
+	if (type == ELEVATOR_FRONT_MERGE) {
+		elv_rb_del(flash_sort_root(fq, rq), rq);
+		elv_rb_add(flash_sort_root(fq, rq), rq);
+	}
+	if (policy_watches)
+		policy_grown(fq, flash_rq_of(rq));
 }
 
 /**

@@ -57,6 +57,8 @@ struct k2_queue {
 
 const char policy_name[] = "k2";
 const size_t policy_queue_size = sizeof(struct k2_queue);
+const size_t policy_rec_size = sizeof(struct flash_rq);
+const bool policy_watches;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct k2_queue *to_k2(struct flash_queue *fq)
