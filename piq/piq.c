@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * piq.c - PIQ, parallel issue queuing
+ *
+ * C. Gao, L. Shi, M. Zhao, C. J. Xue, K. Wu, E. H.-M. Sha: "Exploiting
+ * Parallelism in I/O Scheduling for Access Conflict Minimization in Flash-based
+ * Solid State Drives", MSST 2014.
+ *
+ * A flash device has many chips, and two requests for the same one are served
+ * one after the other. If it is known on which chip which page is, requests can
+ * be handed over in an order in which they meet as seldom as possible.
+ *
+ * Who goes next is in piq_sched.h and in what it includes: the paper's schemes
+ * in piq_batch.h, ours in piq_pick.h. Whether the layout can be trusted, and
+ * what the device needs, is found out in piq_learn.h. Here is what connects that
+ * with the block layer: whenever something happens to a request the next one is
+ * chosen, so that flash_queue.held is true exactly if there is none.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#include "../common/elv.h"
+#include "piq_learn.h"
+
+/*
+ * chip_depth: requests that a chip is given at a time; mode auto.
+ * max_inflight: requests in the device; 0: as many as it needs.
+ * queue_length: the paper's N_piq, which it studies from 1 to 512.
+ * max_wait_ms, max_pass, scan_depth: see piq_pick.h.
+ * lba_offset_sectors: where the device begins on the drive; only its place in
+ *	the layout's period matters.
+ * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ */
+#define PIQ_TUNABLES(X)					\
+	X(chip_depth, 1, 64, 1)				\
+	X(max_inflight, 0, 65535, 0)			\
+	X(queue_length, 1, 512, 64)			\
+	X(max_wait_ms, 1, 10000, 50)			\
+	X(max_pass, 1, 65535, 32)			\
+	X(scan_depth, 1, 1024, 64)			\
+	X(lba_offset_sectors, 0, 2147483647, 0)		\
+	X(inline_dispatch, 0, 1, 1)
+
+#define PIQ_TEXTS(X)						\
+	X(mode, piq_check_mode, "auto",				\
+	  "one of auto noop rws piq_r piq_w piq")		\
+	X(layout, piq_check_layout, "none",			\
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
+
+#define PIQ_SHOWN(X)						\
+	X(layout_confidence, piq_confidence_show)
+
+static const char * const piq_modes[PIQ_NR_MODES] = {
+	[PIQ_AUTO]	= "auto",
+	[PIQ_NOOP]	= "noop",
+	[PIQ_RWS]	= "rws",
+	[PIQ_R]		= "piq_r",
+	[PIQ_W]		= "piq_w",
+	[PIQ_PIQ]	= "piq",
+};
+
+/* The number of a mode, or -EINVAL. */
+static int piq_check_mode(const char *text)
+{
+	int mode = match_string(piq_modes, PIQ_NR_MODES, text);
+
+	return mode < 0 ? mode : 0;
+}
+
+static int piq_check_layout(const char *text)
+{
+	struct flash_geometry geo = { };
+
+	return flash_geometry_parse(text, &geo);
+}
+
+static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page);
+
+FLASH_DEFINE_ATTRS(PIQ_TUNABLES, PIQ_TEXTS, PIQ_SHOWN);
+
+static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
+/**
+ * struct piq_rq - PIQ's record of a request
+ * @fr: what every policy has
+ * @it: its item
+ * @issued: it came out of the queues, which then count on its end
+ */
+struct piq_rq {
+	struct flash_rq fr;
+	struct piq_item it;
+	bool issued;
+};
+
+/**
+ * struct piq_state - what takes much memory
+ * @s: who waits, and who goes next
+ * @learn: what is known of the device
+ * @pool: of @s
+ */
+struct piq_state {
+	struct piq_sched s;
+	struct piq_learn learn;
+	struct flash_batch pool[PIQ_QUEUE_MAX];
+};
+
+/**
+ * struct piq_queue - PIQ on one device; all under flash_queue.lock
+ * @fq: what every policy has
+ * @s: who waits, and who goes next
+ * @learn: what is known of the device
+ * @next: the request that goes next, or NULL
+ * @mode: the mode that the user has set
+ * @given: the layout that the user has set
+ */
+struct piq_queue {
+	struct flash_queue fq;
+	struct piq_sched *s;
+	struct piq_learn *learn;
+	struct piq_item *next;
+	enum piq_mode mode;
+	struct flash_geometry given;
+};
+
+const char policy_name[] = "piq";
+const size_t policy_queue_size = sizeof(struct piq_queue);
+const size_t policy_rec_size = sizeof(struct piq_rq);
+const bool policy_watches = true;
+const unsigned int policy_inline_tunable = TUN_inline_dispatch;
+
+static struct piq_queue *to_piq(struct flash_queue *fq)
+{
+	return container_of(fq, struct piq_queue, fq);
+}
+
+static struct piq_rq *to_piq_rq(struct flash_rq *fr)
+{
+	return container_of(fr, struct piq_rq, fr);
+}
+
+static struct flash_rq *piq_fr(struct piq_item *it)
+{
+	return &container_of(it, struct piq_rq, it)->fr;
+}
+
+static enum piq_kind piq_kind_of(const struct request *rq)
+{
+	if (!blk_rq_sectors(rq))
+		return PIQ_OTHER;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return PIQ_READ;
+	case REQ_OP_WRITE:
+		return PIQ_WRITE;
+	default:
+		return PIQ_OTHER;
+	}
+}
+
+/* Something has happened: who goes next? */
+static void piq_choose(struct piq_queue *pq, u64 now)
+{
+	struct flash_queue *fq = &pq->fq;
+
+	lockdep_assert_held(&fq->lock);
+
+	piq_reserve(pq->s, now);
+	pq->next = piq_next(pq->s);
+	/* With nothing queued it does not matter, and need not change. */
+	flash_hold(fq, !pq->next && piq_waiting(pq->s));
+}
+
+/* As many as the device needs, or as the user says. */
+static void piq_set_bound(struct piq_queue *pq)
+{
+	struct flash_queue *fq = &pq->fq;
+	unsigned int bound = piq_bound(pq->s, pq->learn,
+				       flash_tun(fq, TUN_max_inflight));
+
+	/* Whoever calls this kicks, or starts a run, after it. */
+	if (fq->bound != bound)
+		WRITE_ONCE(fq->bound, bound);
+}
+
+/* Everything that the user has set is in force from here on. */
+static void piq_apply(struct piq_queue *pq)
+{
+	struct flash_queue *fq = &pq->fq;
+	struct piq_tunables tun = {
+		.chip_depth	= flash_tun(fq, TUN_chip_depth),
+		.scan_depth	= flash_tun(fq, TUN_scan_depth),
+		.max_pass	= flash_tun(fq, TUN_max_pass),
+		.queue_length	= flash_tun(fq, TUN_queue_length),
+		.max_wait	= flash_tun(fq, TUN_max_wait_ms) *
+				  (u64)NSEC_PER_MSEC,
+	};
+
+	lockdep_assert_held(&fq->lock);
+
+	piq_set(pq->s, pq->mode, &pq->given,
+		flash_tun(fq, TUN_lba_offset_sectors), &tun);
+	piq_set_bound(pq);
+	piq_choose(pq, ktime_get_ns());
+}
+
+int policy_init(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+	static const struct piq_tunables any = {
+		.chip_depth = 1, .queue_length = 1,
+	};
+	struct piq_state *state;
+
+	state = kvzalloc_node(sizeof(*state), GFP_KERNEL, fq->q->node);
+	if (!state)
+		return -ENOMEM;
+	pq->s = &state->s;
+	pq->learn = &state->learn;
+	spin_lock_irq(&fq->lock);
+	piq_sched_init(pq->s, state->pool, &any);
+	piq_learn_init(pq->s, pq->learn);
+	/* Both were legal when they were set. */
+	pq->mode = match_string(piq_modes, PIQ_NR_MODES,
+				fq->disk->text[TEXT_mode]);
+	flash_geometry_parse(fq->disk->text[TEXT_layout], &pq->given);
+	piq_apply(pq);
+	spin_unlock_irq(&fq->lock);
+	return 0;
+}
+
+void policy_exit(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	WARN_ON_ONCE(piq_waiting(pq->s) || pq->s->out || pq->s->inside ||
+		     pq->s->occ.busy);
+	WARN_ON_ONCE(pq->s->stats.stuck);
+	kvfree(container_of(pq->s, struct piq_state, s));
+}
+
+unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+{
+	return 0;
+}
+
+unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+{
+	return 0;
+}
+
+enum flash_urgency policy_urgency(blk_opf_t opf)
+{
+	return FLASH_PATIENT;
+}
+
+void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_item *it = &to_piq_rq(fr)->it;
+	struct request *rq = fr->rq;
+	u64 now = ktime_get_ns();
+
+	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), blk_rq_pos(rq),
+		blk_rq_sectors(rq), now);
+	piq_choose(pq, now);
+}
+
+struct flash_rq *policy_select(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_item *it = pq->next;
+	struct flash_rq *fr;
+	u64 now;
+
+	if (WARN_ON_ONCE(!it))
+		return NULL;
+	now = ktime_get_ns();
+	fr = piq_fr(it);
+	pq->next = NULL;
+	piq_issue(pq->s, it, now);
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
+		/* Nobody tells us of its end. */
+		piq_give(pq->s, it);
+		piq_choose(pq, now);
+	} else {
+		to_piq_rq(fr)->issued = true;
+	}
+	return fr;
+}
+
+void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_rq *pr = to_piq_rq(fr);
+	u64 now = ktime_get_ns();
+
+	if (pr->issued)
+		piq_take(pq->s, &pr->it, now);
+	else
+		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
+			      blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq), now);
+	piq_learn_take(pq->s, pq->learn, fq->bound);
+	piq_choose(pq, now);
+}
+
+void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_rq *pr = to_piq_rq(fr);
+	u64 now = ktime_get_ns();
+
+	if (ended)
+		piq_learn_done(pq->s, pq->learn, &pr->it, now);
+	piq_give(pq->s, &pr->it);
+	pr->issued = false;
+	piq_set_bound(pq);
+	piq_choose(pq, now);
+}
+
+void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	piq_grow(pq->s, &to_piq_rq(fr)->it, blk_rq_pos(fr->rq),
+		 blk_rq_sectors(fr->rq));
+	piq_choose(pq, ktime_get_ns());
+}
+
+void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
+		   struct flash_rq *gone)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	piq_absorb(pq->s, &to_piq_rq(fr)->it, &to_piq_rq(gone)->it,
+		   blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq));
+	fr->seq = to_piq_rq(fr)->it.seq;
+	piq_choose(pq, ktime_get_ns());
+}
+
+void policy_tuned(struct flash_queue *fq, unsigned int idx)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	switch (idx) {
+	case TUN_inline_dispatch:
+		return;
+	case TUN_max_inflight:
+		spin_lock_irq(&fq->lock);
+		piq_set_bound(pq);
+		spin_unlock_irq(&fq->lock);
+		break;
+	default:
+		spin_lock_irq(&fq->lock);
+		if (idx == TUN_lba_offset_sectors)
+			piq_learn_forget(pq->s, pq->learn);
+		piq_apply(pq);
+		spin_unlock_irq(&fq->lock);
+	}
+	flash_resume(fq);
+}
+
+void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+		       const char *text)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	spin_lock_irq(&fq->lock);
+	if (idx == TEXT_mode) {
+		pq->mode = match_string(piq_modes, PIQ_NR_MODES, text);
+	} else {
+		flash_geometry_parse(text, &pq->given);
+		pq->learn->pct = 0;
+		memset(&pq->s->cost, 0, sizeof(pq->s->cost));
+	}
+	piq_learn_forget(pq->s, pq->learn);
+	piq_apply(pq);
+	spin_unlock_irq(&fq->lock);
+	flash_resume(fq);
+}
+
+static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	struct piq_queue *pq = to_piq(fq);
+	u32 pct;
+
+	spin_lock_irq(&fq->lock);
+	pct = piq_learn_pct(pq->s, pq->learn);
+	spin_unlock_irq(&fq->lock);
+	return sysfs_emit(page, "%u\n", pct);
+}
+
+int policy_stats(struct flash_queue *fq, char *page, int len)
+{
+	struct piq_queue *pq = to_piq(fq);
+	const struct piq_stats *st = &pq->s->stats;
+	u64 mean = st->batches ? div64_u64(st->batched * 100, st->batches) : 0;
+
+	len += sysfs_emit_at(page, len,
+			     "bound %u\ntrusted %u\n"
+			     "conflicts_rrc %llu\nconflicts_wwc %llu\n"
+			     "conflicts_rwc %llu\nprioritised_reads %llu\n",
+			     fq->bound, piq_aware(pq->s), st->rrc, st->wwc,
+			     st->rwc, st->prioritised);
+	len += sysfs_emit_at(page, len,
+			     "waited_reads %llu\nwaited_writes %llu\n"
+			     "wait_read_us %llu\nwait_write_us %llu\n",
+			     st->waited[FLASH_READ], st->waited[FLASH_WRITE],
+			     div_u64(st->wait_ns[FLASH_READ], NSEC_PER_USEC),
+			     div_u64(st->wait_ns[FLASH_WRITE], NSEC_PER_USEC));
+	len += sysfs_emit_at(page, len,
+			     "batches %llu\nbatched %llu\nbatch_size_x100 %llu\n"
+			     "passes %llu\naged %llu\nepochs %llu\nstuck %llu\n",
+			     st->batches, st->batched, mean, st->passes,
+			     st->aged, st->epochs, st->stuck);
+	return len;
+}
+
+void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+{
+	struct piq_queue *pq = to_piq(fq);
+	const struct piq_sched *s = pq->s;
+	unsigned int chip;
+
+	for (chip = 0; chip < s->geo.nr_chips; chip++)
+		seq_printf(m, "chip%u reads %u writes %u todo %u served %llu\n",
+			   chip, s->occ.out[FLASH_READ][chip],
+			   s->occ.out[FLASH_WRITE][chip],
+			   s->demand[FLASH_READ][chip] +
+			   s->demand[FLASH_WRITE][chip],
+			   s->stats.served[chip]);
+	seq_printf(m, "read queued %u\nwrite queued %u\nother queued %u\n",
+		   s->waiting[PIQ_READ], s->waiting[PIQ_WRITE],
+		   s->waiting[PIQ_OTHER]);
+}
+
+MODULE_ALIAS("piq-iosched");
+MODULE_DESCRIPTION("PIQ I/O scheduler: parallel issue queuing by flash chip");
+MODULE_LICENSE("GPL");

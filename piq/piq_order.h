@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * piq_order.h - what PIQ keeps of a device, and who waits
+ *
+ * Pure logic, shared with the user-space unit tests: no kernel header. The
+ * caller's lock guards all of it. piq_batch.h has the order of the paper,
+ * piq_pick.h that of mode auto, piq_sched.h is what the module calls.
+ */
+#ifndef PIQ_ORDER_H
+#define PIQ_ORDER_H
+
+#include "../common/batch.h"
+#include "../common/chipvec.h"
+#include "../common/confidence.h"
+#include "../common/cost.h"
+#include "../common/geometry.h"
+#include "../common/occupancy.h"
+
+/* Largest queue_length, and so the most batches that there can be. */
+#define PIQ_QUEUE_MAX	512
+
+/* Requests of a direction for which chips are kept free at a time. */
+#define PIQ_RESERVED	4
+
+enum piq_mode {
+	PIQ_AUTO,
+	PIQ_NOOP,
+	PIQ_RWS,
+	PIQ_R,
+	PIQ_W,
+	PIQ_PIQ,
+	PIQ_NR_MODES
+};
+
+/* Reads and writes are FLASH_READ and FLASH_WRITE. */
+enum piq_kind {
+	PIQ_READ = FLASH_READ,
+	PIQ_WRITE = FLASH_WRITE,
+	/* Discards and the like have no place on the chips. */
+	PIQ_OTHER,
+	PIQ_NR_KINDS
+};
+
+/**
+ * struct piq_link - a place in a ring
+ * @prev:	the one before
+ * @next:	the one behind; the ring's own link is before the first
+ */
+struct piq_link {
+	struct piq_link *prev;
+	struct piq_link *next;
+};
+
+/**
+ * struct piq_item - one request
+ * @part:	its chips and its batch; the chips do not change while it is out,
+ *		so what it took is what it gives back
+ * @order:	its place among all that wait, of its kind
+ * @line:	its place in the line of its chip, among the wide ones, or outside
+ * @seq:	its place in the order of arrival
+ * @base:	requests of its kind that have left when all older ones have
+ * @arrived:	when it was inserted, ns
+ * @taken:	when it was handed to the driver, ns
+ * @nth:	its place among all that were
+ * @sector:	its first sector
+ * @sectors:	its length
+ * @chip:	its only chip, or FLASH_NO_CHIP
+ * @load:	requests outstanding when it was handed to the driver
+ * @kind:	what it is
+ * @queued:	it waits
+ * @window:	it is one of queue_length
+ * @counted:	it is in piq_sched.demand
+ * @kept:	chips have been kept free for it
+ * @conflicts:	it arrived while one that it conflicts with was not done
+ * @busy:	a chip of it had more than its share of what was out when it was
+ *		handed to the driver
+ * @out:	the driver has it
+ */
+struct piq_item {
+	struct flash_batch_item part;
+	struct piq_link order;
+	struct piq_link line;
+	u64 seq;
+	u64 base;
+	u64 arrived;
+	u64 taken;
+	u64 nth;
+	u64 sector;
+	u32 sectors;
+	u32 chip;
+	u32 load;
+	enum piq_kind kind;
+	bool queued;
+	bool window;
+	bool counted;
+	bool kept;
+	bool conflicts;
+	bool busy;
+	bool out;
+};
+
+/**
+ * struct piq_tunables - what the user says
+ * @chip_depth:	requests that a chip is given at a time, at least 1
+ * @scan_depth:	wide requests that are looked at for one that can go
+ * @max_pass:	younger ones that may pass a wide request, of its own kind
+ * @queue_length: requests that the paper's modes look at
+ * @max_wait:	ns after which a request's chips are kept free for it
+ */
+struct piq_tunables {
+	u32 chip_depth;
+	u32 scan_depth;
+	u32 max_pass;
+	u32 queue_length;
+	u64 max_wait;
+};
+
+/**
+ * struct piq_stats - counters
+ * @rrc:	reads that arrived while another read of their chips was not done
+ * @wwc:	the same of writes
+ * @rwc:	arrived while one of the other direction was not done
+ * @prioritised: reads that went before an older write
+ * @waited:	requests of each direction that had such a conflict and have gone
+ * @wait_ns:	what these have waited for their turn
+ * @batches:	batches that have ended or been joined to their end
+ * @batched:	requests that were in a batch
+ * @passes:	requests that passed the oldest one of their kind
+ * @aged:	requests that their chips were kept free for
+ * @epochs:	write epochs
+ * @stuck:	requests taken because nothing was out and nothing could go: never
+ * @served:	requests handed to the driver for each chip
+ */
+struct piq_stats {
+	u64 rrc;
+	u64 wwc;
+	u64 rwc;
+	u64 prioritised;
+	u64 waited[FLASH_NR_DIRS];
+	u64 wait_ns[FLASH_NR_DIRS];
+	u64 batches;
+	u64 batched;
+	u64 passes;
+	u64 aged;
+	u64 epochs;
+	u64 stuck;
+	u64 served[FLASH_MAX_CHIPS];
+};
+
+/**
+ * struct piq_sched - PIQ on one device
+ * @mode:	see there
+ * @tun:	see there
+ * @given:	the layout that the user has set
+ * @geo:	the one that chips are computed by; its generation is ours
+ * @offset:	sectors of the drive before the device
+ * @trusted:	the layout pays, so mode auto goes by it
+ * @occ:	what is out on each chip
+ * @readable:	chips with less than chip_depth reads out
+ * @out:	requests that the driver has
+ * @ended:	when the last request of each chip has ended, ns
+ * @ended_nth: its piq_item.nth
+ * @nth:	requests handed to the driver so far
+ * @demand:	requests of each direction not done, by chip
+ * @order:	what waits, of each kind, by arrival
+ * @waiting:	how many that are
+ * @left:	how many have left, to the driver or into another request
+ * @last_seq:	of the last request that arrived
+ * @line:	mode auto: one-page requests that wait for a chip, by arrival
+ * @wide:	those that need several chips, by arrival
+ * @some:	chips whose line is not empty
+ * @cursor:	chip that was served last
+ * @reserved:	requests that chips are kept free for, by arrival
+ * @nr_reserved: how many
+ * @epoch:	writes go before reads
+ * @lead:	device time that reads had more than writes while both waited, ns
+ * @write_ns:	moving average of the device time of a write, on each chip
+ * @cost:	device time learned
+ * @pool:	memory for batches, PIQ_QUEUE_MAX of them
+ * @b:		the batches of the paper's modes
+ * @phase:	whose turn it is; FLASH_NR_DIRS: between two turns
+ * @before:	whose turn it was before
+ * @until:	last batch of the turn
+ * @others_until: last request without chips that goes between two turns
+ * @outside:	what waits beyond queue_length, by arrival
+ * @inside:	requests within queue_length
+ * @stats:	see there
+ */
+struct piq_sched {
+	enum piq_mode mode;
+	struct piq_tunables tun;
+	struct flash_geometry given;
+	struct flash_geometry geo;
+	u64 offset;
+	bool trusted;
+
+	struct flash_occupancy occ;
+	struct flash_chipvec readable;
+	u32 out;
+	u64 ended[FLASH_MAX_CHIPS];
+	u64 ended_nth[FLASH_MAX_CHIPS];
+	u64 nth;
+	u32 demand[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
+
+	struct piq_link order[PIQ_NR_KINDS];
+	u32 waiting[PIQ_NR_KINDS];
+	u64 left[PIQ_NR_KINDS];
+	u64 last_seq;
+
+	struct piq_link line[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
+	struct piq_link wide[FLASH_NR_DIRS];
+	struct flash_chipvec some[FLASH_NR_DIRS];
+	u32 cursor;
+	struct piq_item *reserved[FLASH_NR_DIRS * (PIQ_RESERVED + 1)];
+	u32 nr_reserved;
+	bool epoch;
+	s64 lead;
+	u64 write_ns;
+	struct flash_cost cost;
+
+	struct flash_batch *pool;
+	struct flash_batches b;
+	enum flash_dir phase;
+	enum flash_dir before;
+	u64 until;
+	u64 others_until;
+	struct piq_link outside;
+	u32 inside;
+
+	struct piq_stats stats;
+};
+
+/* Rings */
+
+static inline void piq_ring_init(struct piq_link *ring)
+{
+	ring->prev = ring;
+	ring->next = ring;
+}
+
+static inline bool piq_ring_empty(const struct piq_link *ring)
+{
+	return ring->next == ring;
+}
+
+static inline void piq_link_after(struct piq_link *link, struct piq_link *at)
+{
+	link->prev = at;
+	link->next = at->next;
+	at->next->prev = link;
+	at->next = link;
+}
+
+static inline void piq_unlink(struct piq_link *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+	piq_ring_init(link);
+}
+
+static inline struct piq_item *piq_of_order(struct piq_link *link)
+{
+	return (struct piq_item *)((char *)link -
+				   offsetof(struct piq_item, order));
+}
+
+static inline struct piq_item *piq_of_line(struct piq_link *link)
+{
+	return (struct piq_item *)((char *)link -
+				   offsetof(struct piq_item, line));
+}
+
+/* Into a ring by arrival: nearly always as the last one. */
+static inline void piq_line_add(struct piq_link *ring, struct piq_item *it)
+{
+	struct piq_link *at = ring->prev;
+
+	while (at != ring && piq_of_line(at)->seq > it->seq)
+		at = at->prev;
+	piq_link_after(&it->line, at);
+}
+
+/* The oldest one of a kind that waits, or NULL. */
+static inline struct piq_item *piq_oldest(struct piq_sched *s,
+					  enum piq_kind kind)
+{
+	struct piq_link *ring = &s->order[kind];
+
+	return piq_ring_empty(ring) ? NULL : piq_of_order(ring->next);
+}
+
+/* The oldest one of all that waits, or NULL. */
+static inline struct piq_item *piq_oldest_of_all(struct piq_sched *s)
+{
+	struct piq_item *best = NULL, *it;
+	u32 kind;
+
+	for (kind = 0; kind < PIQ_NR_KINDS; kind++) {
+		it = piq_oldest(s, (enum piq_kind)kind);
+		if (it && (!best || it->seq < best->seq))
+			best = it;
+	}
+	return best;
+}
+
+static inline u32 piq_waiting(const struct piq_sched *s)
+{
+	return s->waiting[PIQ_READ] + s->waiting[PIQ_WRITE] +
+	       s->waiting[PIQ_OTHER];
+}
+
+/**
+ * piq_passes - how many younger requests of its kind have passed a request
+ * @s: the device
+ * @it: the request, which waits
+ *
+ * All that have left since it arrived, less those that were waiting then. If one
+ * of those waits still, it is one more.
+ */
+static inline u64 piq_passes(const struct piq_sched *s,
+			     const struct piq_item *it)
+{
+	u64 left = s->left[it->kind];
+
+	return left > it->base ? left - it->base : 0;
+}
+
+/* Chips */
+
+static inline enum flash_dir piq_dir(const struct piq_item *it)
+{
+	return it->kind == PIQ_WRITE ? FLASH_WRITE : FLASH_READ;
+}
+
+/* Computes the chips of a request. */
+static inline void piq_vec(const struct piq_sched *s, struct piq_item *it,
+			   struct flash_chipvec *v)
+{
+	if (it->kind == PIQ_OTHER)
+		flash_chipvec_clear(v, &s->geo);
+	else
+		flash_chipvec_fill(v, &s->geo, it->sector, it->sectors,
+				   s->offset);
+}
+
+/* Counts what the request's chips will have to do, or forgets it. */
+static inline void piq_demand(struct piq_sched *s, struct piq_item *it, bool on)
+{
+	enum flash_dir dir = piq_dir(it);
+	u32 chip;
+
+	if (it->counted == on)
+		return;
+	it->counted = on;
+	flash_for_each_chip(chip, &it->part.vec) {
+		if (on)
+			s->demand[dir][chip]++;
+		else
+			s->demand[dir][chip]--;
+	}
+}
+
+/* Who arrives meets requests that are not done: the paper's conflicts. */
+static inline void piq_count_conflicts(struct piq_sched *s, struct piq_item *it)
+{
+	enum flash_dir dir = piq_dir(it);
+	bool same = false, other = false;
+	u32 chip;
+
+	flash_for_each_chip(chip, &it->part.vec) {
+		same = same || s->demand[dir][chip];
+		other = other || s->demand[!dir][chip];
+	}
+	it->conflicts = same || other;
+	if (dir == FLASH_READ)
+		s->stats.rrc += same;
+	else
+		s->stats.wwc += same;
+	s->stats.rwc += other;
+}
+
+/* Which chips take another read. */
+static inline void piq_readable(struct piq_sched *s, u32 chip)
+{
+	if (chip >= s->geo.nr_chips)
+		return;
+	if (s->occ.out[FLASH_READ][chip] < s->tun.chip_depth)
+		flash_chipvec_set(&s->readable, chip);
+	else
+		flash_chipvec_unset(&s->readable, chip);
+}
+
+/* After a change of layout or depth. */
+static inline void piq_chips_set(struct piq_sched *s)
+{
+	u32 chip;
+
+	flash_occupancy_set(&s->occ, &s->geo, s->tun.chip_depth);
+	flash_chipvec_clear(&s->readable, &s->geo);
+	for (chip = 0; chip < s->geo.nr_chips; chip++)
+		piq_readable(s, chip);
+}
+
+#endif /* PIQ_ORDER_H */

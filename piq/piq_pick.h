@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * piq_pick.h - the order of mode auto
+ *
+ * Pure logic, shared with the user-space unit tests: no kernel header.
+ *
+ * A modern device queues by itself, for each chip. Batches would only make it
+ * wait for the slowest of a batch; what helps is to hand it requests whose chips
+ * are idle and to keep the others here, where their order can still be chosen.
+ *
+ * One-page requests wait in a line for their chip, and a bitmap says which chips
+ * have a line and are idle: the choice takes the same time however many wait. It
+ * goes round the chips. Requests of several chips wait in a line of their own, of
+ * which scan_depth are looked at.
+ *
+ *   - The oldest request of its direction, if it is a wide one, may queue up
+ *     behind one more request on each chip than others: else it would wait for
+ *     the moment at which all its chips are idle, and the device would idle then.
+ *   - Reads go before writes, except in write epochs. An epoch begins when the
+ *     reads that went while writes waited have had so much more device time than
+ *     writes that it would have sufficed for a write on each chip, and ends when
+ *     that is paid back. A long write pays more, so it gets its turn, too, but
+ *     not as often: by cost. Writes go at any time to idle chips that no read
+ *     wants.
+ *   - A read does not wait here for a write that the device has on its chip: the
+ *     device may serve it first, or interrupt the write.
+ *   - Nobody waits for ever: chips are kept free for the oldest requests of each
+ *     direction when they have waited max_wait, and for the oldest wide one when
+ *     max_pass younger ones of its kind have passed it, or when it is a write and
+ *     writes have their epoch. They go when their chips have drained.
+ *
+ * Whenever nothing is out something can go, so whoever waits is waited for by
+ * the end of a request and needs no timer.
+ *
+ * Without a layout, or with one that does not pay, all of this is one FIFO.
+ */
+#ifndef PIQ_PICK_H
+#define PIQ_PICK_H
+
+#include "piq_order.h"
+
+/* Guessed device times before any is learned, ns. */
+#define PIQ_READ_NS	100000
+#define PIQ_WRITE_NS	500000
+
+/* A write's part in the average. */
+#define PIQ_WRITE_WEIGHT	16
+
+/** piq_aware - does mode auto go by the layout? */
+static inline bool piq_aware(const struct piq_sched *s)
+{
+	return s->mode == PIQ_AUTO && s->trusted && s->geo.nr_chips;
+}
+
+/* Into the lines of mode auto. */
+static inline void piq_pick_add(struct piq_sched *s, struct piq_item *it)
+{
+	enum flash_dir dir = piq_dir(it);
+
+	it->chip = flash_chipvec_single(&it->part.vec);
+	if (it->chip == FLASH_NO_CHIP) {
+		piq_line_add(&s->wide[dir], it);
+		return;
+	}
+	piq_line_add(&s->line[dir][it->chip], it);
+	flash_chipvec_set(&s->some[dir], it->chip);
+}
+
+/* Out of them. */
+static inline void piq_pick_leave(struct piq_sched *s, struct piq_item *it)
+{
+	enum flash_dir dir = piq_dir(it);
+
+	piq_unlink(&it->line);
+	if (it->chip != FLASH_NO_CHIP &&
+	    piq_ring_empty(&s->line[dir][it->chip]))
+		flash_chipvec_unset(&s->some[dir], it->chip);
+}
+
+/* The device time of a request on each of its chips, times their number. */
+static inline u64 piq_work(const struct piq_sched *s, const struct piq_item *it)
+{
+	u64 ns = flash_cost_ns(&s->cost, piq_dir(it), it->sectors);
+	u32 chips = flash_chipvec_weight(&it->part.vec);
+
+	if (!ns)
+		ns = it->kind == PIQ_WRITE ? PIQ_WRITE_NS : PIQ_READ_NS;
+	return ns * (chips ? chips : 1);
+}
+
+/* A request goes: whose turn is it now? */
+static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
+{
+	u64 work, quantum;
+
+	if (it->kind == PIQ_OTHER)
+		return;
+	work = piq_work(s, it);
+	if (it->kind == PIQ_WRITE) {
+		u64 each = work / (flash_chipvec_weight(&it->part.vec) ?: 1);
+
+		if (!s->write_ns)
+			s->write_ns = each;
+		s->write_ns += each / PIQ_WRITE_WEIGHT -
+			       s->write_ns / PIQ_WRITE_WEIGHT;
+	}
+	/* Nobody owes anything to a direction that has nothing to do. */
+	if (!s->waiting[!piq_dir(it)]) {
+		s->lead = 0;
+		s->epoch = false;
+		return;
+	}
+	if (it->kind == PIQ_READ)
+		s->lead += (s64)work;
+	else
+		s->lead -= (s64)work;
+	quantum = (s->write_ns ? s->write_ns : PIQ_WRITE_NS) * s->geo.nr_chips;
+	if (!s->epoch && s->lead >= (s64)quantum) {
+		s->epoch = true;
+		s->stats.epochs++;
+	} else if (s->lead <= 0) {
+		s->epoch = false;
+	}
+}
+
+/* Chips are kept free for @it: by arrival, whatever the direction. */
+static inline void piq_keep(struct piq_sched *s, struct piq_item *it)
+{
+	u32 at = s->nr_reserved++;
+
+	for (; at && s->reserved[at - 1]->seq > it->seq; at--)
+		s->reserved[at] = s->reserved[at - 1];
+	s->reserved[at] = it;
+	s->stats.aged += !it->kept;
+	it->kept = true;
+}
+
+/**
+ * piq_reserve - who do we keep chips free for?
+ * @s: the device
+ * @now: the time, ns
+ *
+ * Only when something has happened: in between nothing can go anyway.
+ */
+static inline void piq_reserve(struct piq_sched *s, u64 now)
+{
+	u32 dir, nth;
+
+	s->nr_reserved = 0;
+	if (!piq_aware(s))
+		return;
+	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+		struct piq_link *ring = &s->order[dir], *link = ring->next;
+		struct piq_item *it;
+
+		for (nth = 0; link != ring && nth < PIQ_RESERVED; nth++) {
+			it = piq_of_order(link);
+			if (now < it->arrived + s->tun.max_wait)
+				break;
+			piq_keep(s, it);
+			link = link->next;
+		}
+		if (piq_ring_empty(&s->wide[dir]))
+			continue;
+		it = piq_of_line(s->wide[dir].next);
+		if (now >= it->arrived + s->tun.max_wait)
+			continue;
+		if (piq_passes(s, it) >= s->tun.max_pass)
+			piq_keep(s, it);
+		else if (dir == FLASH_WRITE && s->epoch)
+			piq_keep(s, it);
+	}
+}
+
+/* May @it go to chips of which each has @more requests than its depth - 1? */
+static inline bool piq_fits(const struct piq_sched *s,
+			    const struct piq_item *it, u32 more)
+{
+	if (flash_occupancy_free(&s->occ, &it->part.vec))
+		return true;
+	return more && flash_occupancy_load(&s->occ, &it->part.vec) <
+		       s->tun.chip_depth + more;
+}
+
+static inline bool piq_kept(const struct flash_chipvec *kept,
+			    const struct piq_item *it)
+{
+	return flash_chipvec_conflict(kept, &it->part.vec);
+}
+
+/* One of the lines whose chip is in @free, going round; or NULL. */
+static inline struct piq_item *piq_pick_line(struct piq_sched *s,
+					     enum flash_dir dir,
+					     const struct flash_chipvec *free,
+					     const struct flash_chipvec *kept)
+{
+	struct flash_chipvec can = *free;
+	u32 i, words = flash_chipvec_words(free), chip;
+	u64 any = 0;
+
+	for (i = 0; i < words; i++) {
+		can.word[i] &= s->some[dir].word[i] & ~kept->word[i];
+		any |= can.word[i];
+	}
+	if (!any)
+		return NULL;
+	chip = flash_chipvec_from(&can, s->cursor + 1);
+	if (chip == FLASH_NO_CHIP)
+		chip = flash_chipvec_first(&can);
+	return piq_of_line(s->line[dir][chip].next);
+}
+
+/* One of the wide ones, or NULL. */
+static inline struct piq_item *piq_pick_wide(struct piq_sched *s,
+					     enum flash_dir dir,
+					     const struct flash_chipvec *kept)
+{
+	struct piq_link *link = s->wide[dir].next;
+	u32 n;
+
+	for (n = 0; link != &s->wide[dir] && n < s->tun.scan_depth;
+	     link = link->next, n++) {
+		struct piq_item *it = piq_of_line(link);
+
+		if (piq_fits(s, it, 0) && !piq_kept(kept, it))
+			return it;
+	}
+	return NULL;
+}
+
+/*
+ * A request of one direction for idle chips, or NULL. @turn: it is not the other
+ * direction's turn, at whose cost the oldest would queue up.
+ */
+static inline struct piq_item *piq_pick_dir(struct piq_sched *s,
+					    enum flash_dir dir, bool turn,
+					    const struct flash_chipvec *kept)
+{
+	struct piq_item *it = piq_oldest(s, (enum piq_kind)dir);
+
+	if (!it)
+		return NULL;
+	if (it->chip == FLASH_NO_CHIP && piq_fits(s, it, turn) &&
+	    !piq_kept(kept, it))
+		return it;
+	it = piq_pick_line(s, dir, &s->occ.idle, kept);
+	return it ? it : piq_pick_wide(s, dir, kept);
+}
+
+/* What goes by chips, or NULL; see the top. */
+static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
+{
+	enum flash_dir first = s->epoch ? FLASH_WRITE : FLASH_READ;
+	struct flash_chipvec kept;
+	struct piq_item *it;
+	u32 i;
+
+	flash_chipvec_clear(&kept, &s->geo);
+	for (i = 0; i < s->nr_reserved; i++) {
+		it = s->reserved[i];
+		if (piq_fits(s, it, it->chip == FLASH_NO_CHIP) &&
+		    !piq_kept(&kept, it))
+			return it;
+		flash_chipvec_union(&kept, &it->part.vec);
+	}
+	it = piq_pick_dir(s, first, true, &kept);
+	if (!it)
+		it = piq_pick_dir(s, !first, !s->waiting[first], &kept);
+	if (!it)
+		it = piq_pick_line(s, FLASH_READ, &s->readable, &kept);
+	return it;
+}
+
+/**
+ * piq_pick_next - the request that goes next
+ * @s: the device, in mode auto
+ *
+ * Return: the request, or NULL: nothing may go before others are done.
+ */
+static inline struct piq_item *piq_pick_next(struct piq_sched *s)
+{
+	struct piq_item *oldest = piq_oldest_of_all(s), *it;
+
+	if (!oldest || !piq_aware(s) || oldest->kind == PIQ_OTHER)
+		return oldest;
+	it = piq_pick_aware(s);
+	return it ? it : piq_oldest(s, PIQ_OTHER);
+}
+
+/* Takes out the request that piq_pick_next() has returned. */
+static inline void piq_pick_issue(struct piq_sched *s, struct piq_item *it)
+{
+	if (it->kind == PIQ_OTHER)
+		return;
+	piq_pick_leave(s, it);
+	if (it->chip != FLASH_NO_CHIP)
+		s->cursor = it->chip;
+}
+
+#endif /* PIQ_PICK_H */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * piq.h - a device under PIQ, in discrete events
+ *
+ * Requests arrive, PIQ (the module's own headers) says which one goes, and the
+ * device serves each chip's requests one after the other. Whenever something
+ * happens as much is handed over as PIQ and the bound allow, as the module does.
+ */
+#ifndef PIQ_MODEL_H
+#define PIQ_MODEL_H
+
+#include <string.h>
+
+#include "piq/piq_learn.h"
+#include "tap.h"
+
+#define MAX_RQ		40000
+#define MODEL_BASE	1000000
+
+struct dev {
+	struct piq_sched s;
+	struct piq_learn l;
+	struct flash_batch pool[PIQ_QUEUE_MAX];
+	struct piq_item it[MAX_RQ];
+	u64 due[MAX_RQ];		/* when the device will be done with it */
+	u64 issued[MAX_RQ];		/* when it was handed over */
+	u32 nr;				/* arrived */
+	u32 trace[MAX_RQ], nr_trace;	/* in order of issue */
+	u32 out[MAX_RQ], nr_out;
+	u32 done;
+	u64 now;
+	u64 ns[FLASH_NR_DIRS];		/* a page on a chip */
+	u64 free_at[FLASH_MAX_CHIPS];
+	u32 user_bound;
+	struct flash_geometry real;	/* where pages are; that of PIQ if none */
+	bool learning;
+};
+
+static inline struct piq_tunables piq_usual(void)
+{
+	struct piq_tunables tun = {
+		.chip_depth = 1, .scan_depth = 64, .max_pass = 32,
+		.queue_length = 64, .max_wait = 50000000,
+	};
+
+	return tun;
+}
+
+static inline void dev_set(struct dev *d, enum piq_mode mode, const char *layout,
+			   const struct piq_tunables *tun)
+{
+	struct flash_geometry geo = { 0 };
+
+	if (flash_geometry_parse(layout, &geo)) {
+		printf("Bail out! bad layout %s\n", layout);
+		exit(EXIT_FAILURE);
+	}
+	piq_set(&d->s, mode, &geo, 0, tun);
+	piq_reserve(&d->s, d->now);
+}
+
+static inline void dev_init(struct dev *d, enum piq_mode mode,
+			    const char *layout, const struct piq_tunables *tun)
+{
+	memset(d, 0, sizeof(*d));
+	d->now = MODEL_BASE;
+	d->ns[FLASH_READ] = 50000;
+	d->ns[FLASH_WRITE] = 500000;
+	piq_sched_init(&d->s, d->pool, tun);
+	piq_learn_init(&d->s, &d->l);
+	dev_set(d, mode, layout, tun);
+	d->s.trusted = true;
+}
+
+static inline u32 dev_index(const struct dev *d, const struct piq_item *it)
+{
+	return (u32)(it - d->it);
+}
+
+/* When the device will be done: each page after those before it on its chip. */
+static inline u64 dev_serve(struct dev *d, const struct piq_item *it)
+{
+	const struct flash_geometry *geo = d->real.nr_chips ? &d->real :
+					   &d->s.geo;
+	u64 first, pages, page, end = d->now + 1000;
+
+	if (it->kind == PIQ_OTHER || !geo->nr_chips)
+		return end;
+	flash_geometry_span(geo, it->sector, it->sectors, 0, &first, &pages);
+	for (page = first; page < first + pages; page++) {
+		u64 *at = &d->free_at[flash_chip_of(geo, page)];
+
+		if (*at < d->now)
+			*at = d->now;
+		*at += d->ns[it->kind];
+		if (*at > end)
+			end = *at;
+	}
+	return end;
+}
+
+static inline void dispatch(struct dev *d)
+{
+	for (;;) {
+		u32 bound = d->user_bound;
+		struct piq_item *it;
+		u32 i;
+
+		if (d->learning)
+			bound = piq_bound(&d->s, &d->l, bound);
+		piq_reserve(&d->s, d->now);
+		it = piq_next(&d->s);
+		if (!it || (bound && d->s.out >= bound))
+			return;
+		piq_issue(&d->s, it, d->now);
+		piq_take(&d->s, it, d->now);
+		if (d->learning)
+			piq_learn_take(&d->s, &d->l, bound);
+		i = dev_index(d, it);
+		d->issued[i] = d->now;
+		d->due[i] = dev_serve(d, it);
+		d->trace[d->nr_trace++] = i;
+		d->out[d->nr_out++] = i;
+	}
+}
+
+/* Arrives, and nothing more: as one of a list. */
+static inline u32 arrive(struct dev *d, enum piq_kind kind, u64 sector,
+			 u32 sectors)
+{
+	u32 i = d->nr++;
+
+	if (i == MAX_RQ) {
+		printf("Bail out! more than %d requests\n", MAX_RQ);
+		exit(EXIT_FAILURE);
+	}
+	piq_add(&d->s, &d->it[i], i + 1, kind, sector, sectors, d->now);
+	piq_reserve(&d->s, d->now);
+	return i;
+}
+
+static inline u32 insert(struct dev *d, enum piq_kind kind, u64 sector,
+			 u32 sectors)
+{
+	u32 i = arrive(d, kind, sector, sectors);
+
+	dispatch(d);
+	return i;
+}
+
+/* The @n-th of those that are out ends. */
+static inline u32 finish_nth(struct dev *d, u32 n)
+{
+	u32 i = d->out[n];
+
+	d->out[n] = d->out[--d->nr_out];
+	d->done++;
+	if (d->learning)
+		piq_learn_done(&d->s, &d->l, &d->it[i], d->now);
+	piq_give(&d->s, &d->it[i]);
+	piq_reserve(&d->s, d->now);
+	return i;
+}
+
+static inline void finish(struct dev *d, u32 i)
+{
+	u32 n;
+
+	for (n = 0; n < d->nr_out; n++) {
+		if (d->out[n] == i) {
+			finish_nth(d, n);
+			dispatch(d);
+			return;
+		}
+	}
+	printf("Bail out! request %u is not out\n", i);
+	exit(EXIT_FAILURE);
+}
+
+/* Time goes on to the next end; its request, or MAX_RQ: nothing is out. */
+static inline u32 step(struct dev *d)
+{
+	u32 n, best = 0, i;
+
+	if (!d->nr_out)
+		return MAX_RQ;
+	for (n = 1; n < d->nr_out; n++) {
+		if (d->due[d->out[n]] < d->due[d->out[best]])
+			best = n;
+	}
+	if (d->due[d->out[best]] > d->now)
+		d->now = d->due[d->out[best]];
+	i = finish_nth(d, best);
+	dispatch(d);
+	return i;
+}
+
+static inline void drain(struct dev *d)
+{
+	while (step(d) != MAX_RQ)
+		;
+}
+
+/* Everything that came has gone and is done, and nothing is counted any more. */
+static inline void at_rest(struct dev *d, const char *what)
+{
+	u64 left = 0;
+	u32 chip;
+
+	for (chip = 0; chip < FLASH_MAX_CHIPS; chip++)
+		left += d->s.demand[0][chip] + d->s.demand[1][chip] +
+			d->s.occ.out[0][chip] + d->s.occ.out[1][chip];
+	eq(d->done, d->nr, "%s: each of %u requests is done", what, d->nr);
+	eq(piq_waiting(&d->s) + d->s.out + d->s.inside + d->s.occ.busy + left, 0,
+	   "%s: nothing waits, is out or counts", what);
+	eq(d->s.stats.stuck, 0, "%s: never stuck", what);
+	eq(flash_batches_empty(&d->s.b), 1, "%s: no batch is left", what);
+}
+
+#endif /* PIQ_MODEL_H */

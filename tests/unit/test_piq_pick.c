@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mode auto on a model of a device: idle chips first, reads before writes and
+ * their epochs, who waits how long, wide requests, and what is not trusted.
+ */
+#include "piq.h"
+
+static struct dev d;
+
+#define CHIPS	16
+#define MAP	"page=4096 chips=16"
+
+static void start(const struct piq_tunables *tun)
+{
+	struct piq_tunables usual = piq_usual();
+
+	dev_init(&d, PIQ_AUTO, MAP, tun ? tun : &usual);
+}
+
+/* A page on a chip. */
+static u32 page(enum piq_kind kind, u32 chip)
+{
+	return insert(&d, kind, chip * 8, 8);
+}
+
+static u64 wait_of(u32 i)
+{
+	return d.issued[i] - d.it[i].arrived;
+}
+
+static void idle_chips_first(void)
+{
+	u32 a, b, c;
+
+	start(NULL);
+	a = page(PIQ_READ, 3);
+	b = page(PIQ_READ, 3);
+	c = page(PIQ_READ, 4);
+	eq(d.issued[a] && d.issued[c], 1, "two chips, two reads at once");
+	eq(d.issued[b], 0, "the second one for a chip waits");
+	eq(d.s.stats.passes, 1, "and has been passed");
+	finish(&d, a);
+	eq(d.issued[b], d.now, "until the chip is idle");
+	drain(&d);
+	at_rest(&d, "three reads");
+}
+
+static void depth_per_chip(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i;
+
+	tun.chip_depth = 3;
+	start(&tun);
+	for (i = 0; i < 10; i++)
+		page(PIQ_READ, 7);
+	eq(d.nr_out, 3, "chip_depth 3: three on a chip");
+	tun.chip_depth = 5;
+	dev_set(&d, PIQ_AUTO, MAP, &tun);
+	dispatch(&d);
+	eq(d.nr_out, 5, "raised to 5: two more at once");
+	tun.chip_depth = 1;
+	dev_set(&d, PIQ_AUTO, MAP, &tun);
+	for (i = 0; i < 4; i++)
+		step(&d);
+	eq(d.nr_out, 1, "lowered to 1: none before the chip has drained");
+	drain(&d);
+	at_rest(&d, "depth");
+}
+
+static void round_robin(void)
+{
+	u32 i, bound, bad;
+
+	/* With less in the device than there are chips. */
+	for (bound = 1; bound <= 4; bound += 3) {
+		start(NULL);
+		d.user_bound = bound;
+		for (i = 0; i < 40 * CHIPS; i++)
+			arrive(&d, PIQ_READ, i / 40 * 8, 8);
+		dispatch(&d);
+		drain(&d);
+		bad = 0;
+		for (i = 0; i < d.nr_trace; i++)
+			bad += d.it[d.trace[i]].sector / 8 !=
+			       (d.it[d.trace[0]].sector / 8 + i) % CHIPS;
+		eq(bad, 0, "bound %u: each chip in its turn", bound);
+		at_rest(&d, "round robin");
+	}
+}
+
+static void reads_first(void)
+{
+	u32 w, r, w2, r2;
+
+	start(NULL);
+	page(PIQ_READ, 0);
+	w = page(PIQ_WRITE, 0);
+	r = page(PIQ_READ, 0);
+	w2 = page(PIQ_WRITE, 1);
+	eq(d.issued[w2], d.now, "a write goes to an idle chip");
+	finish(&d, 0);
+	eq(d.issued[r], d.now, "a read goes before an older write");
+	eq(d.issued[w], 0, "which waits");
+	eq(d.s.stats.prioritised, 1, "counted");
+	r2 = page(PIQ_READ, 1);
+	eq(d.issued[r2], d.now, "a read does not wait here for a write");
+	drain(&d);
+	at_rest(&d, "reads first");
+}
+
+/* Reads and writes want all chips all the time: what share has each? */
+static void shares(u32 write_sectors)
+{
+	u64 time[2] = { 0 }, worst[2] = { 0 };
+	u32 i, n, count[2] = { 0 };
+	unsigned long long seed = 5;
+	struct piq_tunables tun = piq_usual();
+
+	tun.max_wait = 10000000000;
+	tun.max_pass = 65535;
+	start(&tun);
+	d.learning = true;
+	for (i = 0; i < 64; i++)
+		insert(&d, PIQ_READ, tap_rand(&seed) % 4096 * 8, 8);
+	for (i = 0; i < 32; i++)
+		insert(&d, PIQ_WRITE, tap_rand(&seed) % 4096 * 8,
+		       write_sectors);
+	for (n = 0; n < 12000; n++) {
+		i = step(&d);
+		d.s.trusted = true;
+		/* Nothing is known of this device at first. */
+		if (n >= 2000) {
+			count[d.it[i].kind]++;
+			time[d.it[i].kind] += d.ns[d.it[i].kind] *
+					      (d.it[i].sectors / 8);
+		}
+		if (wait_of(i) > worst[d.it[i].kind])
+			worst[d.it[i].kind] = wait_of(i);
+		insert(&d, d.it[i].kind, tap_rand(&seed) % 4096 * 8,
+		       d.it[i].sectors);
+	}
+	printf("# writes of %u sectors: %u reads, %u writes, %llu%% for writes, "
+	       "worst wait %llu and %llu us, %llu epochs, %llu aged\n",
+	       write_sectors, count[0], count[1],
+	       (unsigned long long)(100 * time[1] / (time[0] + time[1])),
+	       (unsigned long long)worst[0] / 1000,
+	       (unsigned long long)worst[1] / 1000,
+	       (unsigned long long)d.s.stats.epochs,
+	       (unsigned long long)d.s.stats.aged);
+	eq(100 * time[1] / (time[0] + time[1]) >= 35, 1,
+	   "writes of %u sectors get their share", write_sectors);
+	eq(100 * time[0] / (time[0] + time[1]) >= 35, 1, "and so do reads");
+	eq(d.s.stats.epochs > 10, 1, "in epochs");
+	drain(&d);
+	at_rest(&d, "shares");
+}
+
+/* A flood of one-page reads: how long does a request of another sort wait? */
+static void flood(enum piq_kind kind, u32 sectors, u64 max_wait, u32 max_pass,
+		  u32 hot, u64 limit, const char *what)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 9;
+	u32 i, n, ended, one = 0;
+	u64 worst = 0, gap = 20000000 / 8 * (1 + sectors / 256);
+
+	tun.max_wait = max_wait;
+	tun.max_pass = max_pass;
+	start(&tun);
+	for (i = 0; i < 64; i++)
+		insert(&d, PIQ_READ, tap_rand(&seed) % 4096 * 8, 8);
+	for (n = 0; n < 20000; n++) {
+		ended = step(&d);
+		/* One in @hot is for chip 0. */
+		if (!one || ended != one)
+			insert(&d, PIQ_READ, tap_rand(&seed) % hot ?
+			       tap_rand(&seed) % 4096 * 8 : 0, 8);
+		if (one && !d.it[one].queued && wait_of(one) > worst)
+			worst = wait_of(one);
+		/* Now and then, so that it does not fill the chip itself. */
+		if (!one || (!d.it[one].queued && d.now > d.due[one] + gap))
+			one = insert(&d, kind, 0, sectors);
+	}
+	if (d.it[one].queued && d.now - d.it[one].arrived > worst)
+		worst = d.now - d.it[one].arrived;
+	printf("# %s: worst wait %llu us, %llu aged\n", what,
+	       (unsigned long long)worst / 1000,
+	       (unsigned long long)d.s.stats.aged);
+	eq(worst <= limit, 1, "%s waits at most %llu us", what,
+	   (unsigned long long)limit / 1000);
+	drain(&d);
+	at_rest(&d, what);
+}
+
+/* Wide ones only: the device must not be empty between two of them. */
+static void wide_only(void)
+{
+	u32 i;
+	u64 took, least;
+
+	start(NULL);
+	for (i = 0; i < 400; i++)
+		arrive(&d, PIQ_READ, i * 256, 256);
+	dispatch(&d);
+	eq(d.nr_out, 2, "two wide ones at a time");
+	drain(&d);
+	took = d.now - MODEL_BASE;
+	least = 400 * 2 * d.ns[FLASH_READ];
+	eq(took, least, "and all chips are busy all the time");
+	at_rest(&d, "wide ones");
+}
+
+/* Only so many wide ones are looked at. */
+static void scanning(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, last;
+
+	tun.scan_depth = 4;
+	start(&tun);
+	page(PIQ_READ, 0);
+	page(PIQ_READ, 1);
+	/* The oldest gets behind the first two, and so no other one may. */
+	for (i = 0; i < 5; i++)
+		insert(&d, PIQ_READ, 0, 16);
+	last = insert(&d, PIQ_READ, 64, 16);
+	eq(d.issued[last], 0, "the fifth that waits is not looked at");
+	tun.scan_depth = 5;
+	dev_set(&d, PIQ_AUTO, MAP, &tun);
+	dispatch(&d);
+	eq(d.issued[last], d.now, "with scan_depth 5 it is");
+	drain(&d);
+	at_rest(&d, "scanning");
+}
+
+/* Random one-page reads, closed loop: this order and a FIFO, at one bound. */
+static u64 throughput(u32 backlog, bool trusted, u32 bound)
+{
+	unsigned long long seed = 3;
+	u32 i, n;
+
+	start(NULL);
+	d.s.trusted = trusted;
+	d.user_bound = bound;
+	for (i = 0; i < backlog; i++)
+		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
+	for (n = 0; n < 20000; n++) {
+		step(&d);
+		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
+	}
+	return 20000 * d.ns[FLASH_READ] * 100 / CHIPS / (d.now - MODEL_BASE);
+}
+
+static void utilisation(void)
+{
+	u64 fifo = throughput(128, false, CHIPS);
+	u64 aware = throughput(128, true, CHIPS);
+
+	printf("# chips busy: FIFO %llu %%, aware %llu %%\n",
+	       (unsigned long long)fifo, (unsigned long long)aware);
+	eq(aware >= 90, 1, "chips are busy at least 90 %% of the time");
+	eq(aware * 2 >= fifo * 3, 1, "half as much again as a FIFO");
+}
+
+static void without_a_map(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, bad = 0;
+	unsigned long long seed = 8;
+
+	dev_init(&d, PIQ_AUTO, "none", &tun);
+	d.user_bound = 3;
+	for (i = 0; i < 1000; i++)
+		arrive(&d, tap_rand(&seed) % 2 ? PIQ_READ : PIQ_WRITE,
+		       tap_rand(&seed) % 4096 * 8,
+		       8 * (1 + tap_rand(&seed) % 100));
+	dispatch(&d);
+	drain(&d);
+	for (i = 0; i < d.nr_trace; i++)
+		bad += d.trace[i] != i;
+	eq(bad, 0, "no map: order of arrival");
+	at_rest(&d, "no map");
+}
+
+/* Reads of its chip for ever, and too few for an epoch: only age helps. */
+static void old_write(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, w, r, w2;
+
+	tun.max_wait = 4 * 50000;
+	start(&tun);
+	page(PIQ_READ, 0);
+	w = page(PIQ_WRITE, 0);
+	for (i = 0; i < 20 && !d.issued[w]; i++) {
+		page(PIQ_READ, 0);
+		step(&d);
+	}
+	eq(wait_of(w), tun.max_wait, "a write goes when it has waited max_wait");
+	eq(d.s.stats.aged, 1, "which is counted");
+	drain(&d);
+
+	/* Its chip drains: not even a read gets behind what is out there. */
+	start(&tun);
+	page(PIQ_WRITE, 0);
+	w2 = page(PIQ_WRITE, 0);
+	d.now += tun.max_wait;
+	r = page(PIQ_READ, 0);
+	eq(d.issued[r], 0, "nobody gets to a chip that is kept free");
+	step(&d);
+	eq(d.issued[w2], d.now, "but who it is kept for");
+	drain(&d);
+	at_rest(&d, "old ones");
+}
+
+/* A wide one behind many for a chip, while others pass it. */
+static void passed(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, wide;
+
+	tun.max_pass = 8;
+	start(&tun);
+	for (i = 0; i < 30; i++)
+		page(PIQ_READ, 0);
+	wide = insert(&d, PIQ_READ, 0, CHIPS * 8);
+	for (i = 1; i < 100 && !d.issued[wide]; i++) {
+		page(PIQ_READ, 1 + i % 4);
+		step(&d);
+	}
+	/* Those that it waited behind count only when they have left. */
+	eq(d.issued[wide] != 0 && d.it[29].queued, 1,
+	   "passed max_pass times it goes before %u older ones", 29 - i / 2);
+	drain(&d);
+
+	/* A wide write, behind an older one for a chip, in an epoch. */
+	start(NULL);
+	for (i = 0; i < CHIPS; i++)
+		page(PIQ_READ, i);
+	page(PIQ_WRITE, 0);
+	wide = insert(&d, PIQ_WRITE, 0, CHIPS * 8);
+	page(PIQ_READ, 0);
+	eq(d.issued[wide], 0, "a wide write waits for its turn");
+	d.s.epoch = true;
+	dispatch(&d);
+	eq(d.issued[wide], d.now, "and has it in an epoch");
+	drain(&d);
+	at_rest(&d, "wide ones that were passed");
+}
+
+static void others(void)
+{
+	u32 x, i;
+
+	start(NULL);
+	for (i = 0; i < 5; i++)
+		page(PIQ_READ, 0);
+	x = insert(&d, PIQ_OTHER, 0, 100000);
+	eq(d.issued[x], d.now, "a discard goes if nothing else can");
+	drain(&d);
+	at_rest(&d, "discards");
+}
+
+int main(void)
+{
+	idle_chips_first();
+	depth_per_chip();
+	round_robin();
+	reads_first();
+	shares(8);
+	shares(512);
+	flood(PIQ_WRITE, 8, 50000000, 32, 4, 20000000, "a write to a hot chip");
+	flood(PIQ_WRITE, 8, 50000000, 32, 1000, 2000000, "a write");
+	flood(PIQ_WRITE, 2048, 50000000, 32, 1000, 2000000,
+	      "a write to all chips");
+	flood(PIQ_READ, 2048, 50000000, 32, 1000, 2000000,
+	      "a read of all chips");
+	/* Only age helps: max_wait, what is out, and reads that are as old. */
+	flood(PIQ_WRITE, 8, 1000000, 65535, 1000, 1500000, "an old write");
+	flood(PIQ_READ, 2048, 1000000, 65535, 1000, 1100000,
+	      "an old wide read");
+	flood(PIQ_WRITE, 2048, 1000000, 65535, 1000, 1100000,
+	      "an old wide write");
+	old_write();
+	passed();
+	wide_only();
+	scanning();
+	utilisation();
+	without_a_map();
+	others();
+	return tap_done();
+}
