@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153
 #
 # Proves: every tunable refuses what is no number (EINVAL) and what is outside
 # its range (ERANGE), keeps its value then, and takes both its limits; the
-# module parameters likewise; what is read-only cannot be written.
+# module parameters likewise; so do texts with what they do not know; what is
+# read-only cannot be written.
 # Fails if: the range check in flash_parse() is removed, or its test for a
-# leading digit, or a tunable's limits are changed without its description.
+# leading digit, or a tunable's limits are changed without its description, or
+# flash_text_parse() does not look at what its check says.
 
 main_disk
 sched_set "$DISK" "$SCHED"
@@ -24,12 +26,9 @@ refused() {
 }
 einval='Invalid argument' erange='Numerical result out of range'
 
-tunables=0
-while IFS=: read -r name text; do
-	[[ $text =~ ([0-9]+)\ to\ ([0-9]+)\ \(([0-9]+)\) ]] ||
-		fail "the description of parameter $name has no range: $text"
-	low=${BASH_REMATCH[1]} high=${BASH_REMATCH[2]} default=${BASH_REMATCH[3]}
-	tunables=$((tunables + 1))
+tunables
+for name in "${TUNABLES[@]}"; do
+	low=${LOW[$name]} high=${HIGH[$name]} default=${DEFAULT[$name]}
 	is "default of $name" "$(<"$dir/$name")" "$default"
 	for file in "$dir/$name" "$params/$name"; do
 		for text in "" " " "$low " " $low" abc -1 "-$low" +1 0x1 0x10 1e1 \
@@ -49,8 +48,28 @@ while IFS=: read -r name text; do
 		is "$name without a newline" "$(<"$file")" "$low"
 		echo "$default" >"$file"
 	done
-done < <(modinfo -p "$SCHED" | sed 's/ (uint)$//')
-holds "$tunables > 0" "tunables were tried"
+done
+holds "${#TUNABLES[@]} > 0" "tunables were tried"
+
+for name in "${TEXTS[@]}"; do
+	text_values "$name"
+	is "default of $name" "$(<"$dir/$name")" "${DEFAULT[$name]}"
+	for file in "$dir/$name" "$params/$name"; do
+		for good in "${GOOD[@]}"; do
+			echo "$good" >"$file" || fail "$name refuses '$good'"
+			is "$name" "$(<"$file")" "$good"
+			for text in "${EINVAL[@]}"; do
+				refused "$file" "$text" "$einval"
+			done
+			for text in "${ERANGE[@]}"; do
+				refused "$file" "$text" "$erange"
+			done
+		done
+		printf '%s' "${DEFAULT[$name]}" >"$file" ||
+			fail "$name wants a newline"
+		is "$name without a newline" "$(<"$file")" "${DEFAULT[$name]}"
+	done
+done
 
 for file in "$dir"/*; do
 	[[ $(stat -c %a "$file") == 444 ]] || continue
@@ -62,9 +81,8 @@ assert_idle "$DISK"
 sched_set "$DISK" none
 
 # The same at load time.
-while IFS=: read -r name text; do
-	[[ $text =~ ([0-9]+)\ to\ ([0-9]+)\ \(([0-9]+)\) ]]
-	low=${BASH_REMATCH[1]} high=${BASH_REMATCH[2]}
+for name in "${TUNABLES[@]}"; do
+	low=${LOW[$name]} high=${HIGH[$name]}
 	rmmod "$SCHED"
 	for text in $((high + 1)) $((low - 1)) x "" 99999999999999999999; do
 		modprobe "$SCHED" "$name=$text" 2>/dev/null &&
@@ -76,4 +94,18 @@ while IFS=: read -r name text; do
 	# A disk seen first after loading gets that default.
 	is "$name" "$(<"$dir/$name")" "$high"
 	sched_set "$DISK" none
-done < <(modinfo -p "$SCHED" | sed 's/ (uint)$//')
+done
+for name in "${TEXTS[@]}"; do
+	text_values "$name"
+	rmmod "$SCHED"
+	for text in "${EINVAL[1]}" "${EINVAL[2]}" "${EINVAL[-1]}"; do
+		modprobe "$SCHED" "$name=\"$text\"" 2>/dev/null &&
+			fail "loads with $name=$text"
+		grep -q "^$SCHED " /proc/modules && fail "half loaded"
+	done
+	modprobe "$SCHED" "$name=\"${GOOD[1]}\"" ||
+		fail "does not load with $name=${GOOD[1]}"
+	sched_set "$DISK" "$SCHED"
+	is "$name" "$(<"$dir/$name")" "${GOOD[1]}"
+	sched_set "$DISK" none
+done

@@ -43,6 +43,12 @@ for name in "${TUNABLES[@]}"; do
 	tun "$one" "$name" "${first[$name]}"
 	tun "$two" "$name" "${second[$name]}"
 done
+for name in "${TEXTS[@]}"; do
+	text_values "$name"
+	first[$name]=${GOOD[1]} second[$name]=${GOOD[-1]}
+	tun "$one" "$name" "${first[$name]}"
+	tun "$two" "$name" "${second[$name]}"
+done
 load_start "$one"
 load_start "$two" --size=2m
 for ((n = 0; n < 6; n++)); do
@@ -54,7 +60,7 @@ for ((n = 0; n < 6; n++)); do
 		fail "cannot change the second disk's queues"
 	sched_set "$two" "$SCHED"
 	sched_set "$one" "$SCHED"
-	for name in "${TUNABLES[@]}"; do
+	for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
 		is "first disk's $name" "$(tun "$one" "$name")" \
 			"${first[$name]}"
 		is "second disk's $name" "$(tun "$two" "$name")" \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153
 # core: yes
 # takes: 15 s
 #
@@ -7,6 +7,7 @@
 # others reading all files meanwhile, it then has that value if it is legal, and
 # else the one that it had, and the writer gets EINVAL or ERANGE; no other one
 # changes, and the load sees no error. What is written is drawn, the seed is said.
+# Texts are drawn from those that are legal and those that are not.
 # Fails if: flash_parse() does not look at the range or at the first character,
 # flash_tunable_store() sets the value before it has looked at it, or one index
 # of the table is that of its neighbour.
@@ -19,8 +20,13 @@ dir=/sys/block/$DISK/queue/iosched
 params=/sys/module/$SCHED/parameters
 
 # What there is: files with their ranges and the values that they should have.
-files=()
+files=() texts=()
 declare -A least=() most=() value=()
+for name in "${TEXTS[@]}"; do
+	texts+=("$dir/$name" "$params/$name")
+	read -r "value[$dir/$name]" <"$dir/$name"
+	read -r "value[$params/$name]" <"$params/$name"
+done
 for name in "${TUNABLES[@]}"; do
 	for file in "$dir/$name" "$params/$name"; do
 		files+=("$file")
@@ -103,11 +109,26 @@ for ((n = 0; n < 500; n++)); do
 	fi
 	check "$file" "after '$text'"
 	if ((n % 20 == 0)); then
-		for other in "${files[@]}"; do
+		for other in "${files[@]}" "${texts[@]}"; do
 			check "$other" "after '$text' to ${file#/sys/}"
 		done
 		load_alive
 	fi
+	# No number is a good text, and no text a good number.
+	((${#texts[@]} && n % 5 == 0)) || continue
+	file=${texts[RANDOM % ${#texts[@]}]}
+	text_values "${file##*/}"
+	if ((RANDOM % 2)); then
+		text=${GOOD[RANDOM % ${#GOOD[@]}]}
+		echo "$text" >"$file" || fail "${file#/sys/} refuses '$text'"
+		value[$file]=$text
+	else
+		bad=("${EINVAL[@]}" "${ERANGE[@]}")
+		text=${bad[RANDOM % ${#bad[@]}]}
+		{ echo "$text" >"$file"; } 2>"$TMP/said" &&
+			fail "${file#/sys/} takes '$text'"
+	fi
+	check "$file" "after '$text'"
 done
 : >"$TMP/written"
 wait $reader || fail "a file could not be read"

@@ -71,7 +71,7 @@ back() {
 	local disk name
 	for disk; do
 		sched_set "$disk" "$SCHED"
-		for name in "${TUNABLES[@]}"; do
+		for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
 			is "$name of $disk" "$(tun "$disk" "$name")" \
 				"${DEFAULT[$name]}"
 		done

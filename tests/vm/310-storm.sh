@@ -45,6 +45,12 @@ depth() {
 tune() {
 	local name=${TUNABLES[RANDOM % ${#TUNABLES[@]}]}
 	nap
+	if ((${#TEXTS[@]} && RANDOM % 4 == 0)); then
+		name=${TEXTS[RANDOM % ${#TEXTS[@]}]}
+		text_values "$name"
+		echo "${GOOD[RANDOM % ${#GOOD[@]}]}" >"$queue/iosched/$name"
+		return
+	fi
 	draw "${LOW[$name]}" "${HIGH[$name]}"
 	((RANDOM % 3)) || DRAWN=${LOW[$name]}
 	echo "$DRAWN" >"$queue/iosched/$name"

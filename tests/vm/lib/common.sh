@@ -271,14 +271,19 @@ USERS=
 users() { read -r USERS <"/sys/module/$SCHED/refcnt"; }
 
 # tunables - sets TUNABLES to what the module's parameters say that there is, and
-# LOW, HIGH and DEFAULT of each
-TUNABLES=()
+# LOW, HIGH and DEFAULT of each; TEXTS to those that are no numbers, and DEFAULT
+TUNABLES=() TEXTS=()
 declare -A LOW=() HIGH=() DEFAULT=()
 # shellcheck disable=SC2034  # for cases
 tunables() {
 	local name text
-	TUNABLES=()
+	TUNABLES=() TEXTS=()
 	while IFS=: read -r name text; do
+		if [[ $name =~ ^(mode|layout)$ && $text =~ \(([a-z]+)\)$ ]]; then
+			TEXTS+=("$name")
+			DEFAULT[$name]=${BASH_REMATCH[1]}
+			continue
+		fi
 		[[ $text =~ ([0-9]+)\ to\ ([0-9]+)\ \(([0-9]+)\) ]] ||
 			fail "the description of parameter $name has no range: $text"
 		TUNABLES+=("$name")
@@ -287,6 +292,35 @@ tunables() {
 		DEFAULT[$name]=${BASH_REMATCH[3]}
 	done < <(modinfo -p "$SCHED" | sed 's/ (uint)$//')
 	((${#TUNABLES[@]})) || fail "the module has no parameters"
+}
+
+# text_values NAME - sets GOOD to texts that such a tunable takes, EINVAL and
+# ERANGE to some that it refuses with that
+GOOD=() EINVAL=() ERANGE=()
+# shellcheck disable=SC2034  # for cases
+text_values() {
+	EINVAL=("" " " "abc" "-1" "0" "none none" "$(printf '%0300d' 1)" $'\x01')
+	ERANGE=()
+	case $1 in
+	mode)
+		GOOD=(auto noop rws piq_r piq_w piq)
+		EINVAL+=(none AUTO "auto " " auto" auto2 aut piq_x "auto noop"
+			 1) ;;
+	layout)
+		GOOD=(none "page=2048 chips=64" "page=4096 chips=256"
+		      "page=512 chips=1" "page=4096 terms=1:4:1,32:4:4"
+		      "page=16384 chips=3")
+		EINVAL+=("page=2048" "chips=4" "page=3000 chips=4"
+			 "page=4096 chips=4 x" "page=4096 chips=-1"
+			 "page=4096 terms=1:4" "page=4096 chips=4 chips=4"
+			 "page=4096 terms=1:4:1,2:4:4" "none chips=4"
+			 "page=4096,chips=4" "page=x chips=4")
+		ERANGE+=("page=256 chips=4" "page=4096 chips=257"
+			 "page=4096 chips=0" "page=33554432 chips=4"
+			 "page=4096 terms=1:1:1"
+			 "page=4096 chips=18446744073709551617") ;;
+	*) fail "which texts does $1 take?" ;;
+	esac
 }
 
 # seeded - makes $RANDOM begin anew, and says with what: SEED=N in the environment

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# limit: 240 s
+# takes: 45 s
+#
+# Proves: the paper's modes look at queue_length requests and no more, those that
+# are out among them: a request beyond it does not join a batch whose chips it
+# would fit, no more are ever out than that, and all are served.
+# Fails if: piq_admit() does not look at queue_length, or piq_give() does not
+# count down what is inside (nothing goes any more).
+
+order() {
+	local ms=$1 length=$2 want=$3 n=0 chip got late
+	flashsim_add size_mb=16 channels=4 ways=1 dies=1 page_kb=4 \
+		time_scale=10 t_read_ns=$((ms * 100000)) rq_timeout_ms=600000
+	sched_set "$DISK" "$SCHED"
+	tun "$DISK" layout "page=4096 chips=4"
+	tun "$DISK" mode piq
+	tun "$DISK" queue_length "$length"
+	sched_new "$DISK"
+	trace_start block_rq_issue "$DISK"
+	# Three for chip 0, then one for chip 1; its block tells its number.
+	for chip in 0 0 0 1; do
+		read_one "$DISK" $((4 * n + chip))
+		await "$DISK" inserted $((n + 1))
+		n=$((n + 1))
+	done
+	stat_get "$DISK" completed
+	late=$((STAT > 0))
+	readers_done
+	trace_stop "$TMP/trace"
+	assert_idle "$DISK"
+	sched_set "$DISK" none
+	flashsim_del
+	((late == 0)) || return 1
+	got=$(sed -n 's/.* \([0-9]*\) + [0-9]* .*/\1/p' "$TMP/trace" |
+		while read -r sector; do echo $((sector / 32)); done | tr '\n' ' ')
+	is "order of issue with queue_length $length" "$got" "$want "
+}
+# Inside it joins the batch that is out; outside it has to wait.
+patiently order 4 "0 3 1 2"
+patiently order 3 "0 1 3 2"
+patiently order 1 "0 1 2 3"
+
+flashsim_add size_mb=16 channels=8 ways=2 page_kb=4 t_read_ns=500000 \
+	t_prog_ns=1000000
+sched_set "$DISK" "$SCHED"
+tun "$DISK" layout "page=4096 chips=16"
+for mode in noop rws piq_r piq_w piq; do
+	tun "$DISK" mode $mode
+	for length in 1 5 512; do
+		tun "$DISK" queue_length $length
+		sched_new "$DISK"
+		run_fio --filename="/dev/$DISK" --direct=1 --ioengine=libaio \
+			--iodepth=32 --thread=1 --rw=randrw --bs=4k --size=256k \
+			--verify=crc32c --verify_fatal=1 --name=a \
+			--name=b --offset=8m
+		assert_idle "$DISK"
+		holds "$(stat_of "$DISK" peak_inflight) <= $length" \
+			"mode $mode, queue_length $length"
+		is "stuck" "$(stat_of "$DISK" stuck)" 0
+	done
+done
+sched_set "$DISK" none
+flashsim_del

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# takes: 60 s
+# limit: 300 s
+#
+# Proves: with a layout that it trusts, among 48 tasks that read pages as fast as
+# they can, a read of all chips, a write of one and a write of all chips get
+# through before many times as many reads as can be outstanding have gone; and a
+# layout that is wrong is not trusted. Counted in requests, not in time.
+# Fails if: piq_reserve() keeps no chips free and piq_fits() lets nobody queue up
+# (the wide ones), piq_pay() never begins an epoch and max_wait is not looked at
+# (the writes), or piq_learn_trust() compares nothing.
+
+TASKS=48 WANTED=20
+flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
+	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
+sched_set "$DISK" "$SCHED"
+
+# flood - starts them and sets FLOOD
+flood() {
+	fio --output="$TMP/flood" --eta=never --filename="/dev/$DISK" \
+		--direct=1 --ioengine=psync --thread=1 --bs=4k --size=32m \
+		--norandommap=1 --rw=randread --time_based=1 --runtime=3600 \
+		--name=flood --numjobs=$TASKS >/dev/null 2>&1 &
+	FLOOD=$!
+}
+ebb() {
+	kill -INT $FLOOD
+	wait $FLOOD
+	! grep -q 'error=' "$TMP/flood" || { cat "$TMP/flood"; fail "errors"; }
+}
+reads() {
+	local -a now
+	read -ra now <"/sys/block/$DISK/stat"
+	say "${now[0]}"
+}
+
+# A layout that is wrong; then the right one.
+tun "$DISK" layout "page=4096 terms=8:8:1"
+sched_new "$DISK"
+flood
+begun=$(reads)
+# shellcheck disable=SC2317  # soon calls it
+enough() { (($(reads) > begun + 2500)); }
+soon 90 enough || fail "the flood is too slow"
+is "trusted though wrong" "$(stat_of "$DISK" trusted)" 0
+holds "$(tun "$DISK" layout_confidence) < 100" "confidence"
+tun "$DISK" layout "page=4096 chips=8"
+# shellcheck disable=SC2317  # soon calls it
+trusted() { counter_is "$DISK" trusted 1; }
+soon 90 trusted || fail "never trusted, confidence" \
+	"$(tun "$DISK" layout_confidence)"
+is "confidence" "$(tun "$DISK" layout_confidence)" 100
+
+# lone NAME LIMIT ARGUMENTS... - at most so many reads for one of its requests
+lone() {
+	local name=$1 limit=$2 start left
+	shift 2
+	start=$(reads)
+	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=psync --thread=1 \
+		--offset=32m --size=32m --number_ios=$WANTED --name="$name" "$@"
+	left=$((($(reads) - start) / WANTED))
+	stats "$DISK"
+	holds "$left < $limit" "reads for each $name"
+}
+lone page-read $((4 * TASKS)) --rw=randread --bs=4k
+lone wide-read $((8 * TASKS)) --rw=randread --bs=128k
+lone page-write $((8 * TASKS)) --rw=randwrite --bs=4k
+lone wide-write $((32 * TASKS)) --rw=randwrite --bs=128k
+# Age counts, too, when passes and cost do not.
+tun "$DISK" max_pass 65535
+tun "$DISK" max_wait_ms 1
+before=$(stat_of "$DISK" aged)
+lone old-read $((8 * TASKS)) --rw=randread --bs=128k
+holds "$(stat_of "$DISK" aged) > $before" "chips were kept free"
+ebb
+assert_idle "$DISK"
+is "stuck" "$(stat_of "$DISK" stuck)" 0
+sched_set "$DISK" none
+flashsim_del
