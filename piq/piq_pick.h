@@ -258,8 +258,10 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 	flash_chipvec_clear(&kept, &s->geo);
 	for (i = 0; i < s->nr_reserved; i++) {
 		it = s->reserved[i];
-		if (piq_fits(s, it, it->chip == FLASH_NO_CHIP) &&
-		    !piq_kept(&kept, it))
+		/* Behind an older one; its other chips work until that has gone. */
+		if (piq_kept(&kept, it))
+			continue;
+		if (piq_fits(s, it, it->chip == FLASH_NO_CHIP))
 			return it;
 		flash_chipvec_union(&kept, &it->part.vec);
 	}

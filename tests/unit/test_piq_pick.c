@@ -211,6 +211,37 @@ static void wide_only(void)
 	at_rest(&d, "wide ones");
 }
 
+/*
+ * A chip has a backlog that is old, and then comes a wide write. It cannot go
+ * before that, but the other chips must not wait for it all the time.
+ */
+static void behind_a_backlog(void)
+{
+	unsigned long long seed = 5;
+	u32 i, n, ended = 0, wide = 0;
+
+	start(NULL);
+	for (i = 0; i < 300; i++)
+		arrive(&d, PIQ_WRITE, 0, 8);
+	dispatch(&d);
+	for (i = 0; i < 64; i++)
+		page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
+	for (n = 0; n < 30000 && d.now < MODEL_BASE + 110000000; n++) {
+		i = step(&d);
+		if (d.now > MODEL_BASE + 70000000)
+			ended++;
+		if (!wide && d.now > MODEL_BASE + 60000000)
+			wide = insert(&d, PIQ_WRITE, 0, 256);
+		if (d.it[i].kind == PIQ_READ)
+			page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
+	}
+	/* 40 ms, 50 us a read, 15 chips: 12000 if all are busy. */
+	eq(ended >= 8000, 1, "a wide one behind a backlog: %u reads meanwhile",
+	   ended);
+	drain(&d);
+	at_rest(&d, "a wide one behind a backlog");
+}
+
 /* Only so many wide ones are looked at. */
 static void scanning(void)
 {
@@ -385,6 +416,7 @@ int main(void)
 	old_write();
 	passed();
 	wide_only();
+	behind_a_backlog();
 	scanning();
 	utilisation();
 	without_a_map();
