@@ -115,6 +115,11 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 	else
 		s->lead -= (s64)work;
 	quantum = (s->write_ns ? s->write_ns : PIQ_WRITE_NS) * s->geo.nr_chips;
+	/* Who could not use its turn, its chips being busy, saves up no more. */
+	if (s->lead > (s64)(quantum + work))
+		s->lead = (s64)(quantum + work);
+	if (s->lead < -(s64)(quantum + work))
+		s->lead = -(s64)(quantum + work);
 	if (!s->epoch && s->lead >= (s64)quantum) {
 		s->epoch = true;
 		s->stats.epochs++;

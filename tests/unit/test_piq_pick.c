@@ -156,6 +156,44 @@ static void shares(u32 write_sectors)
 	at_rest(&d, "shares");
 }
 
+/*
+ * Writes that all want one chip wait while reads have the others. They have not
+ * used what they could: it is no debt that all writes are paid later.
+ */
+static void no_old_debts(void)
+{
+	unsigned long long seed = 5;
+	u64 time[2] = { 0 };
+	u32 i, n;
+
+	start(NULL);
+	d.learning = true;
+	for (i = 0; i < 8; i++)
+		page(PIQ_WRITE, 0);
+	for (i = 0; i < 64; i++)
+		page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
+	for (n = 0; n < 15000; n++) {
+		i = step(&d);
+		d.s.trusted = true;
+		page(d.it[i].kind, d.it[i].sector ?
+		     1 + tap_rand(&seed) % (CHIPS - 1) : 0);
+	}
+	for (i = 0; i < 64; i++) {
+		page(PIQ_WRITE, tap_rand(&seed) % 4096);
+		page(PIQ_READ, tap_rand(&seed) % 4096);
+	}
+	for (n = 0; n < 12000; n++) {
+		i = step(&d);
+		d.s.trusted = true;
+		time[d.it[i].kind] += d.ns[d.it[i].kind];
+		page(d.it[i].kind, tap_rand(&seed) % 4096);
+	}
+	n = (u32)(100 * time[0] / (time[0] + time[1]));
+	eq(n >= 45, 1, "reads have %u %% after writes of one chip", n);
+	drain(&d);
+	at_rest(&d, "old debts");
+}
+
 /* A flood of one-page reads: how long does a request of another sort wait? */
 static void flood(enum piq_kind kind, u32 sectors, u64 max_wait, u32 max_pass,
 		  u32 hot, u64 limit, const char *what)
@@ -401,6 +439,7 @@ int main(void)
 	reads_first();
 	shares(8);
 	shares(512);
+	no_old_debts();
 	flood(PIQ_WRITE, 8, 50000000, 32, 4, 20000000, "a write to a hot chip");
 	flood(PIQ_WRITE, 8, 50000000, 32, 1000, 2000000, "a write");
 	flood(PIQ_WRITE, 2048, 50000000, 32, 1000, 2000000,
