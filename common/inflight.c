@@ -265,7 +265,8 @@ void flash_resume(struct flash_queue *fq)
  * A level, like the bound. Who clears it while nobody is about to run a hardware
  * queue starts a run: in policy_insert() the block layer does, after
  * policy_select() the round goes on, after policy_finished() the slot's return
- * kicks, and a change of a tunable calls flash_resume(). A policy that holds
+ * kicks, after a merge flash_bio_merge() does, and a change of a tunable calls
+ * flash_resume(). A policy that holds
  * everything while nothing is in flight stops the device.
  */
 void flash_hold(struct flash_queue *fq, bool held)

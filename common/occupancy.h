@@ -22,7 +22,7 @@
  * @idle:	chips with less than @depth
  */
 struct flash_occupancy {
-	u16 out[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
+	u32 out[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
 	u32 depth;
 	u32 busy;
 	struct flash_chipvec idle;
@@ -31,7 +31,7 @@ struct flash_occupancy {
 /** flash_occupancy_on - requests outstanding on @chip */
 static inline u32 flash_occupancy_on(const struct flash_occupancy *o, u32 chip)
 {
-	return (u32)o->out[FLASH_READ][chip] + o->out[FLASH_WRITE][chip];
+	return o->out[FLASH_READ][chip] + o->out[FLASH_WRITE][chip];
 }
 
 /**

@@ -76,15 +76,21 @@ bool flash_bio_merge(struct request_queue *q, struct bio *bio,
 	struct flash_queue *fq = elv_queue_data(q);
 	struct request *gone = NULL;
 	unsigned long flags;
-	bool merged;
+	bool merged, held;
 
 	if (!READ_ONCE(fq->queued))
 		return false;
 
 	spin_lock_irqsave(&fq->lock, flags);
+	held = fq->held;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
+	held = held && !fq->held;
 	spin_unlock_irqrestore(&fq->lock, flags);
+
+	/* A request that has grown may go where it could not; nobody runs for that. */
+	if (unlikely(held))
+		flash_kick(fq, fq->nr_hctx);
 
 	/* Ends in finish_request() and wakes waiters: not under the lock. */
 	if (gone)

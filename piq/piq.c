@@ -313,7 +313,8 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	u64 now = ktime_get_ns();
 
 	if (ended)
-		piq_learn_done(pq->s, pq->learn, &pr->it, now);
+		piq_learn_done(pq->s, pq->learn, &pr->it,
+			       flash_tun(fq, TUN_max_inflight), now);
 	piq_give(pq->s, &pr->it);
 	pr->issued = false;
 	piq_set_bound(pq);

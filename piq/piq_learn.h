@@ -89,6 +89,9 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	flash_confidence_reset(&l->conf[FLASH_WRITE]);
 	l->noted = 0;
 	l->since = 0;
+	/* What comes between the two windows of a pair is no evidence. */
+	l->begun = 0;
+	l->climb.second = false;
 	s->trusted = false;
 	s->epoch = false;
 	s->lead = 0;
@@ -261,10 +264,11 @@ static inline void piq_learn_cost(struct piq_sched *s,
  * @s: the device, before piq_give()
  * @l: what is known of it
  * @it: the request
+ * @max: the bound that the user has set; 0: none
  * @now: the time, ns
  */
 static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
-				  const struct piq_item *it, u64 now)
+				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
 
@@ -280,7 +284,8 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	l->ends++;
 	if (s->out == 1)
 		l->dry = true;
-	if (!l->begun || piq_aware(s)) {
+	/* Only while it is the climb's bound that rules. */
+	if (!l->begun || max || piq_aware(s)) {
 		piq_window(l, now);
 	} else if (now - l->begun >= PIQ_WINDOW_NS &&
 		   l->ends >= PIQ_WINDOW_ENDS) {

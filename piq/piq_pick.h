@@ -43,6 +43,9 @@
 #define PIQ_READ_NS	100000
 #define PIQ_WRITE_NS	500000
 
+/* Quanta of device time that a direction can save up at most. */
+#define PIQ_DEBT_MAX	4
+
 /* A write's part in the average. */
 #define PIQ_WRITE_WEIGHT	16
 
@@ -92,6 +95,7 @@ static inline u64 piq_work(const struct piq_sched *s, const struct piq_item *it)
 static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 {
 	u64 work, quantum;
+	s64 most;
 
 	if (it->kind == PIQ_OTHER)
 		return;
@@ -116,10 +120,11 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		s->lead -= (s64)work;
 	quantum = (s->write_ns ? s->write_ns : PIQ_WRITE_NS) * s->geo.nr_chips;
 	/* Who could not use its turn, its chips being busy, saves up no more. */
-	if (s->lead > (s64)(quantum + work))
-		s->lead = (s64)(quantum + work);
-	if (s->lead < -(s64)(quantum + work))
-		s->lead = -(s64)(quantum + work);
+	most = (s64)(PIQ_DEBT_MAX * quantum + work);
+	if (s->lead > most)
+		s->lead = most;
+	if (s->lead < -most)
+		s->lead = -most;
 	if (!s->epoch && s->lead >= (s64)quantum) {
 		s->epoch = true;
 		s->stats.epochs++;

@@ -247,7 +247,10 @@ static inline void piq_grow(struct piq_sched *s, struct piq_item *it,
 		return;
 	piq_demand(s, it, false);
 	piq_vec(s, it, &v);
-	if (s->mode == PIQ_AUTO) {
+	if (s->mode == PIQ_AUTO && flash_chipvec_single(&v) == it->chip) {
+		/* The same line, of which the walk may be long. */
+		it->part.vec = v;
+	} else if (s->mode == PIQ_AUTO) {
 		piq_pick_leave(s, it);
 		it->part.vec = v;
 		piq_pick_add(s, it);
@@ -281,6 +284,10 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 		if (before != &it->order) {
 			piq_unlink(&it->order);
 			piq_link_after(&it->order, before);
+		}
+		if (s->mode == PIQ_AUTO && it->kind != PIQ_OTHER) {
+			piq_pick_leave(s, it);
+			piq_pick_add(s, it);
 		}
 		/* Who is inside is older than who is outside, where age counts. */
 		if (!it->window && s->mode > PIQ_NOOP &&

@@ -156,7 +156,7 @@ static inline u32 finish_nth(struct dev *d, u32 n)
 	d->out[n] = d->out[--d->nr_out];
 	d->done++;
 	if (d->learning)
-		piq_learn_done(&d->s, &d->l, &d->it[i], d->now);
+		piq_learn_done(&d->s, &d->l, &d->it[i], 0, d->now);
 	piq_give(&d->s, &d->it[i]);
 	piq_reserve(&d->s, d->now);
 	return i;

@@ -184,7 +184,7 @@ static void finish(bool ended)
 	if (!r)
 		return;
 	if (ended)
-		piq_learn_done(&f.s, &f.l, &r->it, f.now);
+		piq_learn_done(&f.s, &f.l, &r->it, 0, f.now);
 	piq_give(&f.s, &r->it);
 	r->issued = false;
 	set_bound();
