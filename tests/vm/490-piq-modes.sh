@@ -75,35 +75,26 @@ flashsim_del
 
 # A request that waits for its chip goes when the layout says that it is another
 # one, and when the mode does not care: nothing else happens meanwhile.
-goes() {
-	local ms=$1 late
-	flashsim_add size_mb=16 channels=4 ways=1 page_kb=4 time_scale=10 \
-		t_read_ns=$((ms * 100000)) rq_timeout_ms=600000
-	sched_set "$DISK" "$SCHED"
-	tun "$DISK" mode noop
-	tun "$DISK" layout "page=4096 chips=4"
-	sched_new "$DISK"
-	read_one "$DISK" 0
-	await "$DISK" inserted 1
-	read_one "$DISK" 4
-	await "$DISK" inserted 2
-	stats "$DISK"
-	stat_get "$DISK" inflight
-	late=$((STAT != 1))
-	tun "$DISK" layout "page=4096 chips=5"
-	soon 1 counter_is "$DISK" inflight 2 || late=1
-	read_one "$DISK" 10
-	await "$DISK" inserted 3
-	counter_is "$DISK" inflight 2 || late=1
-	tun "$DISK" mode auto
-	soon 1 counter_is "$DISK" inflight 3 || late=1
-	stats "$DISK"
-	stat_get "$DISK" completed
-	((STAT == 0)) || late=1
-	readers_done
-	assert_idle "$DISK"
-	sched_set "$DISK" none
-	flashsim_del
-	((late == 0))
-}
-patiently goes
+hold_add channels=4 ways=1 page_kb=4
+sched_set "$DISK" "$SCHED"
+tun "$DISK" mode noop
+tun "$DISK" layout "page=4096 chips=4"
+sched_new "$DISK"
+read_one "$DISK" 0
+await "$DISK" inserted 1
+read_one "$DISK" 4
+await "$DISK" inserted 2
+stays "$DISK" inflight 1
+tun "$DISK" layout "page=4096 chips=5"
+await "$DISK" inflight 2
+read_one "$DISK" 10
+await "$DISK" inserted 3
+stays "$DISK" inflight 2
+tun "$DISK" mode auto
+await "$DISK" inflight 3
+is "finished so far" "$(stat_of "$DISK" completed)" 0
+let_go -1
+readers_done
+assert_idle "$DISK"
+sched_set "$DISK" none
+flashsim_del
