@@ -69,34 +69,11 @@ lone() {
 		holds "$left < 32 * $TASKS * $WANTED" "others for $WANTED requests"
 		return
 	fi
-	read -r seen most < <(overtaken)
+	read -r seen most < <(overtaken 65536 "$TMP/trace")
 	is "requests seen from insert to issue" "$seen" $WANTED
 	holds "$most <= 2 * $TASKS" "others issued while one request waited"
 }
 
-# overtaken - how many requests of the one, at 32 MiB and above, the trace has, and
-# the most others that were issued while one of them waited
-overtaken() {
-	awk '{ for (i = 1; i < NF; i++)
-		if ($i ~ /^block_rq_(insert|issue):$/) {
-			event = $i
-			sector = $(i + 5)
-			break
-		}
-		if (i >= NF)
-			next
-		mine = sector >= 65536
-		if (event ~ /insert/) {
-			if (mine) { waits = 1; passed = 0 }
-		} else if (!mine) {
-			passed++
-		} else if (waits) {
-			waits = 0
-			seen++
-			if (passed > most) most = passed
-		} }
-		END { print seen + 0, most + 0 }' "$TMP/trace"
-}
 lone randread randwrite 0
 lone randwrite randread 0
 lone randread randwrite 16

@@ -52,16 +52,19 @@ soon 90 trusted || fail "never trusted, confidence" \
 	"$(tun "$DISK" layout_confidence)"
 is "confidence" "$(tun "$DISK" layout_confidence)" 100
 
-# lone NAME LIMIT ARGUMENTS... - at most so many reads for one of its requests
+# lone NAME LIMIT ARGUMENTS... - while one of its requests waits, fewer reads of others
+# are issued
 lone() {
-	local name=$1 limit=$2 start left
+	local name=$1 limit=$2 seen most
 	shift 2
-	start=$(reads)
+	trace_start block_rq_insert,block_rq_issue "$DISK"
 	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=psync --thread=1 \
 		--offset=32m --size=32m --number_ios=$WANTED --name="$name" "$@"
-	left=$((($(reads) - start) / WANTED))
+	trace_stop "$TMP/trace"
 	stats "$DISK"
-	holds "$left < $limit" "reads for each $name"
+	read -r seen most < <(overtaken 65536 "$TMP/trace")
+	is "requests seen from insert to issue" "$seen" $WANTED
+	holds "$most < $limit" "reads issued while a $name waited"
 }
 lone page-read $((4 * TASKS)) --rw=randread --bs=4k
 lone wide-read $((8 * TASKS)) --rw=randread --bs=128k

@@ -623,6 +623,27 @@ trace_stop() {
 	echo >$TRACING/trace
 }
 
+# overtaken SECTOR FILE - of a trace of block_rq_insert and block_rq_issue: how many
+# requests at that sector or behind it have gone, and the most others that were issued
+# while one of them waited. They must come one after the other.
+overtaken() {
+	awk -v from="$1" '
+		{ event = ""
+		  for (i = 1; i < NF; i++)
+			if ($i ~ /^block_rq_(insert|issue):$/) {
+				event = $i
+				mine = $(i + 5) + 0 >= from
+			} }
+		event ~ /insert/ && mine { waits = 1; passed = 0 }
+		event ~ /issue/ && !mine { passed++ }
+		event ~ /issue/ && mine && waits {
+			waits = 0
+			seen++
+			if (passed > most) most = passed
+		}
+		END { print seen + 0, most + 0 }' "$2"
+}
+
 # conserved - called behind each case: every disk that has the scheduler under
 # test has given back what it got
 conserved() {
