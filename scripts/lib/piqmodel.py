@@ -139,6 +139,7 @@ def main(argv=None):
     if more.keys() - {"schemes"} or args.only:
         return 0
     RESULT.write_text(json.dumps({
+        "SPDX-License-Identifier": "GPL-2.0",
         "made_by": "scripts/piq-model " + " ".join(
             sys.argv[1:] if argv is None else argv),
         "seed": args.seed, "requests": args.requests, "order": "in_order",
