@@ -47,7 +47,7 @@ lone() {
 	base=$(ios "$DISK")
 	soon 60 flooding || fail "no flood"
 	base=$(count $((4 - field)))
-	trace_start block_rq_insert,block_rq_issue "$DISK"
+	trace_from 65536 "$DISK"
 	fio_quiet --filename="/dev/$DISK" --direct=1 --ioengine=psync \
 		--thread=1 --bs=4k --offset=32m --size=16m --rw="$1" \
 		--number_ios=$WANTED --name=lone &

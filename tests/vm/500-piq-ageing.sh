@@ -57,7 +57,7 @@ is "confidence" "$(tun "$DISK" layout_confidence)" 100
 lone() {
 	local name=$1 limit=$2 seen most
 	shift 2
-	trace_start block_rq_insert,block_rq_issue "$DISK"
+	trace_from 65536 "$DISK"
 	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=psync --thread=1 \
 		--offset=32m --size=32m --number_ios=$WANTED --name="$name" "$@"
 	trace_stop "$TMP/trace"

@@ -616,9 +616,24 @@ trace_start() {
 	echo 1 >$TRACING/tracing_on
 }
 
+# trace_from SECTOR DISK - records inserts and issues of one disk from the first insert
+# at that sector or behind it on, until it has some thousands of them: a flood before
+# it and after it would only take time to print
+trace_from() {
+	trace_start block_rq_insert,block_rq_issue "$2"
+	echo 0 >$TRACING/tracing_on
+	echo 0 >$TRACING/options/overwrite
+	echo 1024 >$TRACING/buffer_size_kb
+	echo "traceon:1 if sector >= $1 && $(<$TRACING/events/block/block_rq_insert/filter)" \
+		>$TRACING/events/block/block_rq_insert/trigger ||
+		fail "no trigger for block_rq_insert"
+	echo >$TRACING/trace
+}
+
 # trace_stop FILE - ends it and writes what was recorded
 trace_stop() {
 	echo 0 >$TRACING/tracing_on
+	trace_free
 	grep -v '^#' $TRACING/trace >"$1"
 	echo >$TRACING/trace
 }
@@ -642,6 +657,12 @@ overtaken() {
 			if (passed > most) most = passed
 		}
 		END { print seen + 0, most + 0 }' "$2"
+}
+
+# trace_free - takes back what trace_from has set
+trace_free() {
+	echo 1 >$TRACING/options/overwrite
+	echo '!traceon' 2>/dev/null >$TRACING/events/block/block_rq_insert/trigger
 }
 
 # conserved - called behind each case: every disk that has the scheduler under
@@ -669,6 +690,7 @@ lab_reset() {
 		echo 1 >"$file" 2>/dev/null
 	done
 	echo 0 >$TRACING/tracing_on
+	trace_free
 	echo local >$TRACING/trace_clock
 	dmesg -n 8
 	swapoff -a 2>/dev/null
