@@ -78,6 +78,9 @@ class Case:
         self.machines = machines[1].split() if machines else ["default"]
         self.fast = not re.search(r"^# fast: no\b", head, re.M)
         self.once = bool(re.search(r"^# once:", head, re.M))
+        # The only scheduler that it is for, which may not be built
+        own = re.search(r"^# for: (\w+)$", head, re.M)
+        self.own = own[1] if own else ""
         # What finds most in the least time; "yes" is for every kernel,
         # "fast" for all but slow ones, "slow" for these.
         core = re.search(r"^# core: (yes|fast|slow)$", head, re.M)
@@ -96,7 +99,7 @@ class Case:
 
     def single(self, names):
         """Does it run with only one of these schedulers anyway?"""
-        return self.once or any(
+        return self.once or bool(self.own) or any(
             self.name.split("-", 1)[1].startswith(f"{n}-") for n in names)
 
 
@@ -146,7 +149,9 @@ class Leg:
 
 def all_cases():
     """Every case there is."""
-    return [Case(p) for p in sorted(CASES.glob("[0-9][0-9][0-9]-*.sh"))]
+    cases = [Case(p) for p in sorted(CASES.glob("[0-9][0-9][0-9]-*.sh"))]
+    there = schedulers.in_source(REPO)
+    return [case for case in cases if not case.own or case.own in there]
 
 
 class Suite:

@@ -157,6 +157,18 @@ def test_dealing(cases, monkeypatch):
         "010-plain.a", "020-core.b", "030-k2-own"]
 
 
+def test_cases_of_a_scheduler_that_is_not_built(tmp_path, monkeypatch):
+    (tmp_path / "010-plain.sh").write_text("# SPDX\n")
+    (tmp_path / "020-k9-own.sh").write_text("# SPDX\n# for: k9\n")
+    monkeypatch.setattr(check, "CASES", tmp_path)
+    for there, names in ((["k2"], ["010-plain"]),
+                         (["k2", "k9"], ["010-plain", "020-k9-own"])):
+        monkeypatch.setattr(schedulers, "in_source", lambda repo: there)
+        cases = check.all_cases()
+        assert [case.name for case in cases] == names
+    assert cases[1].single([])
+
+
 def test_make_check_takes_an_hour_at_most():
     # Cold, on two cores: CI gives the whole of it 90 minutes.
     own = schedulers.in_source(REPO)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# for: piq
 # takes: 30 s
 #
 # Proves: the order of issue in each mode of the paper, on a device of four chips

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# for: piq
 # takes: 45 s
 # limit: 240 s
 #

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2153
+# for: piq
 # core: yes
 # takes: 40 s
 # limit: 300 s
