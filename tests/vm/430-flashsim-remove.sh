@@ -15,7 +15,8 @@
 
 # The one whose requests come from a queue of the scheduler, and those that wait
 # for their turn in a slow device.
-slow=(nr_devices=2 size_mb=16 t_prog_ns=2000000 fw_read_ns=200000)
+slow=(nr_devices=2 size_mb=16 t_prog_ns=$((2000000 * ${LAB_SLOW:-1}))
+      fw_read_ns=$((200000 * ${LAB_SLOW:-1})))
 
 round() {	# SCHEDULER PARAM=VALUE...
 	local scheduler=$1 out victim status begin
