@@ -28,6 +28,20 @@ assert_idle "$DISK"
 is "finished" "$(reads_done "$DISK")" $((3 * n))
 is "peak" "$(stat_of "$DISK" peak_inflight)" 2
 
+# One ends whose queue has nothing that waits, but another queue has.
+let_go 0
+tun "$DISK" max_inflight 1
+sched_new "$DISK"
+read_one "$DISK" 0 taskset -c 0
+await "$DISK" inserted 1
+read_one "$DISK" 100 taskset -c $((n - 1))
+await "$DISK" inserted 2
+let_go 1
+await "$DISK" dispatched 2
+let_go -1
+readers_done
+assert_idle "$DISK"
+
 main_disk
 is "hardware queues of the NVMe disk" \
 	"$(find "/sys/block/$DISK/mq" -mindepth 1 -maxdepth 1 -type d | wc -l)" "$n"
