@@ -126,8 +126,8 @@ def _compare_variants(sweep, workload, changes):
     both = [bound for bound in half if bound in full]
     used = [side[bound] for bound in both for side in (half, full)]
     part = Part(f"{workload}: half and full differ by "
-                 + ("more than" if changes else "at most")
-                 + f" {SAME:.0%}", used)
+                + ("more than" if changes else "at most")
+                + f" {SAME:.0%}", used)
     tail = _tail(used)
     known = [bound for bound in both
              if _median(half[bound], BANDWIDTH) is not None
@@ -171,7 +171,7 @@ def _values(cells, metric):
 def _bandwidth_falls(sweep, workload, variant):
     cells = sweep.all(workload, variant)
     part = Part(f"{workload}, {variant}: bandwidth falls with every step of "
-                 "the bound, or stays", list(cells.values()))
+                "the bound, or stays", list(cells.values()))
     values = _values(cells, BANDWIDTH)
     if len(values) < 2 or len(values) < len(cells):
         return part
@@ -185,9 +185,9 @@ def _tail_falls(sweep, workload, variant, skip=()):
     cells = {bound: cell for bound, cell in
              sweep.all(workload, variant).items() if bound not in skip}
     part = Part(f"{workload}, {variant}: the tail falls with the bound, but "
-                 "for a quarter of the steps at most, beyond its error"
-                 + "".join(f" (without {_call(b)})" for b in skip),
-                 list(cells.values()))
+                "for a quarter of the steps at most, beyond its error"
+                + "".join(f" (without {_call(b)})" for b in skip),
+                list(cells.values()))
     tail = _tail(list(cells.values()))
     if tail is None or len(cells) < 2:
         return part
@@ -213,7 +213,7 @@ def _one_not_better(sweep, workload, variant):
     cells = sweep.all(workload, variant)
     used = [cells.get(1), cells.get(2)]
     part = Part(f"{workload}, {variant}: the tail of K2-1 is not below that "
-                 "of K2-2", used)
+                "of K2-2", used)
     if None in used:
         return part
     tail = _tail(used)
@@ -229,7 +229,7 @@ def _flat(sweep, workload, variant):
     cells = {bound: cell for bound, cell in
              sweep.all(workload, variant).items() if bound != 1}
     part = Part(f"{workload}, {variant}: bandwidth from K2-2 up and under "
-                 f"none within {FLAT:.0%}", list(cells.values()))
+                f"none within {FLAT:.0%}", list(cells.values()))
     values = _values(cells, BANDWIDTH)
     if len(values) < 2 or len(values) < len(cells):
         return part
@@ -250,7 +250,7 @@ def _one_drops(sweep, workloads, variant):
             told.append(f"{workload}: {_mb(values[1])} against at least "
                         f"{_mb(rest)} MB/s")
     part = Part(f"{variant}: K2-1 costs bandwidth in at least one workload",
-                 used)
+                used)
     return part.judge(any(drops), "; ".join(told)) if drops else part
 
 
@@ -281,32 +281,32 @@ def k2(cells):
     sweep = Sweep(cells)
     return [
         claim("R1", "occupancy changes neither tail nor bandwidth of reads",
-               "Figures 4 and 7: no meaningful difference",
-               [_compare_variants(sweep, w, False) for w in READS]),
+              "Figures 4 and 7: no meaningful difference",
+              [_compare_variants(sweep, w, False) for w in READS]),
         claim("R2", "read bandwidth falls with the bound",
-               "none to K2-1: seq 720 to 70, rand 566 to 44 MB/s",
-               [_bandwidth_falls(sweep, w, v)
-                for w in READS for v in VARIANTS]),
+              "none to K2-1: seq 720 to 70, rand 566 to 44 MB/s",
+              [_bandwidth_falls(sweep, w, v)
+               for w in READS for v in VARIANTS]),
         claim("R3", "the read tail mostly falls with the bound, but random "
-               "read K2-1 is not better than K2-2",
-               "p99.9, none to K2-1: seq 1237 to 370, rand 3251 to 217 us; "
-               "rand K2-2 197 us",
-               [_tail_falls(sweep, w, v, (1,) if w == "rand-read" else ())
-                for w in READS for v in VARIANTS]
-               + [_one_not_better(sweep, "rand-read", v) for v in VARIANTS]),
+              "read K2-1 is not better than K2-2",
+              "p99.9, none to K2-1: seq 1237 to 370, rand 3251 to 217 us; "
+              "rand K2-2 197 us",
+              [_tail_falls(sweep, w, v, (1,) if w == "rand-read" else ())
+               for w in READS for v in VARIANTS]
+              + [_one_not_better(sweep, "rand-read", v) for v in VARIANTS]),
         claim("W1", "occupancy changes tail or bandwidth of writes",
-               "seq 430 MB/s half full, 256 to 288 full; rand 299 half full",
-               [_compare_variants(sweep, w, True) for w in WRITES]),
+              "seq 430 MB/s half full, 256 to 288 full; rand 299 half full",
+              [_compare_variants(sweep, w, True) for w in WRITES]),
         claim("W2", "the write tail mostly falls with the bound",
-               "p99.9, none to K2-1: half seq 3131 to 471, rand 3848 to 1732; "
-               "full seq 3247 to 1485, rand 3259 to 1689 us",
-               [_tail_falls(sweep, w, v) for w in WRITES for v in VARIANTS]),
+              "p99.9, none to K2-1: half seq 3131 to 471, rand 3848 to 1732; "
+              "full seq 3247 to 1485, rand 3259 to 1689 us",
+              [_tail_falls(sweep, w, v) for w in WRITES for v in VARIANTS]),
         claim("W3", "write bandwidth is flat over the bounds, but for K2-1 "
-               "half full",
-               "half: seq 419 to 438, K2-1 303; rand 297 to 302, K2-1 277; "
-               "full: seq 256 to 288 MB/s",
-               [_flat(sweep, w, v) for w in WRITES for v in VARIANTS]
-               + [_one_drops(sweep, WRITES, "half")]),
+              "half full",
+              "half: seq 419 to 438, K2-1 303; rand 297 to 302, K2-1 277; "
+              "full: seq 256 to 288 MB/s",
+              [_flat(sweep, w, v) for w in WRITES for v in VARIANTS]
+              + [_one_drops(sweep, WRITES, "half")]),
     ]
 
 

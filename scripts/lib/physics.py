@@ -13,17 +13,16 @@ import collections
 import csv
 import json
 import math
-import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 import kernel
 import options
+import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "tests" / "physics"))
@@ -307,22 +306,9 @@ def measure(args, chosen, folder):
     share.mkdir()
     (share / "plan").write_text("".join(
         f"{e.name}|{e.device}|{e.fio}\n" for e in chosen))
-    command = [
-        str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
-        "--virtual-time", "--timeout", "1800", "--share", str(share),
-        "--out", str(out), "--", "cp /share/plan /tmp/plan && "
-        "bash /tests/vm/lib/physics-guest.sh /tmp/plan"]
-    vm = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True,
-                          errors="replace", start_new_session=True)
-    try:
-        for line in vm.stdout:
-            print(line.rstrip(), flush=True)
-        return vm.wait()
-    finally:
-        if vm.poll() is None:
-            os.killpg(vm.pid, signal.SIGTERM)
-            vm.wait()
+    return vm.measured(args.kernel, 1800, share, out,
+                       "cp /share/plan /tmp/plan && "
+                       "bash /tests/vm/lib/physics-guest.sh /tmp/plan")
 
 
 def judge(args, chosen, out):

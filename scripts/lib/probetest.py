@@ -22,6 +22,7 @@ import time
 
 import kernel
 import options
+import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 LIB = REPO / "scripts" / "lib"
@@ -253,23 +254,10 @@ def measure(args, chosen, folder):
     (share / "plan").write_text("".join(
         f"{name}|{params}\n" for name, (params, _, _) in chosen.items()))
     python_for_guest(share / "python")
-    command = [
-        str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
-        "--virtual-time", "--timeout", "7200", "--share", str(share),
-        "--out", str(out), "--", "cp /share/plan /tmp/plan && "
-        "bash /tests/vm/lib/probe-guest.sh /tmp/plan /share/python "
-        f"{SECONDS}"]
-    vm = subprocess.Popen(command, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True,
-                          errors="replace", start_new_session=True)
-    try:
-        for line in vm.stdout:
-            print(line.rstrip(), flush=True)
-        return vm.wait()
-    finally:
-        if vm.poll() is None:
-            os.killpg(vm.pid, signal.SIGTERM)
-            vm.wait()
+    return vm.measured(args.kernel, 7200, share, out,
+                       "cp /share/plan /tmp/plan && bash "
+                       "/tests/vm/lib/probe-guest.sh /tmp/plan /share/python "
+                       f"{SECONDS}")
 
 
 def judge(text, layout, sectors):

@@ -11,6 +11,7 @@ import re
 import statistics
 
 import benchdata
+import suiteplan
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
              "p99_9": 0.999, "p99_99": 0.9999}
@@ -23,8 +24,6 @@ CDF_POINTS = 200
 CPU_SHARE_MAX = 0.25
 # Two runs of the same seed may differ by so much.
 REPEAT_LIMIT = 0.005
-# Whose statistics are kept
-OURS = ("k2", "piq")
 # What a rounding file may make of a value.
 SETTING_TOLERANCE = 0.01
 
@@ -407,7 +406,8 @@ def evaluate(raw, run, machine, trace=None):
                    sums["ios"]),
         "scheduler_tunables": benchdata.tunables(raw.get("tunables", "")),
         "scheduler_stats": benchdata.pairs(raw["stats-after"])
-        if run["scheduler"] in OURS and raw.get("stats-after") else {},
+        if run["scheduler"] in suiteplan.OURS and raw.get("stats-after")
+        else {},
         "checks": judged,
         "passed": all(check["passed"] for check in judged.values()),
         "fio": without_bulk(fio),

@@ -352,6 +352,27 @@ def boots_retried(said):
     return len(re.findall(r"^vm: retry \d+ of \d+$", said, re.M))
 
 
+def measured(series, timeout, share, out, command):
+    """The status of scripts/vm for a command in virtual time.
+
+    It runs as a process of its own, which does not outlive an exception here;
+    what it says is printed line by line.
+    """
+    guest = subprocess.Popen(
+        [str(REPO / "scripts" / "vm"), "--kernel", series, "--virtual-time",
+         "--timeout", str(timeout), "--share", str(share), "--out", str(out),
+         "--", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        text=True, errors="replace", start_new_session=True)
+    try:
+        for line in guest.stdout:
+            print(line.rstrip(), flush=True)
+        return guest.wait()
+    finally:
+        if guest.poll() is None:
+            os.killpg(guest.pid, signal.SIGTERM)
+            guest.wait()
+
+
 def guarded(speaker, say_it, series, body, interrupted):
     """The exit status of a script that boots guests of one series.
 

@@ -31,8 +31,7 @@ order() {
 	readers_done
 	trace_stop "$TMP/trace"
 	# "8,0 R 4096 () SECTOR + 8 [dd]"
-	got=$(sed -n 's/.* \([0-9]*\) + 8 .*/\1/p' "$TMP/trace" |
-		while read -r sector; do echo $((sector / 800)); done | tr '\n' ' ')
+	got=$(issued 800 "$TMP/trace" 8)
 	want="0 5 7 2 4 1 3 6 "
 	is "order of issue with $queues hardware queues" "$got" "$want"
 	assert_idle "$DISK"

@@ -51,8 +51,7 @@ order() {
 	arrays "$DISK"
 	sched_set "$DISK" none
 	flashsim_del
-	got=$(sed -n 's/.* \([0-9]*\) + [0-9]* .*/\1/p' "$TMP/trace" |
-		while read -r sector; do echo $((sector / 32)); done | tr '\n' ' ')
+	got=$(issued 32 "$TMP/trace")
 	is "order of issue, mode $mode" "$got" "$want "
 }
 

@@ -32,8 +32,7 @@ order() {
 	assert_idle "$DISK"
 	sched_set "$DISK" none
 	flashsim_del
-	got=$(sed -n 's/.* \([0-9]*\) + [0-9]* .*/\1/p' "$TMP/trace" |
-		while read -r sector; do echo $((sector / 32)); done | tr '\n' ' ')
+	got=$(issued 32 "$TMP/trace")
 	is "order of issue with queue_length $length" "$got" "$want "
 }
 # Inside it joins the batch that is out; outside it has to wait.

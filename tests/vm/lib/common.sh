@@ -638,6 +638,13 @@ trace_stop() {
 	echo >$TRACING/trace
 }
 
+# issued SECTORS FILE [LENGTH] - of a trace of block_rq_issue: which piece of so many
+# sectors each request (of that length) begins in, in their order
+issued() {
+	sed -n "s/.* \([0-9]*\) + ${3:-[0-9]*} .*/\1/p" "$2" |
+		while read -r sector; do echo $((sector / $1)); done | tr '\n' ' '
+}
+
 # overtaken SECTOR FILE - of a trace of block_rq_insert and block_rq_issue: how many
 # requests at that sector or behind it have gone, and the most others that were issued
 # while one of them waited. They must come one after the other.
