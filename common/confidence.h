@@ -23,6 +23,9 @@
 /* Requests of either kind below which nothing is said. */
 #define FLASH_TRUST_MIN		64
 
+/* Requests of either kind below which none is forgotten as time goes by. */
+#define FLASH_TRUST_KEPT	(4 * FLASH_TRUST_MIN)
+
 /*
  * Times are in units of 1024 ns, at most 2^23 (8.6 s), and a kind counts less
  * than 2^16: the squares add up to less than 2^62.
@@ -88,6 +91,23 @@ static inline void flash_confidence_note(struct flash_confidence *c,
 	t->squares += time * time;
 	if (t->nr == FLASH_TRUST_MANY)
 		flash_times_halve(t);
+}
+
+/**
+ * flash_confidence_age - time has gone by
+ * @c: the evidence
+ *
+ * Half of what is known is forgotten, but not of a kind of which little is: where
+ * conflicts are rare, it takes many such times until they are enough.
+ */
+static inline void flash_confidence_age(struct flash_confidence *c)
+{
+	u32 kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		if (c->kind[kind].nr >= FLASH_TRUST_KEPT)
+			flash_times_halve(&c->kind[kind]);
+	}
 }
 
 /* The mean in 1/256 units, below 2^32. */

@@ -338,4 +338,20 @@ static inline int flash_geometry_print(const struct flash_geometry *geo,
 	return len;
 }
 
+/**
+ * flash_geometry_same - do two layouts put each page on the same chip?
+ * @a: one
+ * @b: the other one; generations do not matter
+ *
+ * Both as flash_geometry_parse() has made them. False may be wrong: two texts can
+ * mean the same.
+ */
+static inline bool flash_geometry_same(const struct flash_geometry *a,
+				       const struct flash_geometry *b)
+{
+	return a->nr_chips == b->nr_chips && a->page_shift == b->page_shift &&
+	       a->simple == b->simple && a->nr_terms == b->nr_terms &&
+	       !memcmp(a->term, b->term, a->nr_terms * sizeof(a->term[0]));
+}
+
 #endif /* FLASH_GEOMETRY_H */

@@ -302,7 +302,6 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	else
 		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
 			      blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq), now);
-	piq_learn_take(pq->s, pq->learn, fq->bound);
 	piq_choose(pq, now);
 }
 

@@ -112,6 +112,34 @@ static inline void piq_batch_grow(struct piq_sched *s, struct piq_item *it,
 	}
 }
 
+/*
+ * A request takes the place of an older one that it is about to swallow, which
+ * gets its own. In a FIFO that place is a batch, whose number may be what keeps
+ * the turn from being over.
+ */
+static inline void piq_batch_swap(struct piq_sched *s, struct piq_item *it,
+				  struct piq_item *gone)
+{
+	struct flash_batch *batch = it->part.batch;
+	bool window = it->window;
+
+	if (s->mode <= PIQ_NOOP || it->kind == PIQ_OTHER || !gone->window ||
+	    piq_batched(s->mode, piq_dir(it)))
+		return;
+	/* From outside, if that is where it was. */
+	piq_unlink(&it->line);
+	it->part.batch = gone->part.batch;
+	it->part.batch->first = &it->part;
+	it->part.batch->last = &it->part;
+	it->window = true;
+	gone->part.batch = batch;
+	gone->window = window;
+	if (batch) {
+		batch->first = &gone->part;
+		batch->last = &gone->part;
+	}
+}
+
 /* The next request of the turn of @dir; sets @over if the turn is over. */
 static inline struct piq_item *piq_turn(struct piq_sched *s, enum flash_dir dir,
 					bool *over)

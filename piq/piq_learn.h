@@ -10,7 +10,9 @@
  *     of what was out are compared with the others. (Under a deep FIFO no chip is
  *     ever idle.) As conflicts are avoided once the layout is trusted, it
  *     is put to the test again now and then. Only requests of one size are
- *     compared, which need at most half of the chips.
+ *     compared, which need at most half of the chips. Trust takes 64 conflicts
+ *     at least, however rare they are: what it has cost by then is bounded, not
+ *     how long that lasts.
  *   - How many requests in flight does the FIFO need?
  *   - What does a request cost the device? The time since it was handed over, or
  *     since the last one before it on its chips ended.
@@ -55,7 +57,7 @@
  * @chips:	and the chips that each has
  * @misses:	requests of other sizes in a row
  * @usual:	what these usually take, by others in the device
- * @noted:	samples since the evidence was last forgotten
+ * @noted:	samples since the evidence was last forgotten, or some of it
  * @since:	requests that ended since the layout is trusted
  * @pct:	how sure the last evidence was
  * @climb:	the FIFO's bound
@@ -177,7 +179,9 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	/* Evidence of long ago must not outweigh that of today. */
 	if (l->noted >= PIQ_PROBE_EVERY) {
 		l->pct = piq_learn_sure(l);
-		piq_learn_forget(s, l);
+		flash_confidence_age(&l->conf[FLASH_READ]);
+		flash_confidence_age(&l->conf[FLASH_WRITE]);
+		l->noted = 0;
 		return;
 	}
 	if (piq_learn_sure(l) < 100)
@@ -228,19 +232,6 @@ static inline void piq_window(struct piq_learn *l, u64 now)
 	l->dry = false;
 }
 
-/**
- * piq_learn_take - a request was handed to the driver
- * @s: the device
- * @l: what is known of it
- * @bound: how many may be out
- */
-static inline void piq_learn_take(const struct piq_sched *s, struct piq_learn *l,
-				  u32 bound)
-{
-	if (s->out >= bound && piq_waiting(s))
-		l->full = true;
-}
-
 /* How long did its chips work on it? */
 static inline void piq_learn_cost(struct piq_sched *s,
 				  const struct piq_item *it, u64 now)
@@ -274,6 +265,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 
 	if (s->mode != PIQ_AUTO)
 		return;
+	/* Whoever was held back is so until a request ends. */
+	if (s->out >= piq_bound(s, l, max) && piq_waiting(s))
+		l->full = true;
 	if (it->kind != PIQ_OTHER) {
 		l->moved += it->sectors;
 		if (s->geo.nr_chips)

@@ -13,7 +13,7 @@
  * piq_next() the caller calls piq_reserve().
  *
  * Everything that the user sets can change at any time: what waits is sorted
- * anew, what is out keeps the chips that it has taken, and its batch.
+ * anew if need be, what is out keeps the chips that it has taken, and its batch.
  */
 #ifndef PIQ_SCHED_H
 #define PIQ_SCHED_H
@@ -272,8 +272,11 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			      struct piq_item *gone, u64 sector, u32 sectors)
 {
 	struct piq_link *before = gone->order.prev;
-	bool window = gone->window;
+	bool window;
 
+	if (gone->seq < it->seq)
+		piq_batch_swap(s, it, gone);
+	window = gone->window;
 	piq_demand(s, gone, false);
 	piq_dequeue(s, gone);
 	piq_unwait(s, gone);
@@ -337,6 +340,17 @@ static inline struct piq_item *piq_first_of(struct piq_link **at,
 	return best;
 }
 
+/* Does what waits lie as it has to, however it is chosen from then? */
+static inline bool piq_sorted(const struct piq_sched *s, enum piq_mode mode,
+			      const struct flash_geometry *given, u64 offset,
+			      const struct piq_tunables *tun)
+{
+	return s->mode == mode && s->offset == offset &&
+	       flash_geometry_same(&s->given, given) &&
+	       (mode <= PIQ_NOOP ||
+		s->tun.queue_length == tun->queue_length);
+}
+
 /**
  * piq_set - change anything that the user can set, at any time
  * @s: the device
@@ -344,6 +358,9 @@ static inline struct piq_item *piq_first_of(struct piq_link **at,
  * @given: the layout
  * @offset: sectors of the drive before the device
  * @tun: the tunables
+ *
+ * Only another mode, layout, offset or, in the paper's modes, queue_length takes
+ * time that grows with what waits.
  */
 static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 			   const struct flash_geometry *given, u64 offset,
@@ -353,6 +370,12 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 	struct piq_item *it;
 	u32 dir;
 
+	s->nr_reserved = 0;
+	if (piq_sorted(s, mode, given, offset, tun)) {
+		s->tun = *tun;
+		piq_chips_set(s);
+		return;
+	}
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++)
 		at[dir] = s->order[dir].next;
 	while ((it = piq_first_of(at, s->order))) {
@@ -365,7 +388,6 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 	s->tun = *tun;
 	piq_set_geometry(s);
 	piq_chips_set(s);
-	s->nr_reserved = 0;
 	s->epoch = false;
 	s->lead = 0;
 	s->phase = FLASH_NR_DIRS;
@@ -407,6 +429,7 @@ static inline void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 	s->pool = pool;
 	flash_batches_init(&s->b, pool, PIQ_QUEUE_MAX);
 	s->phase = FLASH_NR_DIRS;
+	s->before = FLASH_WRITE;
 	piq_set(s, PIQ_AUTO, &none, 0, tun);
 }
 

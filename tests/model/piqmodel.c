@@ -123,8 +123,28 @@ struct host {
 static struct rq *trace;
 static u32 nr_trace, skip;
 static bool *write_waits;
-/* A batch begins when nothing else is out; else when its chips are free. */
-static bool barrier = true;
+
+/*
+ * When does a batch begin? The paper does not say.
+ *
+ * ALONE:	when nothing else is out
+ * LIST:	when the one before it in its list has ended and its chips are free
+ * TURN:	its requests one by one, when those of the batches before it have
+ *		gone and their own chips are free; a turn ends when all is done
+ * WHOLE:	when the batches before it have gone and all of its chips are free;
+ *		a turn ends when all has gone
+ * FREE:	as TURN, but a turn ends when all has gone
+ * ISSUED:	when the batches before it have gone, whatever the chips do
+ * CLOSED:	as ALONE, and nobody joins it from then on
+ */
+enum begin { ALONE, LIST, TURN, WHOLE, FREE, ISSUED, CLOSED, NR_BEGINS };
+
+static const char *const begin_names[NR_BEGINS] = {
+	"alone", "list", "turn", "whole", "free", "issued", "closed",
+};
+
+static enum begin begin;
+
 /*
  * The scheduler knows when each chip is free, as the paper's has to: it is part
  * of the simulator. A host knows no more than when a request has ended.
@@ -229,7 +249,7 @@ static void join(struct host *h, struct rq *rq)
 	struct batch **at = &h->batch[rq->write], *b;
 
 	for (; (b = *at) != NULL; at = &b->next)
-		if (!(b->vec & rq->vec))
+		if (!(b->vec & rq->vec) && !(begin == CLOSED && b->out))
 			break;
 	if (!b) {
 		*at = b = calloc(1, sizeof(*b));
@@ -259,6 +279,12 @@ static void admit(struct host *h)
 	}
 }
 
+/* Does the head of a list stay until its last request has ended? */
+static bool in_turn(void)
+{
+	return begin == ALONE || begin == LIST || begin == CLOSED;
+}
+
 static bool pending(const struct host *h, bool write)
 {
 	const struct batch *b;
@@ -266,7 +292,7 @@ static bool pending(const struct host *h, bool write)
 	if (!h->batched[write])
 		return h->fifo[write].head != NULL;
 	for (b = h->batch[write]; b; b = b->next)
-		if (b->wait.head || (barrier && b->out))
+		if (b->wait.head || (in_turn() && b->out))
 			return true;
 	return false;
 }
@@ -300,19 +326,28 @@ static void end_phase(struct host *h)
 	h->phase = IDLE;
 }
 
+/* The first of those that wait in @b, and all before it have gone: may it go? */
+static bool may_go(const struct host *h, const struct batch *b)
+{
+	if (begin == ISSUED)
+		return h->out < TAGS;
+	if ((begin == LIST || begin == WHOLE) && !b->out)
+		return !(h->busy & b->vec);
+	return !(h->busy & b->wait.head->vec);
+}
+
 /*
- * The same without a barrier: batches are an order, and a request goes when all
- * before it have gone and no chip of it is busy. The turn is over when all of
- * its batches have been issued.
+ * The same if several batches of a turn may be out: they are an order, and the
+ * turn is over when all of them have gone, or ended.
  */
 static bool step_free(struct host *h, struct drive *d, bool write)
 {
 	struct batch **at = &h->batch[write], *b;
-	bool last = false;
+	bool last = false, out = false;
 
 	while ((b = *at) != NULL && !last) {
 		if (b->wait.head) {
-			if (h->busy & b->wait.head->vec)
+			if (!may_go(h, b))
 				return false;
 			b->out++;
 			issue(h, d, list_take(&b->wait));
@@ -320,12 +355,18 @@ static bool step_free(struct host *h, struct drive *d, bool write)
 		}
 		last = b->last;
 		if (b->out) {
+			out = true;
 			at = &b->next;
 			continue;
 		}
+		/* Who marks the end of the turn is needed until then. */
+		if (last && out && begin == TURN)
+			return false;
 		*at = b->next;
 		free(b);
 	}
+	if (out && begin == TURN)
+		return false;
 	/* What is left of them is out; nobody is to join in the next turn. */
 	end_phase(h);
 	for (b = h->batch[write]; b; b = b->next)
@@ -349,7 +390,7 @@ static bool step(struct host *h, struct drive *d)
 	}
 	if (h->phase == IDLE)
 		return next_phase(h);
-	if (h->batched[write] && !barrier)
+	if (h->batched[write] && !in_turn())
 		return step_free(h, d, write);
 	if (h->batched[write]) {
 		struct batch *b = h->batch[write];
@@ -365,7 +406,7 @@ static bool step(struct host *h, struct drive *d)
 			return true;
 		}
 		/* What the phase before left in the drive. */
-		if (!b->out && h->out)
+		if (begin == LIST ? !may_go(h, b) : !b->out && h->out)
 			return false;
 		b->out++;
 		issue(h, d, list_take(&b->wait));
@@ -639,8 +680,15 @@ int main(int argc, char **argv)
 			length = number(value, 1, 512);
 		} else if (!strcmp(argv[i], "skip")) {
 			skip = number(value, 0, UINT_MAX - 1);
-		} else if (!strcmp(argv[i], "barrier")) {
-			barrier = number(value, 0, 1);
+		} else if (!strcmp(argv[i], "begin")) {
+			u32 n;
+
+			for (n = 0; n < NR_BEGINS &&
+			     strcmp(begin_names[n], value); n++)
+				;
+			if (n == NR_BEGINS)
+				die("no such begin:", value);
+			begin = (enum begin)n;
 		} else if (!strcmp(argv[i], "exact")) {
 			exact = number(value, 0, 1);
 		} else if (!strcmp(argv[i], "gc")) {

@@ -114,8 +114,6 @@ static inline void dispatch(struct dev *d)
 			return;
 		piq_issue(&d->s, it, d->now);
 		piq_take(&d->s, it, d->now);
-		if (d->learning)
-			piq_learn_take(&d->s, &d->l, bound);
 		i = dev_index(d, it);
 		d->issued[i] = d->now;
 		d->due[i] = dev_serve(d, it);

@@ -397,6 +397,65 @@ static void absorbing(enum piq_mode mode)
 	at_rest(&d, "absorbing");
 }
 
+/*
+ * A younger read swallows the oldest one, and has its place in the turn: the
+ * others of the turn still go before writes. @length: with 3 the younger one,
+ * and the write, are outside.
+ */
+static void absorbing_in_turn(enum piq_mode mode, u32 length)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 r0, r2;
+
+	tun.queue_length = length;
+	dev_init(&d, mode, "page=4096 chips=4", &tun);
+	shown = 0;
+	rd("X", 15);
+	r0 = rd("R0", 8);
+	rd("R1", 4);
+	dispatch(&d);
+	wr("W0", 8);
+	r2 = rd("R2", 1);
+	piq_absorb(&d.s, &d.it[r2], &d.it[r0], 0, 32);
+	d.done++;
+	dispatch(&d);
+	finish(&d, 0);
+	issued("X R2", "R2 has R0's place");
+	finish(&d, r2);
+	issued(mode == PIQ_W ? "R1" : "R1 W0", "whose turn goes on");
+	drain(&d);
+	at_rest(&d, "absorbing in a turn");
+}
+
+/* A tunable that says only who is chosen leaves what waits as it lies. */
+static void not_sorted_anew(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 generation;
+	u64 ids;
+
+	start(PIQ_PIQ);
+	rd("R0", 8);
+	rd("R1", 8);
+	dispatch(&d);
+	ids = d.s.b.ids;
+	generation = d.s.geo.generation;
+	tun.max_wait /= 2;
+	tun.chip_depth = 2;
+	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
+	eq(d.s.b.ids == ids && d.s.geo.generation == generation, 1,
+	   "max_wait, chip_depth: nothing is sorted anew");
+	eq(d.s.tun.max_wait == tun.max_wait && d.s.occ.depth == 2, 1,
+	   "and both hold");
+	tun.queue_length = 1;
+	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
+	eq(d.it[1].window, false, "queue_length: R1 is outside now");
+	dev_set(&d, PIQ_PIQ, "page=4096 chips=2", &tun);
+	eq(d.s.geo.nr_chips, 2, "a layout holds");
+	drain(&d);
+	at_rest(&d, "sorted anew");
+}
+
 /* What tests/vm/470-piq-epochs.sh sees: six that arrive while one is out. */
 static void one_by_one(enum piq_mode mode, const char *want)
 {
@@ -527,6 +586,11 @@ int main(void)
 	absorbing(PIQ_NOOP);
 	absorbing(PIQ_RWS);
 	absorbing(PIQ_PIQ);
+	absorbing_in_turn(PIQ_RWS, 64);
+	absorbing_in_turn(PIQ_RWS, 3);
+	absorbing_in_turn(PIQ_W, 64);
+	absorbing_in_turn(PIQ_W, 3);
+	not_sorted_anew();
 	one_by_one(PIQ_NOOP, "X R0 R1 R2 W0 W1 W2");
 	one_by_one(PIQ_RWS, "X R0 W0 W1 W2 R1 R2");
 	one_by_one(PIQ_R, "X W0 W1 W2 R0 R2 R1");

@@ -129,7 +129,6 @@ static void dispatch(void)
 		} else {
 			r->issued = true;
 			piq_take(&f.s, it, f.now);
-			piq_learn_take(&f.s, &f.l, f.bound);
 			move(r, OUT);
 		}
 		choose();
@@ -141,7 +140,6 @@ static void take_head(struct rec *r)
 {
 	piq_take_head(&f.s, &r->it, r->it.kind, r->it.sector, r->it.sectors,
 		      f.now);
-	piq_learn_take(&f.s, &f.l, f.bound);
 	move(r, OUT);
 	choose();
 }

@@ -123,8 +123,74 @@ static void bounds(void)
 	eq(piq_bound(&d.s, &d.l, 7), 7, "what the user says counts");
 }
 
+/* A backlog of one, that there always is, is enough to see the bound bind. */
+static void one_waits(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, n, extra;
+
+	for (extra = 0; extra < 2; extra++) {
+		dev_init(&d, PIQ_AUTO, "none", &tun);
+		flash_geometry_parse("page=4096 chips=16", &d.real);
+		d.learning = true;
+		for (i = 0; i < PIQ_BOUND_START + extra; i++)
+			insert(&d, PIQ_READ, i * 8, 8);
+		for (n = 0; n < 32; n++) {
+			step(&d);
+			insert(&d, PIQ_READ, n * 8, 8);
+		}
+		eq(d.l.full, extra, "%u more than the bound: it %s", extra,
+		   extra ? "binds" : "does not bind");
+		drain(&d);
+	}
+}
+
+/*
+ * Two reads at a time on 256 chips, of which one in @every meets the other: how
+ * many until a right map is trusted; 0: it never is.
+ */
+static u32 rare(u32 every)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 8;
+	u32 n, chip = 0;
+
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=256", &tun);
+	d.s.trusted = false;
+	d.learning = true;
+	insert(&d, PIQ_READ, 0, 8);
+	insert(&d, PIQ_READ, 8, 8);
+	for (n = 1; n < MAX_RQ - 2; n++) {
+		step(&d);
+		if (d.s.trusted)
+			return n;
+		/* Else both would begin at the same time, for ever. */
+		d.now += tap_rand(&seed) % 20000;
+		chip = d.it[d.out[0]].chip;
+		insert(&d, PIQ_READ, (chip + !!(n % every)) % 256 * 8, 8);
+	}
+	return 0;
+}
+
+static void rare_conflicts(void)
+{
+	static const u32 every[] = { 20, 100, 400 };
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		n = rare(every[i]);
+		printf("# one conflict in %u: trusted after %u\n", every[i], n);
+		eq(n >= 64 * every[i] && n <= 128 * every[i], 1,
+		   "one in %u conflicts: trusted after some 64 conflicts",
+		   every[i]);
+		drain(&d);
+	}
+}
+
 int main(void)
 {
+	one_waits();
+	rare_conflicts();
 	right("page=4096 chips=16", 128, 1);
 	right("page=4096 chips=16", 16, 1);
 	right("page=4096 chips=4", 64, 1);
