@@ -29,6 +29,7 @@
  * chip_depth: requests that a chip is given at a time; mode auto.
  * max_inflight: requests in the device; 0: as many as it needs.
  * queue_length: the paper's N_piq, which it studies from 1 to 512.
+ * batch_overlap: see piq_batch.h. 0 is the paper's algorithm to the letter.
  * max_wait_ms, max_pass, scan_depth: see piq_pick.h.
  * lba_offset_sectors: where the device begins on the drive; only its place in
  *	the layout's period matters.
@@ -38,6 +39,7 @@
 	X(chip_depth, 1, 64, 1)				\
 	X(max_inflight, 0, 65535, 0)			\
 	X(queue_length, 1, 512, 64)			\
+	X(batch_overlap, 0, 1, 0)			\
 	X(max_wait_ms, 1, 10000, 50)			\
 	X(max_pass, 1, 65535, 32)			\
 	X(scan_depth, 1, 1024, 64)			\
@@ -194,6 +196,7 @@ static void piq_apply(struct piq_queue *pq)
 		.scan_depth	= flash_tun(fq, TUN_scan_depth),
 		.max_pass	= flash_tun(fq, TUN_max_pass),
 		.queue_length	= flash_tun(fq, TUN_queue_length),
+		.batch_overlap	= flash_tun(fq, TUN_batch_overlap),
 		.max_wait	= flash_tun(fq, TUN_max_wait_ms) *
 				  (u64)NSEC_PER_MSEC,
 	};

@@ -14,8 +14,14 @@
  * Reads and writes have turns. A turn serves what its direction had when the
  * turn began; what comes later belongs to the next turn, unless it joins a batch
  * of this one. So reads go before writes, but only those that wait at that
- * moment. A batch begins when nothing else is out, and ends when all of it is
- * done; the head of a FIFO only needs its own chips.
+ * moment. The head of a FIFO needs its own chips, and its turn is over when the
+ * last request of it has gone.
+ *
+ * A batch begins when the one before it in its list has ended and all of its
+ * chips are free, and ends when all of it is done: only "Batch_List.Head" is
+ * ever issued. With batch_overlap a turn's batches are an order and no more: a
+ * request goes when those before it have gone and its own chips are free, as in
+ * a FIFO. The paper's words allow that, too.
  *
  * A request of a FIFO is a batch of its own that nobody can join, so both sorts
  * of lists are one, and a turn ends with the number of a batch.
@@ -140,6 +146,16 @@ static inline void piq_batch_swap(struct piq_sched *s, struct piq_item *it,
 	}
 }
 
+/* Are the chips free that the first request of a batch, or all of it, needs? */
+static inline bool piq_may_begin(const struct piq_sched *s,
+				 const struct flash_batch *batch)
+{
+	bool all = !batch->outstanding && !s->tun.batch_overlap;
+
+	return !flash_occupancy_load(&s->occ, all ? &batch->vec :
+						    &batch->first->vec);
+}
+
 /* The next request of the turn of @dir; sets @over if the turn is over. */
 static inline struct piq_item *piq_turn(struct piq_sched *s, enum flash_dir dir,
 					bool *over)
@@ -149,11 +165,13 @@ static inline struct piq_item *piq_turn(struct piq_sched *s, enum flash_dir dir,
 
 	*over = false;
 	if (piq_batched(s->mode, dir)) {
+		while (s->tun.batch_overlap && batch && !batch->first)
+			batch = batch->next;
 		if (!batch || batch->id > s->until) {
 			*over = true;
 			return NULL;
 		}
-		if (!batch->first || (!batch->outstanding && s->out))
+		if (!batch->first || !piq_may_begin(s, batch))
 			return NULL;
 		return (struct piq_item *)((char *)batch->first -
 					   offsetof(struct piq_item, part));

@@ -105,6 +105,7 @@ struct piq_item {
  * @scan_depth:	wide requests that are looked at for one that can go
  * @max_pass:	younger ones that may pass a wide request, of its own kind
  * @queue_length: requests that the paper's modes look at
+ * @batch_overlap: their batches need not wait for each other
  * @max_wait:	ns after which a request's chips are kept free for it
  */
 struct piq_tunables {
@@ -112,6 +113,7 @@ struct piq_tunables {
 	u32 scan_depth;
 	u32 max_pass;
 	u32 queue_length;
+	u32 batch_overlap;
 	u64 max_wait;
 };
 

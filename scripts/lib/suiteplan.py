@@ -155,7 +155,8 @@ SCHEDULERS = {
         "mode": words("auto noop rws piq_r piq_w piq"),
         "layout": words("right wrong none"),
         "chip_depth": Int(1, 64), "max_inflight": Int(0, 65535),
-        "queue_length": Int(1, 512), "max_wait_ms": Int(1, 10000),
+        "queue_length": Int(1, 512), "batch_overlap": Int(0, 1),
+        "max_wait_ms": Int(1, 10000),
         "max_pass": Int(1, 65535), "scan_depth": Int(1, 1024),
         "inline_dispatch": Int(0, 1)},
 }

@@ -334,9 +334,8 @@ static void others(void)
 	dispatch(&d);
 	issued("R0", "a discard waits for the end of the turn");
 	finish(&d, r0);
-	issued("D", "and goes before the next one");
+	issued("D W0", "and goes before the next one, which needs no chip of it");
 	finish(&d, x);
-	issued("W0", "whose batch begins when it is done");
 	drain(&d);
 	at_rest(&d, "discards");
 
@@ -422,7 +421,7 @@ static void absorbing_in_turn(enum piq_mode mode, u32 length)
 	finish(&d, 0);
 	issued("X R2", "R2 has R0's place");
 	finish(&d, r2);
-	issued(mode == PIQ_W ? "R1" : "R1 W0", "whose turn goes on");
+	issued("R1 W0", "whose turn goes on");
 	drain(&d);
 	at_rest(&d, "absorbing in a turn");
 }
@@ -454,6 +453,85 @@ static void not_sorted_anew(void)
 	eq(d.s.geo.nr_chips, 2, "a layout holds");
 	drain(&d);
 	at_rest(&d, "sorted anew");
+}
+
+/* When does a batch begin? */
+static void beginning(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 r0, w0, x, i;
+
+	/* In the same list: only when the one before has ended. */
+	start(PIQ_PIQ);
+	r0 = rd("R0", 12);
+	rd("R1", 8);
+	rd("R2", 1);
+	dispatch(&d);
+	issued("R0 R2", "the first batch, of two");
+	finish(&d, r0);
+	issued("", "R1's chip is free, but the batch before is out");
+	drain(&d);
+	issued("R1", "until it has ended");
+	at_rest(&d, "a barrier");
+
+	/* What is out beside it: all of its chips have to be free, no others. */
+	start(PIQ_R);
+	w0 = wr("W0", 8);
+	dispatch(&d);
+	x = rd("R0", 12);
+	rd("R1", 1);
+	dispatch(&d);
+	issued("W0", "a batch goes together: R0 needs W0's chip");
+	finish(&d, w0);
+	issued("R0 R1", "and goes when that is free");
+	wr("W1", 2);
+	dispatch(&d);
+	issued("", "reads have their turn until their batch has ended");
+	finish(&d, x);
+	finish(&d, x + 1);
+	issued("W1", "then the write");
+	rd("R2", 12);
+	dispatch(&d);
+	issued("R2", "beside which a batch begins that needs other chips");
+	rd("R3", 3);
+	dispatch(&d);
+	issued("", "and whom it may not meet waits");
+	drain(&d);
+	at_rest(&d, "beside others");
+
+	/* What the driver has handed back and runs again keeps its chips only. */
+	start(PIQ_PIQ);
+	r0 = rd("R0", 8);
+	dispatch(&d);
+	piq_give(&d.s, &d.it[r0]);
+	piq_take_head(&d.s, &d.it[r0], PIQ_READ, 0, 8, d.now);
+	wr("W0", 4);
+	dispatch(&d);
+	issued("R0 W0", "requeued: others do not wait for it");
+	wr("W1", 8);
+	drain(&d);
+	issued("W1", "but for its chips");
+	at_rest(&d, "requeued");
+
+	/* In order, but as chips become free. */
+	tun.batch_overlap = 1;
+	for (i = 0; i < 2; i++) {
+		start(i ? PIQ_R : PIQ_PIQ);
+		dev_set(&d, d.s.mode, "page=4096 chips=4", &tun);
+		r0 = rd("R0", 12);
+		rd("R1", 8);
+		rd("R2", 1);
+		wr("W0", 2);
+		dispatch(&d);
+		issued("R0 R2", "overlap: the first batch");
+		finish(&d, r0);
+		issued("R1 W0", "overlap: the next one, and the next turn");
+		rd("R3", 4);
+		dispatch(&d);
+		issued("R3", "overlap: the turn after that");
+		drain(&d);
+		at_rest(&d, "overlap");
+	}
 }
 
 /* What tests/vm/470-piq-epochs.sh sees: six that arrive while one is out. */
@@ -494,6 +572,7 @@ static void storm(void)
 		u32 todo = 20 + tap_rand(&seed) % 120;
 
 		tun.queue_length = 1 + tap_rand(&seed) % 70;
+		tun.batch_overlap = tap_rand(&seed) % 2;
 		dev_init(&d, (enum piq_mode)(round % PIQ_NR_MODES),
 			 layouts[tap_rand(&seed) % 5], &tun);
 		d.s.trusted = tap_rand(&seed) % 2;
@@ -537,6 +616,7 @@ static void storm(void)
 				dispatch(&d);
 			} else if (what == 15 && tap_rand(&seed) % 4 == 0) {
 				tun.queue_length = 1 + tap_rand(&seed) % 70;
+				tun.batch_overlap = tap_rand(&seed) % 2;
 				tun.chip_depth = 1 + tap_rand(&seed) % 3;
 				tun.max_pass = 1 + tap_rand(&seed) % 40;
 				dev_set(&d, (enum piq_mode)(tap_rand(&seed) %
@@ -591,6 +671,7 @@ int main(void)
 	absorbing_in_turn(PIQ_W, 64);
 	absorbing_in_turn(PIQ_W, 3);
 	not_sorted_anew();
+	beginning();
 	one_by_one(PIQ_NOOP, "X R0 R1 R2 W0 W1 W2");
 	one_by_one(PIQ_RWS, "X R0 W0 W1 W2 R1 R2");
 	one_by_one(PIQ_R, "X W0 W1 W2 R0 R2 R1");

@@ -249,6 +249,7 @@ static void change(void)
 		break;
 	case 2:
 		tun.queue_length = any(3) ? 1 + any(PIQ_QUEUE_MAX) : 1 + any(3);
+		tun.batch_overlap = any(2);
 		break;
 	case 3:
 		tun.chip_depth = any(3) ? 1 + any(3) : 1 + any(64);
