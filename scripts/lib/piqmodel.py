@@ -24,6 +24,8 @@ RESULT = REPO / "tests" / "traces" / "piq15-model.json"
 SCHEMES = ("none", "noop", "rws", "piq_r", "piq_w", "piq")
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 ORDERS = ("in_order", "chip_fifo", "read_first")
+# The others than piq.ko's own, from the strictest to the loosest
+BEGINS = ("closed", "alone", "whole", "turn", "free", "issued")
 SECONDS_MILLION = 15
 
 
@@ -77,9 +79,8 @@ def parse(argv):
         "alone, and nothing is written")
     add("--queue", type=options.number(1, 512), metavar="N",
         help="queue_length (default 64), and nothing is written")
-    add("--no-barrier", action="store_true", help="a batch goes as soon as "
-        "its chips are free instead of when nothing else is out, and nothing "
-        "is written")
+    add("--begin", choices=(*BEGINS, "list"), help="when a batch begins "
+        "(tests/model/piqmodel.c; default list), and nothing is written")
     add("--exact", action="store_true", help="the scheduler knows when each "
         "chip is free, and nothing is written")
     add("--gc", action="store_true", help="with the garbage collection of a "
@@ -101,9 +102,6 @@ def main(argv=None):
               file=sys.stderr)
         return 1
     names = args.only or list(rows)
-    total = args.requests * len(names) * len(SCHEMES)
-    print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
-          f"requests: about {total * SECONDS_MILLION // 10**6} s", flush=True)
     more = {"schemes": ",".join(SCHEMES)}
     if args.order:
         more["order"] = args.order
@@ -113,8 +111,14 @@ def main(argv=None):
         more["gc"] = 1
     if args.exact:
         more["exact"] = 1
-    if args.no_barrier:
-        more["barrier"] = 0
+    if args.begin:
+        more["begin"] = args.begin
+    whole = not (more.keys() - {"schemes"} or args.only)
+    total = args.requests * (len(names) * len(SCHEMES) + whole * (
+        len(names) * len(BEGINS) * 3 + len(LENGTH_INPUTS) * (
+            len(LENGTHS) + len(ORDERS) * 3)))
+    print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
+          f"requests: about {total * SECONDS_MILLION // 10**6} s", flush=True)
     found = {}
     for name in names:
         begun = time.monotonic()
@@ -136,7 +140,7 @@ def main(argv=None):
                                       "read_wait_mean_s", "write_wait_mean_s",
                                       "busy_chips") if base[key]),
               flush=True)
-    if more.keys() - {"schemes"} or args.only:
+    if not whole:
         return 0
     RESULT.write_text(json.dumps({
         "SPDX-License-Identifier": "GPL-2.0",
@@ -144,10 +148,11 @@ def main(argv=None):
             sys.argv[1:] if argv is None else argv),
         "seed": args.seed, "requests": args.requests, "order": "in_order",
         "queue_length": 64, "inputs": rounded(found),
-        # What a batch that need not wait for the one before would come to
-        "no_barrier": rounded({name: run(
-            name, args.requests, args.seed, barrier=0,
-            schemes="piq_r,piq_w,piq") for name in names}),
+        # What other answers to when a batch begins would come to
+        "begins": {begin: rounded({name: run(
+            name, args.requests, args.seed, begin=begin,
+            schemes="piq_r,piq_w,piq") for name in names})
+            for begin in BEGINS},
         "queue_lengths": rounded({
             name: {str(length): run(
                 name, args.requests, args.seed, schemes="piq",

@@ -56,10 +56,10 @@ def cells_of_model(data):
     return found
 
 
-def free(data):
-    """The same inputs with batches that need not wait for each other."""
+def begun(data, begin):
+    """The same inputs with another answer to when a batch begins."""
     return {**data, "queue_lengths": {}, "orders": {}, "inputs": {
-        name: {**schemes, **data["no_barrier"][name]}
+        name: {**schemes, **data["begins"][begin][name]}
         for name, schemes in data["inputs"].items()}}
 
 
@@ -88,6 +88,38 @@ def load(folder):
         raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
                          "of " + ", ".join(SUITES))
     return data
+
+
+# What other answers to when a batch begins there are, in the order shown
+BEGINS = {
+    "closed": "when nothing else is out, and nobody joins it from then on",
+    "alone": "when nothing else is out",
+    "list": "**default**: when the one before it in its list has ended and "
+            "all of its chips are free",
+    "whole": "when those before it have gone and all of its chips are free",
+    "turn": "as with `batch_overlap`, but a turn is over when all of it has "
+            "ended",
+    "free": "**`batch_overlap` = 1**: each request when those of the batches "
+            "before have gone and its own chips are free; a turn is over when "
+            "all of it has gone",
+    "issued": "when those before it have gone, whatever its chips do",
+}
+OVERLAP = "free"
+WHEN = """\
+The paper does not say when the next batch may begin, and that decides what it
+gains. What it does say: outstanding requests take part in the detection of
+conflicts, and newcomers are checked against outstanding batches; Algorithm 1
+issues the head of a list and nothing else; batches go in the order of their
+creation; writes have their turn when the read batches have been serviced. So a
+batch ends before the next one of its list begins, and what else is out matters by
+its chips: that is the default. A batch that waits until nothing at all is out asks
+for more than any of these sentences does, and differs where one direction is not in
+batches. `batch_overlap` leaves the rule of the head aside and takes "serviced" as
+issued, which is what a FIFO in this paper does; of those that wait for chips it
+comes closest to the paper's figures. Two rows are shown for comparison and
+contradict the text: what is issued to busy chips is no longer free of conflicts with
+what is outstanding (and gains by what `none` gains over noop), and a closed batch is
+not compared with who enters. No reading reaches the paper's figures for writes."""
 
 
 # --- tables ------------------------------------------------------------------
@@ -204,6 +236,29 @@ def means(measured, model, end):
                       "piq_r", "piq_w", "piq"], rows)
 
 
+def begins(data, end):
+    """What the answers to when a batch begins come to."""
+    rows = [["the paper", *(piqclaims.percent(paper)
+                            for _, paper in piqclaims.GAINS.values()),
+             piqclaims.percent(-0.196), piqclaims.percent(-0.47)]]
+    for begin, text in BEGINS.items():
+        cells = piqclaims.Table(cells_of_model(
+            begun(data, begin) if begin in data["begins"] else data))
+
+        def mean(label, metric, cells=cells):
+            found = piqclaims.counted(cells.changes(metric, label, "rws")[0])
+            return piqclaims.percent(statistics.fmean(
+                one for key, one in found.items()
+                if key.endswith(standin.DEEP) == bool(end)))
+        rows.append([text, *(mean("piq", metric)
+                             for metric in piqclaims.GAINS),
+                     mean("piq_r", "read_latency_mean_s"),
+                     mean("piq_w", "write_latency_mean_s")])
+    yield from table(["a batch begins", *(name for name, _ in
+                                          piqclaims.GAINS.values()),
+                      "piq_r: reads", "piq_w: writes"], rows)
+
+
 def queue_lengths(measured, model):
     """Figure 11."""
     rows = []
@@ -305,14 +360,14 @@ def page(paper, default, data):
         yield f"### Means: {title}"
         yield ""
         yield from means(measured, model, end)
-    yield "The same if a batch may go as soon as its chips are free, " \
-        "instead of when nothing else is out (model alone):"
+    yield "### When a batch begins (model alone)"
+    yield ""
+    yield WHEN
     yield ""
     for end, title in SETS:
-        yield f"{title}:"
+        yield f"{title}, against rws, mean over inputs:"
         yield ""
-        yield from means(None, piqclaims.Table(cells_of_model(free(data))),
-                         end)
+        yield from begins(data, end)
     for end, title in SETS:
         for text, metric, form in (
                 ("Figure 8(a): mean read latency, us", "read_latency_mean_s",
@@ -346,10 +401,10 @@ def page(paper, default, data):
     yield "By the model:"
     yield ""
     yield from claim_list(piqclaims.paper(cells_of_model(data)))
-    yield "By the model, without the barrier between batches:"
+    yield "By the model, with `batch_overlap` = 1:"
     yield ""
     yield from claim_list(
-        [row for row in piqclaims.paper(cells_of_model(free(data)))
+        [row for row in piqclaims.paper(cells_of_model(begun(data, OVERLAP)))
          if row["id"].split(",")[0] in ("Fig 8", "Fig 8 R, W", "Fig 10",
                                         "Fig 12")])
     yield "## Mode auto"

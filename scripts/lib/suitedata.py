@@ -275,17 +275,16 @@ def _check(passed, text, **figures):
 
 
 def setting(line):
-    """(name, wanted, got); both may have blanks in them, but as many."""
-    name, _, rest = line.partition(" ")
-    words = rest.split(" ")
-    half = len(words) // 2
-    if half > 1 and len(words) % 2 == 0:
-        return name, " ".join(words[:half]), " ".join(words[half:])
-    return (name, *(words + [""])[:1], " ".join(words[1:]))
+    """(name, wanted, got) of a line that the guest has written, with tabs."""
+    name, wanted, got = (line.split("\t") + ["", ""])[:3]
+    return name, wanted, got
 
 
 def settings_kept(text):
-    """[what was not kept] of lines "name wanted got"."""
+    """[what was not kept] of lines "name wanted got".
+
+    Each setting has two: read when the run began, and when it was over.
+    """
     wrong = []
     for line in text.splitlines():
         name, wanted, got = setting(line)
@@ -296,7 +295,7 @@ def settings_kept(text):
             near = got == wanted
         if not near:
             wrong.append(f"{name}: {got or 'nothing'} instead of {wanted}")
-    return wrong
+    return list(dict.fromkeys(wrong))
 
 
 def checks(raw, fio, found, stats, run):
@@ -332,15 +331,15 @@ def checks(raw, fio, found, stats, run):
             device_bytes=moved, fio_bytes=size,
             outstanding=stats.get("outstanding"))
     wrong = settings_kept(raw.get("settings", ""))
-    result["settings"] = _check(not wrong, "the tunables read back as set",
-                                wrong=wrong)
+    result["settings"] = _check(not wrong, "the tunables read back as set, "
+                                "before the run and after it", wrong=wrong)
     trouble = benchdata.log_errors(raw.get("dmesg", ""))
     result["log_clean"] = _check(not trouble, "no error in the kernel's log",
                                  errors=trouble[:20])
     inflight = sum(map(int, raw.get("inflight", "0").split()))
     result["drained"] = _check(inflight == 0, "nothing in flight afterwards",
                                inflight=inflight)
-    bound = run["tunables"].get("max_inflight")
+    bound = benchdata.tunables(raw.get("tunables", "")).get("max_inflight")
     if run["scheduler"] == "k2" and bound and raw.get("stats-after"):
         peak = benchdata.pairs(raw["stats-after"]).get("peak_inflight", 0)
         result["bound_kept"] = _check(

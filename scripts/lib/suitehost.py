@@ -123,8 +123,8 @@ class Device:
                       + ", ".join(failed), file=sys.stderr)
 
     def apply(self, lines):
-        """The setup of a run; lines "name wanted got"."""
-        told = []
+        """The setup of a run; [(file, value)] of what settings() reads."""
+        wanted = []
         for line in lines:
             verb, name, value = line.split(" ", 2)
             name = name.split("/", 1)[1]
@@ -141,9 +141,13 @@ class Device:
                                   "it; for ours: make, sudo make install")
                 continue
             self.write(name, value)
-            told.append(f"{name.rsplit('/', 1)[-1]} {value} "
-                        f"{self.read(name)}")
-        return "\n".join(told)
+            wanted.append((name, value))
+        return wanted
+
+    def settings(self, wanted):
+        """What sysfs says of it now; lines "name wanted got", with tabs."""
+        return "".join(f"{name.rsplit('/', 1)[-1]}\t{value}\t"
+                       f"{self.read(name)}\n" for name, value in wanted)
 
 
 def convert(runs):
@@ -187,7 +191,7 @@ def cpu():
 
 def run_fio(device, run, folder):
     """One run; its raw files."""
-    raw = {"settings": device.apply(run["setup"])}
+    raw, wanted = {}, device.apply(run["setup"])
     raw["tunables"] = "\n".join(
         f"{path.name} {device.read('iosched/' + path.name)}"
         for path in sorted((device.queue / "iosched").glob("*"))
@@ -196,6 +200,7 @@ def run_fio(device, run, folder):
     job.write_text(re.sub(
         r"\$\{PCT_(\d+)\}", r"\1%", run["job_text"]).replace(
             suiteplan.GUEST_OUT, str(folder)))
+    raw["settings"] = device.settings(wanted)
     begin = cpu()
     # --readonly: fio itself refuses a job that would write.
     done = subprocess.run(
@@ -205,6 +210,7 @@ def run_fio(device, run, folder):
              "DEV": device.path}, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
+    raw["settings"] += device.settings(wanted)
     raw.update(cpu=f"{begin}\n{cpu()}\n", status=str(done.returncode),
                said=done.stdout)
     for path in folder.iterdir():

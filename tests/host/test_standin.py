@@ -216,7 +216,33 @@ def test_queue_length_1_is_one_at_a_time():
 
 
 @needs_gcc
-@pytest.mark.parametrize("more", [{}, {"barrier": 0}, {"exact": 1},
+def test_when_a_batch_begins():
+    """Two batches of which the second one shares a chip with half of the first."""
+    # A long one and a short one; then one that needs the short one's chip
+    text = "0 R 0 16\n0 R 16 4\n0 R 16 8\n"
+    found = {begin: model(text, schemes="piq", begin=begin)["piq"]
+             for begin in ("list", *piqmodel.BEGINS)}
+    assert all(one["batches"] == 2 for one in found.values())
+    active = {begin: one["active_s"] for begin, one in found.items()}
+    assert active["alone"] == active["list"] == active["closed"]
+    assert active["whole"] == active["turn"] == active["free"]
+    assert active["free"] < active["list"]
+    # Who comes while a batch is out joins it, unless it is closed.
+    text = "0 R 0 16\n1 R 16 16\n"
+    assert model(text, schemes="piq")["piq"]["batches"] == 1
+    assert model(text, schemes="piq", begin="closed")["piq"]["batches"] == 2
+    # A batch of reads beside a write that shares no chip with it
+    text = "0 W 0 8\n1 R 8 8\n"
+    found = {begin: model(text, schemes="piq_r", begin=begin)["piq_r"]
+             for begin in ("list", "alone")}
+    assert found["list"]["read_latency_ns"] < \
+        found["alone"]["read_latency_ns"] / 2
+
+
+@needs_gcc
+@pytest.mark.parametrize("more", [{}, {"exact": 1},
+                                  *({"begin": begin}
+                                    for begin in piqmodel.BEGINS),
                                   {"order": "chip_fifo"},
                                   {"order": "read_first"}, {"gc": 1}])
 def test_nothing_is_lost(more):
@@ -231,6 +257,7 @@ def test_nothing_is_lost(more):
 @needs_gcc
 @pytest.mark.parametrize("more", [{"queue": 0}, {"queue": 513},
                                   {"order": "random"}, {"schemes": "cfq"},
+                                  {"begin": "soon"},
                                   {"speed": 2}])
 def test_the_model_refuses(more):
     with pytest.raises(RuntimeError, match="piqmodel"):
@@ -293,14 +320,15 @@ def test_piqs_settings():
 
 
 @pytest.mark.parametrize("text, wanted", [
-    ("layout page=2048 chips=64 page=2048 chips=64",
+    ("layout\tpage=2048 chips=64\tpage=2048 chips=64",
      ("layout", "page=2048 chips=64", "page=2048 chips=64")),
-    ("layout page=2048 chips=64 none", ("layout", "page=2048",
-                                        "chips=64 none")),
-    ("mode piq piq", ("mode", "piq", "piq")),
-    ("mode piq", ("mode", "piq", "")),
-    ("scheduler bfq none [bfq] kyber", ("scheduler", "bfq none",
-                                        "[bfq] kyber")),
+    ("layout\tpage=2048 chips=64\tnone", ("layout", "page=2048 chips=64",
+                                          "none")),
+    ("mode\tpiq\tpiq", ("mode", "piq", "piq")),
+    ("mode\tpiq\t", ("mode", "piq", "")),
+    ("mode\tpiq", ("mode", "piq", "")),
+    ("scheduler\tbfq\tnone [bfq] kyber", ("scheduler", "bfq",
+                                          "none [bfq] kyber")),
 ])
 def test_a_setting_with_blanks(text, wanted):
     assert suitedata.setting(text) == wanted

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -475,7 +476,7 @@ def raw_files(rt=500, be=9000, **more):
         "160,200,0,819200,0,7,3,0,250\n",
         "stat-before": STAT.format(reads=10, writes=0, sectors=0),
         "stat-after": STAT.format(reads=10 + ios, writes=0, sectors=0),
-        "settings": "max_inflight 2 2\n", "inflight": "0 0\n", "dmesg": "",
+        "settings": "max_inflight\t2\t2\n" * 2, "inflight": "0 0\n", "dmesg": "",
         "cpu": "100.00 5000\n108.00 5600\n", "status": "0\n",
         "stats-after": "peak_inflight 2\n", "tunables": "max_inflight 2\n",
         **more}
@@ -528,8 +529,10 @@ def test_a_good_run():
      "accounted"),
     ({"device-stats": "read_bytes 1\nwrite_bytes 0\noutstanding 0\n"},
      "device"),
-    ({"settings": "max_inflight 2 32\n"}, "settings"),
-    ({"settings": "max_inflight 2\n"}, "settings"),
+    ({"settings": "max_inflight\t2\t32\n"}, "settings"),
+    ({"settings": "max_inflight\t2\n"}, "settings"),
+    ({"settings": "max_inflight\t2\t2\nmax_inflight\t2\t3\n"}, "settings"),
+    ({"tunables": "max_inflight 1\n"}, "bound_kept"),
     ({"dmesg": "<3>[1.0] I/O error\n"}, "log_clean"),
     ({"inflight": "0 1\n"}, "drained"),
     ({"stats-after": "peak_inflight 3\n"}, "bound_kept"),
@@ -550,9 +553,10 @@ def test_nothing_to_conclude_from(more):
 
 
 def test_settings_may_round():
-    assert suitedata.settings_kept("timeout_sync 992 1000\n") == []
-    assert suitedata.settings_kept("timeout_sync 992 1100\n")
-    assert suitedata.settings_kept("x on on\n") == []
+    assert suitedata.settings_kept("timeout_sync\t992\t1000\n") == []
+    assert suitedata.settings_kept("timeout_sync\t992\t1100\n" * 2) == [
+        "timeout_sync: 1100 instead of 992"]
+    assert suitedata.settings_kept("x\ton\ton\n") == []
 
 
 def test_no_series():
@@ -1191,7 +1195,9 @@ def test_a_device_is_put_back(tmp_path, monkeypatch):
             told = device.apply(["off queue/wbt_lat_usec 0",
                                  "select queue/scheduler none",
                                  "set queue/nr_requests 64"])
-            assert told == "nr_requests 64 64"
+            assert device.settings(told) == "nr_requests\t64\t64\n"
+            device.write("nr_requests", 32)
+            assert device.settings(told) == "nr_requests\t64\t32\n"
             assert device.scheduler() == "none"
             assert device.read("wbt_lat_usec") == "0"
             device.write("iosched/read_expire", 1)
@@ -1242,3 +1248,28 @@ def test_guest_script():
         assert name in text
     assert suiteplan.GUEST_OUT.rsplit("/", 1)[0] in text
     assert f"sed 's/^/{suite.DATA}/'" in text
+
+
+def test_the_guest_tells_what_is_in_sysfs(tmp_path):
+    """Its settings are read when it is asked, and may have blanks."""
+    text = (REPO / "tests/vm/lib/suite-guest.sh").read_text()
+    functions = "".join(
+        re.search(rf"^{name}\(\) {{.*?^}}\n", text, re.S | re.M)[0]
+        for name in ("setup", "settings"))
+    (tmp_path / "queue/iosched").mkdir(parents=True)
+    (tmp_path / "queue/iosched/layout").write_text("none\n")
+    (tmp_path / "queue/iosched/max_wait_ms").write_text("50\n")
+    (tmp_path / "setup").write_text(
+        "set queue/iosched/layout page=2048 chips=64\n"
+        "times queue/iosched/max_wait_ms 16\noff queue/nothing 0\n")
+    done = subprocess.run(
+        ["bash", "-uc", f"SYS={tmp_path} WORK={tmp_path} OUT={tmp_path}\n"
+         f"{functions}\nsetup && settings && echo none "
+         ">$SYS/queue/iosched/layout && settings"],
+        check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "layout\tpage=2048 chips=64\tpage=2048 chips=64",
+        "max_wait_ms\t800\t800", "layout\tpage=2048 chips=64\tnone",
+        "max_wait_ms\t800\t800"]
+    assert suitedata.settings_kept(done.stdout) == [
+        "layout: none instead of page=2048 chips=64"]

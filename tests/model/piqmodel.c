@@ -125,7 +125,8 @@ static u32 nr_trace, skip;
 static bool *write_waits;
 
 /*
- * When does a batch begin? The paper does not say.
+ * When does a batch begin? The paper does not say. LIST is what piq.ko does, and
+ * FREE with its batch_overlap.
  *
  * ALONE:	when nothing else is out
  * LIST:	when the one before it in its list has ended and its chips are free
@@ -143,7 +144,7 @@ static const char *const begin_names[NR_BEGINS] = {
 	"alone", "list", "turn", "whole", "free", "issued", "closed",
 };
 
-static enum begin begin;
+static enum begin begin = LIST;
 
 /*
  * The scheduler knows when each chip is free, as the paper's has to: it is part

@@ -36,7 +36,7 @@ tell "fact version $version"
 tell "fact cpus $(nproc)"
 tell "fact fio $(fio --version | sed 's/^fio-//')"
 
-# "name wanted got" for the host to compare: some files round.
+# Sets what a run wants, and notes it: file and value, a tab between them.
 setup() {
 	local verb file value now
 	while read -r verb file value; do
@@ -54,8 +54,17 @@ setup() {
 			value=$(( now * value )) ;;
 		esac
 		echo "$value" >"$SYS/$file"
-		echo "${file##*/} $value $(<"$SYS/$file")"
-	done <$WORK/setup >$OUT/settings 2>>$OUT/said
+		printf '%s\t%s\n' "$file" "$value"
+	done <$WORK/setup >$WORK/wanted 2>>$OUT/said
+}
+
+# What sysfs says of it now, for the host to compare, as some files round: name,
+# wanted, got, with tabs between them, since texts have blanks.
+settings() {
+	local file value
+	while IFS=$'\t' read -r file value; do
+		printf '%s\t%s\t%s\n' "${file##*/}" "$value" "$(<"$SYS/$file")"
+	done <$WORK/wanted 2>>$OUT/said
 }
 
 iocost() {
@@ -136,6 +145,7 @@ run() {	# ID
 			rm -f $OUT/*.log
 		fi
 		show_tunables >$OUT/tunables
+		settings >$OUT/settings
 		cat $SYS/queue/iosched/stats >$OUT/stats-before 2>/dev/null
 		cp $SYS/stat $OUT/stat-before
 		echo 1 >$DEBUG/reset
@@ -150,6 +160,7 @@ run() {	# ID
 	cat $DEBUG/stats >$OUT/device-stats
 	cat $DEBUG/series >$OUT/series 2>/dev/null
 	cp $SYS/stat $OUT/stat-after
+	settings >>$OUT/settings
 	cp $SYS/inflight $OUT/inflight
 	cat $SYS/queue/iosched/stats >$OUT/stats-after 2>/dev/null
 	dmesg -r >$OUT/dmesg
