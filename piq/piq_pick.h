@@ -145,6 +145,18 @@ static inline void piq_keep(struct piq_sched *s, struct piq_item *it)
 	it->kept = true;
 }
 
+static inline bool piq_is_reserved(const struct piq_sched *s,
+				   const struct piq_item *it)
+{
+	u32 i;
+
+	for (i = 0; i < s->nr_reserved; i++) {
+		if (s->reserved[i] == it)
+			return true;
+	}
+	return false;
+}
+
 /**
  * piq_reserve - who do we keep chips free for?
  * @s: the device
@@ -173,7 +185,8 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 		if (piq_ring_empty(&s->wide[dir]))
 			continue;
 		it = piq_of_line(s->wide[dir].next);
-		if (now >= it->arrived + s->tun.max_wait)
+		/* An old one may still be behind others that are older. */
+		if (piq_is_reserved(s, it))
 			continue;
 		if (piq_passes(s, it) >= s->tun.max_pass)
 			piq_keep(s, it);

@@ -418,6 +418,37 @@ static void passed(void)
 	at_rest(&d, "wide ones that were passed");
 }
 
+/*
+ * A wide request is old, but more than four are older and wait for a chip that
+ * it does not need: max_pass holds for it all the same.
+ */
+static void old_and_passed(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, wide, ended;
+	u64 backlog;
+
+	tun.max_pass = 8;
+	tun.max_wait = 100000;
+	start(&tun);
+	for (i = 0; i < 200; i++)
+		page(PIQ_READ, 0);
+	backlog = 200 * d.ns[FLASH_READ];
+	for (i = 0; i < 4; i++)
+		page(PIQ_READ, 2 + i % 2);
+	wide = insert(&d, PIQ_READ, 2 * 8, 16);
+	while (!d.issued[wide]) {
+		ended = step(&d);
+		if (d.it[ended].chip)
+			page(PIQ_READ, d.it[ended].chip);
+	}
+	eq(wait_of(wide) < backlog / 2, 1,
+	   "old and passed: it goes after %llu us, not when chip 0 has drained",
+	   (unsigned long long)wait_of(wide) / 1000);
+	drain(&d);
+	at_rest(&d, "old and passed");
+}
+
 static void others(void)
 {
 	u32 x, i;
@@ -459,6 +490,7 @@ int main(void)
 	scanning();
 	utilisation();
 	without_a_map();
+	old_and_passed();
 	others();
 	return tap_done();
 }
