@@ -278,8 +278,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	l->ends++;
 	if (s->out == 1)
 		l->dry = true;
-	/* Only while it is the climb's bound that rules. */
+	/* Only while it is the climb's bound that rules, all the time of a pair. */
 	if (!l->begun || max || piq_aware(s)) {
+		l->climb.second = false;
 		piq_window(l, now);
 	} else if (now - l->begun >= PIQ_WINDOW_NS &&
 		   l->ends >= PIQ_WINDOW_ENDS) {

@@ -205,6 +205,14 @@ static inline bool piq_fits(const struct piq_sched *s,
 		       s->tun.chip_depth + more;
 }
 
+/* A read for a chip that has writes only: it does not wait for these, old or not. */
+static inline bool piq_reads_on(const struct piq_sched *s,
+				const struct piq_item *it)
+{
+	return it->kind == PIQ_READ && it->chip != FLASH_NO_CHIP &&
+	       flash_chipvec_test(&s->readable, it->chip);
+}
+
 static inline bool piq_kept(const struct flash_chipvec *kept,
 			    const struct piq_item *it)
 {
@@ -284,7 +292,8 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 		/* Behind an older one; its other chips work until that has gone. */
 		if (piq_kept(&kept, it))
 			continue;
-		if (piq_fits(s, it, it->chip == FLASH_NO_CHIP))
+		if (piq_fits(s, it, it->chip == FLASH_NO_CHIP) ||
+		    piq_reads_on(s, it))
 			return it;
 		flash_chipvec_union(&kept, &it->part.vec);
 	}

@@ -145,6 +145,27 @@ static void one_waits(void)
 	}
 }
 
+/* The user sets a bound between the two windows of a pair: no such pair. */
+static void between_windows(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 n;
+
+	dev_init(&d, PIQ_AUTO, "none", &tun);
+	flash_geometry_parse("page=4096 chips=16", &d.real);
+	d.learning = true;
+	for (n = 0; n < 100; n++)
+		insert(&d, PIQ_READ, n * 8, 8);
+	for (n = 0; n < 10000 && !d.l.climb.second; n++) {
+		step(&d);
+		insert(&d, PIQ_READ, n * 8, 8);
+	}
+	eq(d.l.climb.second, true, "half of a pair");
+	piq_learn_done(&d.s, &d.l, &d.it[d.out[0]], 7, d.now);
+	eq(d.l.climb.second, false, "is no pair with what comes after a bound");
+	drain(&d);
+}
+
 /*
  * Two reads at a time on 256 chips, of which one in @every meets the other: how
  * many until a right map is trusted; 0: it never is.
@@ -190,6 +211,7 @@ static void rare_conflicts(void)
 int main(void)
 {
 	one_waits();
+	between_windows();
 	rare_conflicts();
 	right("page=4096 chips=16", 128, 1);
 	right("page=4096 chips=16", 16, 1);

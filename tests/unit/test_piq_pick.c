@@ -449,6 +449,27 @@ static void old_and_passed(void)
 	at_rest(&d, "old and passed");
 }
 
+/* A read that has become old behind a write does not wait for it in the device. */
+static void old_read(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 first, second, read;
+
+	tun.max_wait = 100000;
+	start(&tun);
+	first = page(PIQ_WRITE, 0);
+	second = page(PIQ_WRITE, 0);
+	d.now += 150000;
+	read = page(PIQ_READ, 0);
+	eq(d.issued[read], 0, "a read waits behind a write that is old");
+	d.now += 150000;
+	finish(&d, first);
+	eq(d.issued[second] == d.now && d.issued[read] == d.now, 1,
+	   "and goes when that has gone");
+	drain(&d);
+	at_rest(&d, "an old read");
+}
+
 static void others(void)
 {
 	u32 x, i;
@@ -491,6 +512,7 @@ int main(void)
 	utilisation();
 	without_a_map();
 	old_and_passed();
+	old_read();
 	others();
 	return tap_done();
 }
