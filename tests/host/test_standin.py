@@ -218,8 +218,8 @@ def test_queue_length_1_is_one_at_a_time():
 @needs_gcc
 def test_when_a_batch_begins():
     """Two batches of which the second one shares a chip with half of the first."""
-    # A long one and a short one; then one that needs the short one's chip
-    text = "0 R 0 16\n0 R 16 4\n0 R 16 8\n"
+    # A short one and a long one; then one that needs the short one's chip
+    text = "0 W 128 4\n0 W 0 128\n0 W 128 8\n"
     found = {begin: model(text, schemes="piq", begin=begin)["piq"]
              for begin in ("list", *piqmodel.BEGINS)}
     assert all(one["batches"] == 2 for one in found.values())
