@@ -110,15 +110,16 @@ The paper does not say when the next batch may begin, and that decides what it
 gains. What it does say: outstanding requests take part in the detection of
 conflicts, and newcomers are checked against outstanding batches; Algorithm 1
 issues the head of a list and nothing else; batches go in the order of their
-creation; writes have their turn when the read batches have been serviced. So a
-batch ends before the next one of its list begins, and what else is out matters by
-its chips: that is the default. A batch that waits until nothing at all is out asks
-for more than any of these sentences does, and differs where one direction is not in
-batches. `batch_overlap` leaves the rule of the head aside and takes "serviced" as
-issued, as turns of a FIFO do. The first row and the last contradict the text and are
-shown for comparison: a batch that is closed is not compared with who enters, and what
-goes to busy chips is not free of conflicts with what is outstanding. Last column: how
-many points the five means of `piq` are away from the paper's, on average."""
+creation; writes have their turn when the read batches have been serviced. So
+a batch ends before the next one of its list begins, and what else is out
+matters by its chips: that is the default. A batch that waits until nothing at
+all is out asks for more than any of these sentences does, and differs where
+one direction is not in batches. `batch_overlap` leaves the rule of the head
+aside and takes "serviced" as issued, as turns of a FIFO do. The first row and
+the last contradict the text and are shown for comparison: a batch that is
+closed is not compared with who enters, and what goes to busy chips is not
+free of conflicts with what is outstanding. Last column: how many points the
+five means of `piq` are away from the paper's, on average."""
 
 
 # --- tables ------------------------------------------------------------------

@@ -217,7 +217,7 @@ def test_queue_length_1_is_one_at_a_time():
 
 @needs_gcc
 def test_when_a_batch_begins():
-    """Two batches of which the second one shares a chip with half of the first."""
+    """Two batches, the second of which shares a chip with the first."""
     # A short one and a long one; then one that needs the short one's chip
     text = "0 W 128 4\n0 W 0 128\n0 W 128 8\n"
     found = {begin: model(text, schemes="piq", begin=begin)["piq"]

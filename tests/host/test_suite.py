@@ -476,7 +476,8 @@ def raw_files(rt=500, be=9000, **more):
         "160,200,0,819200,0,7,3,0,250\n",
         "stat-before": STAT.format(reads=10, writes=0, sectors=0),
         "stat-after": STAT.format(reads=10 + ios, writes=0, sectors=0),
-        "settings": "max_inflight\t2\t2\n" * 2, "inflight": "0 0\n", "dmesg": "",
+        "settings": "max_inflight\t2\t2\n" * 2, "inflight": "0 0\n",
+        "dmesg": "",
         "cpu": "100.00 5000\n108.00 5600\n", "status": "0\n",
         "stats-after": "peak_inflight 2\n", "tunables": "max_inflight 2\n",
         **more}
