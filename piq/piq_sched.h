@@ -271,7 +271,7 @@ static inline void piq_grow(struct piq_sched *s, struct piq_item *it,
 static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			      struct piq_item *gone, u64 sector, u32 sectors)
 {
-	struct piq_link *before = gone->order.prev;
+	struct piq_link *before = gone->order.prev, *ahead = gone->line.prev;
 	bool window;
 
 	if (gone->seq < it->seq)
@@ -289,8 +289,14 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			piq_link_after(&it->order, before);
 		}
 		if (s->mode == PIQ_AUTO && it->kind != PIQ_OTHER) {
-			piq_pick_leave(s, it);
-			piq_pick_add(s, it);
+			if (gone->chip == it->chip) {
+				/* The same line: no walk to its place. */
+				piq_unlink(&it->line);
+				piq_link_after(&it->line, ahead);
+			} else {
+				piq_pick_leave(s, it);
+				piq_pick_add(s, it);
+			}
 		}
 		/* Who is inside is older than who is outside, where age counts. */
 		if (!it->window && s->mode > PIQ_NOOP &&
