@@ -175,8 +175,27 @@ static void forgets(void)
 	   "conflicts that no longer happen are not forgotten");
 }
 
+/* As time goes by: half of what is known, but not of what is seldom. */
+static void ages(void)
+{
+	u32 i;
+
+	flash_confidence_reset(&c);
+	for (i = 0; i < 16384; i++)
+		flash_confidence_note(&c, i % 100 == 0, i % 100 ? 50000 : 90000);
+	flash_confidence_age(&c);
+	eq(c.kind[0].nr, (16384 - 164) / 2, "half of the many is forgotten");
+	eq(c.kind[1].nr, 164, "and none of 164 conflicts");
+	for (i = 0; i < FLASH_TRUST_KEPT - 164; i++)
+		flash_confidence_note(&c, true, 90000);
+	flash_confidence_age(&c);
+	eq(c.kind[1].nr, FLASH_TRUST_KEPT / 2, "but of 256 half");
+	eq(flash_confidence_trust(&c), 1, "and it still pays");
+}
+
 int main(void)
 {
+	ages();
 	too_little();
 	effect();
 	against_doubles();
