@@ -247,7 +247,7 @@ def depths(issued, done, begin, end):
     level = numpy.cumsum(numpy.repeat(
         [1, -1], [len(issued), len(done)])[order])
     times = numpy.diff(numpy.append(moments, end))
-    share = numpy.bincount(numpy.maximum(level, 0), weights=times) / \
+    share = numpy.bincount(level, weights=times) / \
         (end - begin)
     share[0] += max(0.0, 1 - share.sum())
     return {str(count): round(float(part), 6)

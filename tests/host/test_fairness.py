@@ -143,6 +143,12 @@ def test_pv_by_window():
     assert found[0]["window_s"] < found[1]["window_s"] < found[2]["window_s"]
 
 
+def test_a_window_without_the_lightest_has_no_end():
+    found = fairness.window_pvs((2, 1), numpy.array([[5, 0], [0, 5]]))
+    assert found.tolist() == [math.inf, 1.0]
+    assert fairness.finite(found[0]) is None
+
+
 def test_too_few_requests_make_no_window():
     who = numpy.array([0] * 199 + [1] * 400)
     assert not fairness.pv_by_window((1, 2), numpy.arange(599.0), who,
@@ -259,6 +265,8 @@ def test_depths():
         "0": 0.2, "1": 0.5, "2": 0.2, "3": 0.1}
     assert fairness.depths([0, 2, 3], [4, 5, 8], 3, 5) == {
         "2": 0.5, "3": 0.5}
+    assert fairness.depths([0, 2], [4, 5], -5, 5) == {
+        "0": 0.5, "1": 0.3, "2": 0.2}
 
 
 def test_model_cost():
