@@ -37,6 +37,7 @@ import options
 import suitedata
 import suiteplan
 import suitereport
+import suiteshare
 import suitetrace
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -64,6 +65,8 @@ DATA = "="
 def units(run):
     """What a run's length is proportional to: its real-time requests."""
     env = run["env_device"]
+    if run.get("tenants"):
+        return suiteshare.units(run) * UNITS_IO
     if "TRACE" in env:
         # Two sorts of work with one measure: a request of a trace is as long
         # as so many of those.
@@ -158,6 +161,8 @@ def run_files(run):
                        for k, v in env.items()),
         "job.fio": run["job_text"],
     }
+    if run.get("groups"):
+        files["groups"] = "".join(f"{line}\n" for line in run["groups"])
     if run["iocost"]:
         files["iocost"] = "".join(f"{line}\n" for line in run["iocost"])
     return files
@@ -840,11 +845,16 @@ def run_suite(args):
     suite = suiteplan.load(args.suite)
     runs = suiteplan.runs(suite, args.form, args.seeds, args.only,
                           args.repeat)
+    runs, absent = suiteshare.present(runs, suite.optional, REPO)
+    for text in absent:
+        print(f"bench: {text}")
     if args.device:
         import suitehost  # pylint: disable=import-outside-toplevel
         return suitehost.main(suite, args, runs)
     out = args.out or results_folder(f"{suite.name}-{args.form}")
-    return carry_out(Session(suite, args, out, runs))
+    session = Session(suite, args, out, runs)
+    session.left_out += absent
+    return carry_out(session)
 
 
 def resume(args):
@@ -903,12 +913,15 @@ def show(args):
     speeds = Speeds()
     runs = suiteplan.runs(suite, args.form, args.seeds, args.only,
                           args.repeat)
+    runs, absent = suiteshare.present(runs, suite.optional, REPO)
     cells = {}
     for run in runs:
         cells.setdefault(run["cell"], []).append(run)
     for cell, group in cells.items():
         seconds = sum(map(speeds.seconds, group))
         print(f"{cell}  {len(group)} x, {seconds:.0f} s")
+    for text in absent:
+        print(text)
     print(f"{len(cells)} cells, {len(runs)} runs, about "
           + suitereport.minutes(total_seconds(runs, speeds, args.vms)))
     return 0

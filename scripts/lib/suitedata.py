@@ -12,6 +12,7 @@ import statistics
 
 import benchdata
 import suiteplan
+import suiteshare
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
              "p99_9": 0.999, "p99_99": 0.9999}
@@ -383,6 +384,15 @@ def evaluate(raw, run, machine, trace=None):
     stats = device_stats(raw.get("device-stats", ""), scale)
     rows, chips = series(raw.get("series", ""), scale)
     judged = checks(raw, fio, found, stats, run)
+    share = {}
+    if run.get("tenants"):
+        # Here, not above: what has no tenants needs no numpy.
+        import sharedata  # pylint: disable=import-outside-toplevel
+        share, more = sharedata.evaluate(raw, run, found, stats, {
+            job["jobname"]: [value / 1e9 / scale for value in lat_log(
+                raw[f"{job['jobname']}_lat.{number}.log"])]
+            for number, job in enumerate(fio["jobs"], 1)})
+        judged.update(more)
     if trace:
         judged["replayed"] = replayed(fio, trace)
         judged["open_loop"] = open_loop(stats, run)
@@ -407,6 +417,7 @@ def evaluate(raw, run, machine, trace=None):
         "scheduler_stats": benchdata.pairs(raw["stats-after"])
         if run["scheduler"] in suiteplan.OURS and raw.get("stats-after")
         else {},
+        **share,
         "checks": judged,
         "passed": all(check["passed"] for check in judged.values()),
         "fio": without_bulk(fio),
@@ -474,6 +485,7 @@ def metrics(record):
         "utilisation_milli": record["device_stats"].get("utilisation_milli"),
     }
     found.update(direction_metrics(record))
+    found.update(suiteshare.metrics(record))
     # With several critical jobs it is the worst that counts.
     for name in ("count", "mean", "max", *QUANTILES):
         values = [job["latency_s"][name] for job in critical]
@@ -523,7 +535,7 @@ def cells(records):
             "by_seed": {str(record["seed"]): {
                 name: figure[name] for name in BY_SEED}
                 for record, figure in zip(first, figures)},
-            "metrics": {name: spread([figure[name] for figure in figures])
+            "metrics": {name: spread([figure.get(name) for figure in figures])
                         for name in figures[0]},
         })
     return found

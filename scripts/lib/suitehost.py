@@ -163,7 +163,7 @@ def convert(runs):
             left[run["workload"]] = "it writes"
         elif "queue_depth" in run["tunables"]:
             left[what] = "a device's queue depth cannot be set"
-        elif run["iocost"]:
+        elif run["iocost"] or run.get("tenants"):
             left[what] = "it would change this machine's control groups"
         elif not run["cell"].endswith(".x1"):
             scheduler = suiteplan.Scheduler(run["scheduler"], run["label"],

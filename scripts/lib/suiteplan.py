@@ -12,7 +12,12 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
+import suiteshare
 import trace2fio
+from suitetables import (
+    ALIAS, DEVICE, GEOMETRY, GEOMETRY_KEYS, IOCOST, IOCOST_MODEL, IOCOST_QOS,
+    OURS, QUEUE, RATES, REGION, SCHEDULERS, TIMES, UNSCALED, Int, Text, Word,
+    words)
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 SUITES = REPO / "tests" / "suites"
@@ -35,185 +40,6 @@ SEED_USES = {**dict.fromkeys(range(1, 6), "tuning"),
 class Bad(Exception):
     """A suite that cannot be used; the message is one line."""
 
-
-# --- values -----------------------------------------------------------------
-
-@dataclass(frozen=True)
-class Int:
-    """A whole number from low to high."""
-    low: int
-    high: int
-
-    def __str__(self):
-        return f"a whole number from {self.low} to {self.high}"
-
-    def accepts(self, text):
-        """Is this one?"""
-        return bool(re.fullmatch(r"\d{1,12}", text)) and \
-            self.low <= int(text) <= self.high
-
-
-@dataclass(frozen=True)
-class Power(Int):
-    """A power of two from low to high."""
-
-    def __str__(self):
-        return f"a power of two from {self.low} to {self.high}"
-
-    def accepts(self, text):
-        return super().accepts(text) and bin(int(text)).count("1") == 1
-
-
-@dataclass(frozen=True)
-class Word:
-    """One of some words."""
-    words: tuple
-
-    def __str__(self):
-        return "one of " + ", ".join(self.words)
-
-    def accepts(self, text):
-        """Is this one?"""
-        return text in self.words
-
-
-@dataclass(frozen=True)
-class Text:
-    """What a pattern matches."""
-    pattern: str
-    what: str
-
-    def __str__(self):
-        return self.what
-
-    def accepts(self, text):
-        """Is this one?"""
-        return bool(re.fullmatch(self.pattern, text))
-
-
-def words(text):
-    """A Word of these."""
-    return Word(tuple(text.split()))
-
-
-# flashsim's parameters that a suite may give, with docs/flashsim.md's ranges:
-# a typing error is to be found here and not half an hour later. seed,
-# series_ms and series_len are the engine's.
-DEVICE = {
-    "profile": words("none A B C D E F"),
-    "channels": Int(1, 64), "ways": Int(1, 256), "dies": Int(1, 8),
-    "page_kb": Power(2, 128), "map_kb": Power(2, 128),
-    "prog_pages": Int(1, 16), "pages_per_block": Int(4, 8192),
-    "size_mb": Int(1, 1048576), "op_permille": Int(20, 1000),
-    "t_read_ns": Int(0, 10**9), "t_prog_ns": Int(0, 10**9),
-    "t_erase_ns": Int(0, 10**9), "t_prog_slc_ns": Int(0, 10**9),
-    "bus_mbps": Int(1, 100000), "link_mbps": Int(1, 100000),
-    "link_duplex": Int(0, 1),
-    "fw_read_ns": Int(0, 10**9), "fw_write_ns": Int(0, 10**9),
-    "fw_per4k_ns": Int(0, 10**9),
-    "service": words("fixed exponential"), "suspend_us": Int(0, 10000),
-    "vary_permille": Int(0, 500),
-    "order": words("chip_fifo read_first in_order"),
-    "alloc": words("static dynamic"),
-    "stripe": Text("CWD|CDW|WCD|WDC|DCW|DWC",
-                   "C, W and D in any order, such as CWD"),
-    "layout": Text(r"\d+:\d+:\d+(,\d+:\d+:\d+)*",
-                   "terms div:mod:mul, commas between"),
-    "xor": Text(r"\d+(,\d+){0,3}", "one to four shifts, commas between"),
-    "offset_sectors": Int(0, 2**31),
-    "gc": words("chip device none"), "gc_step": words("whole paced"),
-    "gc_permille": Int(1, 500), "wbuf_kb": Int(0, 1048576),
-    "slc_mb": Int(0, 1048576), "fill_pct": Int(0, 100),
-    "overwrite_pct": Int(0, 1000), "nr_hw_queues": Int(1, 64),
-    "queue_depth": Int(1, 1023), "max_kb": Power(4, 1024),
-    "data": words("memory pattern none"), "data_mb": Int(1, 1048576),
-    "time_scale": Power(1, 4096), "shrink": Int(1, 4096),
-    "ranges": Int(1, 64), "rq_timeout_ms": Int(100, 600000),
-    "log_len": Int(0, 4194304),
-}
-
-SCHEDULERS = {
-    "none": {},
-    "mq-deadline": {
-        "read_expire": Int(1, 10**6), "write_expire": Int(1, 10**6),
-        "prio_aging_expire": Int(0, 10**6), "writes_starved": Int(0, 10**6),
-        "front_merges": Int(0, 1), "fifo_batch": Int(0, 10**6),
-        "async_depth": Int(1, 10**6)},
-    "kyber": {
-        "read_lat_nsec": Int(0, 10**12), "write_lat_nsec": Int(0, 10**12)},
-    "bfq": {
-        "slice_idle": Int(0, 10**6), "slice_idle_us": Int(0, 10**9),
-        "low_latency": Int(0, 1), "strict_guarantees": Int(0, 1),
-        "max_budget": Int(0, 10**6), "back_seek_max": Int(0, 10**6),
-        "back_seek_penalty": Int(1, 10**6), "timeout_sync": Int(1, 10**6),
-        "fifo_expire_sync": Int(1, 10**6),
-        "fifo_expire_async": Int(1, 10**6)},
-    "k2": {
-        "max_inflight": Int(1, 65535), "meta_every": Int(0, 65535),
-        "inline_dispatch": Int(0, 1)},
-    "piq": {
-        "mode": words("auto noop rws piq_r piq_w piq"),
-        "layout": words("right wrong none"),
-        "chip_depth": Int(1, 64), "max_inflight": Int(0, 65535),
-        "queue_length": Int(1, 512), "batch_overlap": Int(0, 1),
-        "max_wait_ms": Int(1, 10000),
-        "max_pass": Int(1, 65535), "scan_depth": Int(1, 1024),
-        "inline_dispatch": Int(0, 1)},
-}
-# Whose statistics are kept, and who must be there
-OURS = ("k2", "piq")
-
-# Where a profile puts pages: dies, flash page and capacity in MiB, what it is
-# divided by (tests/flashsim/params.c); none: flashsim's defaults. All stripe
-# channel, way, die.
-GEOMETRY = {
-    "none": (8, 2, 1, 4, 256, 1), "A": (8, 8, 1, 2, 131072, 64),
-    "B": (8, 1, 2, 16, 61440, 16), "C": (8, 4, 2, 8, 204800, 64),
-    "D": (8, 2, 1, 32, 488280, 128), "E": (8, 1, 1, 16, 238418, 64),
-    "F": (8, 4, 1, 16, 915527, 256),
-}
-GEOMETRY_KEYS = ("channels", "ways", "dies", "page_kb", "size_mb", "shrink")
-# Of a variant, not of flashsim: workloads keep to this share of the device,
-# from its begin. A device that is half full would else answer reads of the
-# empty half without its chips.
-REGION = {"region_pct": Int(1, 100)}
-
-# Of the device and its queue: with every scheduler.
-QUEUE = {"queue_depth": DEVICE["queue_depth"], "nr_requests": Int(1, 10**6)}
-# Of the io.cost controller, in the words of the kernel's io.cost.qos and
-# io.cost.model; lc_weight: io.weight of the latency-critical jobs' group,
-# where the others' has 100.
-IOCOST_QOS = {"rpct": Int(0, 100), "rlat": Int(1, 10**9),
-              "wpct": Int(0, 100), "wlat": Int(1, 10**9),
-              "min": Int(1, 10000), "max": Int(1, 10000)}
-IOCOST_MODEL = dict.fromkeys(
-    "rbps rseqiops rrandiops wbps wseqiops wrandiops".split(),
-    Int(1, 10**12))
-IOCOST = {**IOCOST_QOS, **IOCOST_MODEL, "lc_weight": Int(1, 10000)}
-
-# Every time constant of a competitor: these are multiplied by time_scale,
-# what a suite sets and the kernel's own default alike.
-TIMES = {
-    "mq-deadline": ("read_expire", "write_expire", "prio_aging_expire"),
-    "kyber": ("read_lat_nsec", "write_lat_nsec"),
-    "bfq": ("slice_idle_us", "slice_idle", "fifo_expire_sync",
-            "fifo_expire_async", "timeout_sync"),
-    "io.cost": ("rlat", "wlat"),
-    "piq": ("max_wait_ms",),
-}
-# Rates are divided by it.
-RATES = {"io.cost": tuple(IOCOST_MODEL)}
-# The same value under a second, coarser name.
-ALIAS = {"slice_idle": "slice_idle_us"}
-# And what cannot be: by scheduler, "" for all.
-UNSCALED = {
-    "": ("blk-mq looks again after 3 ms at a queue that found no resources",),
-    "kyber": ("kyber adapts its depths every 100 ms",),
-    "bfq": ("bfq's weight-raising periods, its 2 ms think-time limit and its "
-            "300 ms rate estimate have no tunable",),
-    "io.cost": ("io.cost's period follows its latency targets, which are "
-                "scaled, but stays between 1 ms and 1 s",),
-}
 
 ENV_SECONDS = "RUNTIME"
 # Requests of a trace that is replayed
@@ -274,6 +100,9 @@ class Workload:
     warmup: int = 0
     nomerges: int = 0
     operations: tuple = ()
+    # suiteshare.parse()'s, and by what they are told apart
+    tenants: tuple = ()
+    tenants_by: str = "cgroup"
 
 
 @dataclass
@@ -301,6 +130,8 @@ class Suite:
     schedulers: list
     forms: dict
     scale1: tuple = ()
+    # Schedulers that are left out where they are not built
+    optional: tuple = ()
 
 
 class _Reader:
@@ -371,13 +202,17 @@ def _read_suite(reader):
     section = "suite"
     if section not in reader.parser:
         raise Bad(f"{reader.path}: no section [suite]")
-    found = reader.keys(section, ("title", "device", "claims", "scale1"))
+    found = reader.keys(section, ("title", "device", "claims", "scale1",
+                                  "optional"))
     reader.value(section, found, "title", Text(r"\S.*", "a line of text"))
     reader.value(section, found, "device", words("flashsim"))
     if "claims" in found:
         # Here, not above: claims.py knows plans no better than plans know it.
         import claims  # pylint: disable=import-outside-toplevel
         reader.value(section, found, "claims", Word(tuple(claims.SETS)))
+    for name in found.get("optional", "").split():
+        if name not in OURS:
+            reader.bad(section, "optional", name, Word(OURS))
     return found
 
 
@@ -392,7 +227,7 @@ def _read_device(reader, section, base):
 def _read_workload(reader, section):
     name = section.split(None, 1)[1]
     known = ("job", "latency", "variants", "schedulers", "series_ms",
-             "warmup", "nomerges")
+             "warmup", "nomerges", "tenants", "tenants_by")
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
@@ -431,8 +266,20 @@ def _read_workload(reader, section):
     if "warmup" in found and "RT_IOS" not in env:
         reader.bad(section, "warmup", found["warmup"],
                    "a job file that uses RT_IOS with it")
+    if "tenants_by" in found:
+        reader.value(section, found, "tenants_by", Word(suiteshare.WAYS))
+    tenants_by = found.get("tenants_by", "cgroup")
+    try:
+        tenants = suiteshare.parse(found.get("tenants", ""), sections,
+                                   tenants_by)
+    except ValueError as error:
+        reader.bad(section, "tenants", found["tenants"], error)
+    if tenants:
+        # Raw latencies of all of them
+        latency = tuple(sections)
     return Workload(
         name=name, job=job, text=text, latency=latency, env=env,
+        tenants=tuple(tenants), tenants_by=tenants_by,
         variants=tuple(found.get("variants", "*").split()),
         schedulers=tuple(found.get("schedulers", "*").split()),
         series_ms=int(found.get("series_ms", 0)),
@@ -557,7 +404,8 @@ def parse(text, path, name):
     reader = _Reader(path, text)
     head = _read_suite(reader)
     suite = Suite(name, path, head["title"], head.get("claims", ""), {}, {},
-                  {}, [], {}, tuple(head.get("scale1", "").split()))
+                  {}, [], {}, tuple(head.get("scale1", "").split()),
+                  tuple(head.get("optional", "").split()))
     sections = reader.parser.sections()
     for section in ("device", "schedulers"):
         if section not in sections:
@@ -603,6 +451,10 @@ def _check_references(reader, suite):
                 if not fnmatch.filter(known, pattern):
                     reader.bad(f"workload {name}", key, pattern,
                                "what fits one of " + ", ".join(known))
+        for one in workload.tenants:
+            if one["alone"] and one["alone"] not in suite.workloads:
+                reader.bad(f"workload {name}", "tenants", one["alone"],
+                           "behind the @ a workload of this suite")
     cells = [cell for cell, *_ in _cells(suite)]
     for pattern in suite.scale1:
         if not fnmatch.filter(cells, pattern):
@@ -765,7 +617,9 @@ def job_text(workload, use_cgroups, region=100, out=GUEST_OUT):
         critical = match[1] in workload.latency
         if critical:
             lines.append(f"write_lat_log={out}/{match[1]}")
-        if use_cgroups:
+        if workload.tenants:
+            lines += suiteshare.job_lines(workload, match[1])
+        elif use_cgroups:
             lines += [f"cgroup={'critical' if critical else 'other'}",
                       "cgroup_nodelete=1"]
     return "\n".join(lines) + "\n"
@@ -800,6 +654,12 @@ def _run(suite, form, cell, scale):
         params["series_ms"] = str(min(1000, workload.series_ms * scale))
         params["series_len"] = str(SERIES_ROWS)
     env, env_device = environment(workload, form, name, scale)
+    share = {}
+    if workload.tenants:
+        params.setdefault("log_len", str(suiteshare.LOG_ROWS))
+        share = {"tenants": suiteshare.described(
+            workload, job_sections(workload.text), env, region),
+            "groups": suiteshare.groups(scheduler, workload)}
     return {
         "cell": name, "suite": suite.name, "form": form.name,
         "workload": workload.name, "job": workload.job,
@@ -810,13 +670,15 @@ def _run(suite, form, cell, scale):
         "params": params, "env": env, "env_device": env_device,
         "latency": list(workload.latency), "warmup": workload.warmup,
         "operations": list(workload.operations),
-        "setup": setup(scheduler, scale, params) + (
+        "setup": setup(scheduler, scale, params) + suiteshare.setup(
+            scheduler, workload) + (
             [f"set queue/nomerges {workload.nomerges}"]
             if workload.nomerges else []),
         "nomerges": workload.nomerges,
         "job_text": job_text(workload, scheduler.iocost, region),
         "region_pct": region,
         "unscaled": unscaled(scheduler) if scale > 1 else [],
+        **share,
     }
 
 

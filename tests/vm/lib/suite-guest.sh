@@ -27,7 +27,7 @@ exec {HOST}>&1
 tell() { printf 'suite: %s\n' "$*" >&"$HOST"; }
 die() { tell "trouble $*"; exit 1; }
 
-for module in kyber-iosched bfq mq-deadline k2 piq; do
+for module in kyber-iosched bfq mq-deadline k2 piq acfq hbfq; do
 	modprobe $module 2>/dev/null
 done
 tell "fact release $(uname -r)"
@@ -71,15 +71,48 @@ iocost() {
 	local dev qos model weight
 	dev=$(<$SYS/dev)
 	{ read -r qos; read -r model; read -r weight; } <$WORK/iocost
-	mkdir -p $CGROUP/critical $CGROUP/other &&
-		echo +io >$CGROUP/cgroup.subtree_control &&
+	if [[ ! -e $WORK/groups ]]; then
+		mkdir -p $CGROUP/critical $CGROUP/other || return 1
+	fi
+	echo +io >$CGROUP/cgroup.subtree_control &&
 		echo "$dev $model" >$CGROUP/io.cost.model &&
-		echo "$dev $qos" >$CGROUP/io.cost.qos &&
+		echo "$dev $qos" >$CGROUP/io.cost.qos || return 1
+	if [[ ! -e $WORK/groups ]]; then
 		echo "default $weight" >$CGROUP/critical/io.weight &&
-		echo "default 100" >$CGROUP/other/io.weight &&
-		[[ $(<$CGROUP/io.cost.qos) == *"enable=1"* ]] &&
+			echo "default 100" >$CGROUP/other/io.weight || return 1
+	fi
+	[[ $(<$CGROUP/io.cost.qos) == *"enable=1"* ]] &&
 		grep -h "^$dev" $CGROUP/io.cost.qos $CGROUP/io.cost.model \
 			>$OUT/iocost
+}
+
+# Tenants: a group each, and where the scheduler or the kernel is told its weight.
+groups() {
+	local name weight file
+	echo +io >$CGROUP/cgroup.subtree_control || return 1
+	while read -r name weight file; do
+		mkdir -p "$CGROUP/$name" || return 1
+	done <$WORK/groups
+}
+
+weights() {
+	local name weight file got
+	while read -r name weight file; do
+		case $file in
+		-)
+			continue ;;
+		weights)
+			file=$SYS/queue/iosched/weights
+			echo "/$name $weight" >"$file"
+			got=$(awk -v name="/$name" '$1 == name { print $2 }' \
+				"$file") ;;
+		*)
+			file=$CGROUP/$name/$file
+			echo "$weight" >"$file"
+			read -r _ got <"$file" ;;
+		esac
+		echo "${file##*/}/$name $weight $got"
+	done <$WORK/groups >>$OUT/settings 2>>$OUT/said
 }
 
 # Guest time and what the CPUs have idled, without forking.
@@ -101,7 +134,7 @@ show_tunables() {
 }
 
 run() {	# ID
-	local status
+	local status name
 	rm -rf $WORK
 	mkdir -p $OUT
 	cp "$DIR/$1"/* $WORK/ || return 1
@@ -117,6 +150,11 @@ run() {	# ID
 		tell "failed $1 flashsim could not be loaded"
 		return 0
 	fi
+	if [[ -e $WORK/groups ]] && ! groups 2>>$OUT/said; then
+		hand_over
+		tell "failed $1 the control groups could not be made"
+		return 0
+	fi
 	if ! setup; then
 		dmesg -r >$OUT/dmesg
 		hand_over
@@ -128,6 +166,7 @@ run() {	# ID
 		tell "unavailable $1 this kernel has no such scheduler, or it refused"
 		return 0
 	fi
+	[[ ! -e $WORK/groups ]] || weights
 	(
 		set -a
 		# shellcheck source=/dev/null
@@ -163,10 +202,20 @@ run() {	# ID
 	settings >>$OUT/settings
 	cp $SYS/inflight $OUT/inflight
 	cat $SYS/queue/iosched/stats >$OUT/stats-after 2>/dev/null
+	if [[ $(<$WORK/params) == *log_len=* ]]; then
+		cat $DEBUG/log >$OUT/log
+		cat /sys/kernel/debug/block/$DISK/sched/tenants >$OUT/tenants \
+			2>/dev/null
+	fi
 	dmesg -r >$OUT/dmesg
 	if [[ -e $WORK/iocost ]]; then
 		echo "$(<$SYS/dev) enable=0" >$CGROUP/io.cost.qos
-		rmdir $CGROUP/critical $CGROUP/other
+		[[ -e $WORK/groups ]] || rmdir $CGROUP/critical $CGROUP/other
+	fi
+	if [[ -e $WORK/groups ]]; then
+		while read -r name _; do
+			rmdir "$CGROUP/$name"
+		done <$WORK/groups
 	fi
 	echo $status >$OUT/status
 	hand_over

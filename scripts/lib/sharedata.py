@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is concluded from a run with tenants (suiteshare). No I/O.
+
+Times are the device's, in seconds.
+"""
+
+import re
+
+import numpy
+
+import fairness
+from suiteshare import unit_of
+from suitetables import IOCOST_MODEL
+
+OPS = {"R": "0", "W": "1", "D": "2", "F": "3", "Z": "4"}
+
+
+def device_log(text, scale):
+    """{column: array} of flashsim's log, reads and writes, by completion.
+
+    Times: s of the device since the reset. None without a log.
+    """
+    head, _, body = text.partition("\n")
+    names = head.strip().split(",")
+    if "done_ns" not in names or not body.strip():
+        return None
+    for letter, digit in OPS.items():
+        body = body.replace(letter, digit)
+    rows = numpy.array(body.replace("\n", ",").strip(",").split(","),
+                       dtype=numpy.int64)
+    if len(rows) % len(names):
+        raise ValueError("a damaged log of the device")
+    rows = rows.reshape(-1, len(names))
+    found = dict(zip(names, rows.T))
+    keep = found["op"] < 2
+    rows = rows[keep][numpy.argsort(found["done_ns"][keep], kind="stable")]
+    found = dict(zip(names, rows.T))
+    return {"issued": found["arrival_ns"] / 1e9 / scale,
+            "done": found["done_ns"] / 1e9 / scale,
+            "write": found["op"] == 1, "sector": found["sector"],
+            "sectors": found["sectors"]}
+
+
+def owners(sectors, size, tenants):
+    """The tenant of each place, -1 for nobody's."""
+    found = numpy.full(len(sectors), -1)
+    for number, one in enumerate(tenants):
+        begin, end = (share * size / 100 for share in one["span_pct"])
+        found[(sectors >= begin) & (sectors < end)] = number
+    return found
+
+
+def chip_time(stats, tenants):
+    """[[read s, write s]] of each tenant by the device's ranges.
+
+    None where the device's ranges are not those of the tenants.
+    """
+    count = len([key for key in stats
+                 if re.fullmatch(r"range\d+_read_ns", key)])
+    found = []
+    for one in tenants:
+        edges = [share * count / 100 for share in one["span_pct"]]
+        if not count or any(abs(edge - round(edge)) > 1e-9 for edge in edges):
+            return None
+        found.append([sum(stats[f"range{n}_{way}_ns"]
+                          for n in range(*map(round, edges))) / 1e9
+                      for way in ("read", "write")])
+    return found
+
+
+def charged(text, tenants):
+    """{name: {column: number}} of a scheduler's table of tenants.
+
+    The first line names the columns; a tenant is known by the last part of
+    its group's path. {} where the table has none of them.
+    """
+    lines = [line.split() for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return {}
+    found = {}
+    for line in lines[1:]:
+        name = line[0].rsplit("/", 1)[-1]
+        if any(name == one["name"] for one in tenants):
+            found[name] = {key: int(word) for key, word
+                           in zip(lines[0][1:], line[1:])
+                           if re.fullmatch(r"-?\d+", word)}
+    return found
+
+
+def amounts(log, who, tenants, chips, model):
+    """{unit: what each request is charged}."""
+    found = {"sectors": log["sectors"].astype(float),
+             "requests": numpy.ones(len(who))}
+    if chips:
+        # A request's part of its tenant's chip time, by bytes and direction
+        cost = numpy.zeros(len(who))
+        for number in range(len(tenants)):
+            for way in (0, 1):
+                mine = (who == number) & (log["write"] == bool(way))
+                total = log["sectors"][mine].sum()
+                if total:
+                    cost[mine] = log["sectors"][mine] * \
+                        (chips[number][way] / total)
+        found["chip"] = cost
+    if model:
+        found["model"] = fairness.model_cost(log["write"], log["sectors"],
+                                             model)
+    return found
+
+
+def gaps(log, who, amount, tenants, depth):
+    """[{tenants, completed, issued, allowed}] of each pair; see fairness.
+
+    `ratio`: of what completed to what is allowed.
+    """
+    spans = []
+    for number, one in enumerate(tenants):
+        mine = who == number
+        spans.append(fairness.backlogged(
+            log["issued"][mine], log["done"][mine], one["depth"])
+            if one["depth"] and mine.any() else [])
+    found = []
+    for a in range(len(tenants)):
+        for b in range(a + 1, len(tenants)):
+            common = fairness.both(spans[a], spans[b])
+            if not common:
+                continue
+            weights = [tenants[n]["weight"] / 100 for n in (a, b)]
+            row = {"tenants": [tenants[n]["name"] for n in (a, b)],
+                   "both_backlogged_s": sum(end - begin
+                                            for begin, end in common)}
+            for key in ("done", "issued"):
+                order = numpy.argsort(log[key], kind="stable")
+                sides = [(log[key][order][who[order] == n],
+                          amount[order][who[order] == n]) for n in (a, b)]
+                row["completed" if key == "done" else key] = \
+                    fairness.service_gap(*sides, weights, common)
+            row["allowed"] = fairness.allowed_gap(
+                [float(amount[who == n].max()) for n in (a, b)], weights,
+                depth)
+            row["ratio"] = row["completed"] / row["allowed"]
+            found.append(row)
+    return found
+
+
+def by_unit(unit, log, who, amount, tenants, depth):
+    """What is said of the shares in one unit."""
+    weights = [one["weight"] for one in tenants]
+    totals = [float(amount[who == n].sum()) for n in range(len(tenants))]
+    ours = gaps(log, who, amount, tenants, depth)
+    return {
+        "unit": unit, "received": totals,
+        "shares": fairness.shares(totals), "pv": fairness.pv(weights, totals),
+        "jain": fairness.jain(weights, totals),
+        "windows": fairness.pv_by_window(weights, log["done"], who, amount),
+        "service": ours,
+        "service_ratio": max((row["ratio"] for row in ours), default=None)}
+
+
+def of_tenant(one, number, log, who, samples, jobs):
+    """What is said of a tenant."""
+    mine = who == number
+    issued = numpy.sort(log["issued"][mine])
+    latency = jobs["latency_s"]
+    return {
+        "name": one["name"], "weight": one["weight"], "alone": one["alone"],
+        "ios": jobs["ios"], "bytes": jobs["bytes"],
+        "bandwidth_bytes_per_s": jobs["bandwidth_bytes_per_s"],
+        "latency_s": {**{key: latency[key] for key in
+                         ("count", "mean", "max", "p50", "p99", "p99_9")},
+                      "stddev": fairness.deviation(samples)},
+        # Mean time between two of its dispatches, and its mean size
+        "inter_dispatch_s": float((issued[-1] - issued[0]) /
+                                  (len(issued) - 1))
+        if len(issued) > 1 else None,
+        "mean_sectors": float(log["sectors"][mine].mean())
+        if mine.any() else None}
+
+
+def evaluate(raw, run, jobs, stats, samples):
+    """(what goes into the record, {check: ...}) of a run with tenants.
+
+    samples: {job: raw latencies, s}.
+    """
+    tenants = run["tenants"]
+    log = device_log(raw.get("log", ""), run["time_scale"])
+    if log is None:
+        raise ValueError("no log of the device")
+    who = owners(log["sector"], stats["size_bytes"] // 512, tenants)
+    foreign, seen = int((who < 0).sum()), len(who)
+    wanted = stats["reads"] + stats["writes"]
+    checks = {"traced": {
+        "passed": seen == wanted and not foreign and
+        all((who == n).any() for n in range(len(tenants))),
+        "text": "the device's log has all requests, each in a tenant's part, "
+        "and some of each tenant", "logged": seen, "requests": wanted,
+        "foreign": foreign}}
+    keep = who >= 0
+    log = {key: values[keep] for key, values in log.items()}
+    who = who[keep]
+    by_name = {job["name"]: job for job in jobs}
+    chips = chip_time(stats, tenants)
+    tunables = {key: int(value) for key, value in run["tunables"].items()
+                if key in IOCOST_MODEL}
+    units_ = amounts(log, who, tenants, chips, tunables)
+    table = charged(raw.get("tenants", ""), tenants)
+    depth = int(run["tunables"].get("max_inflight") or 0) or \
+        stats.get("outstanding_max", 1)
+    judged = {name: by_unit(name, log, who, amount, tenants, depth)
+              for name, amount in units_.items()} if len(who) else {}
+    unit = unit_of(run)
+    begin, end = (float(one(log["issued"])) if len(who) else 0.0
+                  for one in (numpy.min, numpy.max))
+    period, rows = fairness.course(
+        log["done"], who, log["sectors"] * 512.0, len(tenants), begin, end)
+    weights = [one["weight"] for one in tenants]
+    if unit == "cost":
+        # What it says it has charged; of windows only the chips' time tells.
+        costs = [table.get(one["name"], {}).get("cost") for one in tenants]
+        windows = judged.get("chip", {})
+        judged["cost"] = {
+            **windows, "unit": "cost", "windows_by": "chip",
+            "received": costs, "shares": fairness.shares(costs),
+            "pv": fairness.pv(weights, costs),
+            "jain": fairness.jain(weights, costs)} \
+            if None not in costs else {**windows, "windows_by": "chip"}
+    return {
+        "tenants": [of_tenant(one, n, log, who, samples[one["name"]],
+                              by_name[one["name"]])
+                    for n, one in enumerate(tenants)],
+        "fairness": {
+            "unit": unit, "depth": depth,
+            "due": fairness.shares(weights), "by_unit": judged,
+            "charged": table,
+            "course": {"period_s": period, "bytes_per_s": rows},
+            "depths": fairness.depths(log["issued"], log["done"], begin, end)
+            if end > begin else {}},
+    }, checks

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Suites whose jobs are tenants: what a suite says, what the guest is told.
+
+A tenant is a job of the job file with a weight, in a control group of its own
+(or with an I/O priority), on a part of the device of its own: by its place a
+request in the device's log is known to be the tenant's.
+"""
+
+import re
+
+import schedulers
+from suitetables import SCHEDULERS, Int
+
+# Rows of the device's log; what is beyond them is not judged.
+LOG_ROWS = 400000
+WEIGHT = Int(1, 1000)
+# Best-effort levels 0 to 7 stand for weights 8 to 1, here in hundreds.
+LEVEL_WEIGHTS = {100 * (8 - level): level for level in range(8)}
+WAYS = ("cgroup", "ioprio")
+# Requests of a second of the device, as long as nothing is known: for the
+# estimate of how long a run takes.
+IOPS_GUESS = 60000
+
+
+# --- the suite ---------------------------------------------------------------
+
+def parse(text, sections, way):
+    """[{"name", "weight", "alone"}] of "JOB:WEIGHT[@WORKLOAD] ...".
+
+    ValueError with what is wanted.
+    """
+    found = []
+    for word in text.split():
+        match = re.fullmatch(r"([\w-]+):(\d+)(?:@([\w-]+))?", word)
+        if not match or not WEIGHT.accepts(match[2]):
+            raise ValueError("JOB:WEIGHT or JOB:WEIGHT@WORKLOAD, weights "
+                             "from 1 to 1000")
+        if match[1] not in sections:
+            raise ValueError("jobs of that file: " + ", ".join(sections))
+        if match[1] in [one["name"] for one in found]:
+            raise ValueError("each job once")
+        if way == "ioprio" and int(match[2]) not in LEVEL_WEIGHTS:
+            raise ValueError("with ioprio hundreds from 100 to 800")
+        found.append({"name": match[1], "weight": int(match[2]),
+                      "alone": match[3]})
+    if found and set(sections) != {one["name"] for one in found}:
+        raise ValueError("all jobs of that file: " + ", ".join(sections))
+    if any(span(sections[one["name"]]) is None for one in found):
+        raise ValueError("jobs with offset and size in per cent")
+    spans = sorted(span(sections[one["name"]]) for one in found)
+    if any(one[1] > other[0] for one, other in zip(spans, spans[1:])):
+        raise ValueError("jobs whose parts of the device do not overlap")
+    return found
+
+
+def span(section):
+    """(begin, end) of a job's part of the device in per cent, or None."""
+    match = [re.fullmatch(r"(\d+)%", section.get(key, default))
+             for key, default in (("offset", "0%"), ("size", "100%"))]
+    if None in match:
+        return None
+    begin, size = (int(one[1]) for one in match)
+    return (begin, begin + size) if begin + size <= 100 else None
+
+
+def filled(text, env):
+    """A job file's value with its variables filled in."""
+    return re.sub(r"\$\{(\w+)\}", lambda m: str(env.get(m[1], m[0])), text)
+
+
+def outstanding(section, env):
+    """How many requests a job keeps outstanding; None if it does not."""
+    if section.get("thinktime") or section.get("rate_iops"):
+        return None
+    depth = filled(section.get("iodepth", "1"), env)
+    count = filled(section.get("numjobs", "1"), env)
+    return int(depth) * int(count) \
+        if depth.isdigit() and count.isdigit() else None
+
+
+def described(workload, sections, env, region):
+    """The tenants of a run as it goes into the plan."""
+    found = []
+    for one in workload.tenants:
+        begin, end = span(sections[one["name"]])
+        found.append({**one, "span_pct": [begin * region / 100,
+                                          end * region / 100],
+                      "depth": outstanding(sections[one["name"]], env)})
+    return found
+
+
+def job_lines(workload, name):
+    """What a tenant's job is given."""
+    one = next((t for t in workload.tenants if t["name"] == name), None)
+    if not one:
+        return []
+    if workload.tenants_by == "ioprio":
+        return ["prioclass=2", f"prio={LEVEL_WEIGHTS[one['weight']]}"]
+    return [f"cgroup={name}", "cgroup_nodelete=1"]
+
+
+def setup(scheduler, workload):
+    """Lines for the guest: how this scheduler is told who is who."""
+    if not workload.tenants or \
+            "tenant_by" not in SCHEDULERS[scheduler.name] or \
+            "tenant_by" in scheduler.tunables:
+        return []
+    return [f"set queue/iosched/tenant_by {workload.tenants_by}"]
+
+
+def groups(scheduler, workload):
+    """Lines "NAME WEIGHT FILE": control groups, and where a weight goes.
+
+    FILE: `weights`, the scheduler's own; a file of the group; - for none.
+    """
+    if workload.tenants_by != "cgroup":
+        return []
+    where = "weights" if "tenant_by" in SCHEDULERS[scheduler.name] else \
+        "io.bfq.weight" if scheduler.name == "bfq" else \
+        "io.weight" if scheduler.iocost else "-"
+    return [f"{one['name']} {one['weight']} {where}"
+            for one in workload.tenants]
+
+
+def unit_of(run):
+    """The unit that a run's scheduler charges.
+
+    What charges nothing is judged in sectors.
+    """
+    tunables = run["tunables"]
+    if run["iocost"]:
+        return "model"
+    if run["scheduler"] == "acfq":
+        return {"time": "chip"}.get(tunables.get("charge"),
+                                    tunables.get("charge", "sectors"))
+    if run["scheduler"] == "hbfq" and tunables.get("mode") != "paper":
+        return "cost"
+    return "sectors"
+
+
+def present(runs, optional, repo):
+    """(runs that can be made, lines about schedulers that are not built)."""
+    there = set(schedulers.in_source(repo))
+    absent = [name for name in optional if name not in there]
+    kept = [run for run in runs if run["scheduler"] not in absent]
+    told = []
+    for name in absent:
+        count = sum(run["scheduler"] == name for run in runs)
+        if count:
+            told.append(f"{name}: not built here, {count} runs left out")
+    return kept, told
+
+
+def units(run):
+    """Requests that a run may come to, for the estimate of its time."""
+    env = run["env_device"]
+    seconds = int(env["RUNTIME_MS"]) / 1000 if "RUNTIME_MS" in env else \
+        float(env.get("RUNTIME", 1))
+    return int(seconds * int(env.get("IOPS", IOPS_GUESS)))
+
+
+# --- over runs ---------------------------------------------------------------
+
+def metrics(record):
+    """{metric: value or None} of a record; {} where it has no tenants."""
+    found = {}
+    data = record.get("fairness")
+    if not data:
+        return found
+    for name in ("charged", "sectors", "requests", "chip", "model"):
+        one = data["by_unit"].get(data["unit"] if name == "charged" else name)
+        if one is None:
+            continue
+        rows = one.get("windows") or []
+        first = rows[0] if rows else {}
+        found.update({
+            f"pv_{name}": one.get("pv"), f"jain_{name}": one.get("jain"),
+            f"inversions_{name}": first.get("inversions"),
+            f"windows_{name}": first.get("windows"),
+            f"window_pv_median_{name}": first.get("pv_median"),
+            f"window_pv_max_{name}": first.get("pv_max"),
+            f"service_ratio_{name}": one.get("service_ratio")})
+    for one in record["tenants"]:
+        name, latency = one["name"], one["latency_s"]
+        found.update({
+            f"{name}_bandwidth_bytes_per_s": one["bandwidth_bytes_per_s"],
+            f"{name}_inter_dispatch_s": one["inter_dispatch_s"],
+            **{f"{name}_latency_{key}_s": latency[key] for key in
+               ("mean", "stddev", "p99", "p99_9", "max")}})
+    return found
