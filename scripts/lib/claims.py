@@ -318,8 +318,16 @@ def _piq(name):
     return found
 
 
+def _share(name):
+    def found(cells):
+        import shareclaims  # pylint: disable=import-outside-toplevel
+        return getattr(shareclaims, name)(cells)
+    return found
+
+
 # What `claims` of a suite may name.
-SETS = {"k2": k2, "piq-paper": _piq("paper"), "piq": _piq("default")}
+SETS = {"k2": k2, "piq-paper": _piq("paper"), "piq": _piq("default"),
+        "share-paper": _share("paper"), "share": _share("default")}
 
 
 def evaluate(name, cells):

@@ -17,9 +17,10 @@ WEIGHT = Int(1, 1000)
 # Best-effort levels 0 to 7 stand for weights 8 to 1, here in hundreds.
 LEVEL_WEIGHTS = {100 * (8 - level): level for level in range(8)}
 WAYS = ("cgroup", "ioprio")
-# Requests of a second of the device, as long as nothing is known: for the
-# estimate of how long a run takes.
-IOPS_GUESS = 60000
+# Requests in a second of the device, about, for the estimate of how long a run
+# takes as long as none was made: a SATA drive's, and others'.
+IOPS_GUESS = {"C": 20000}
+IOPS_OTHERS = 100000
 
 
 # --- the suite ---------------------------------------------------------------
@@ -156,7 +157,7 @@ def units(run):
     env = run["env_device"]
     seconds = int(env["RUNTIME_MS"]) / 1000 if "RUNTIME_MS" in env else \
         float(env.get("RUNTIME", 1))
-    return int(seconds * int(env.get("IOPS", IOPS_GUESS)))
+    return int(seconds * IOPS_GUESS.get(run["profile"], IOPS_OTHERS))
 
 
 # --- over runs ---------------------------------------------------------------

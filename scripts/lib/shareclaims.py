@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is claimed of acfq and hbfq, held against measured cells. Pure.
+
+default(): what the default modes have to do, on suite share. paper(): the
+figures of the A+CFQ and H+BFQ paper, on suite share-paper; their direction, and
+the paper's ratios beside ours. PV and inversions are in the unit that a
+scheduler charges in the first, in sectors in the second, as the paper measures
+bandwidth.
+"""
+
+import claims
+from piqclaims import Table, figure
+
+OURS = ("acfq", "hbfq")
+VARIANTS = ("c", "d")
+MIXES = ("mix-111", "mix-125", "mix-521", "mix-1210")
+SAME = ("same-4k", "same-fileserver", "same-msn", "same-prj", "same-prn",
+        "same-wide")
+ALONE = ("alone-4k", "alone-fileserver", "alone-msn", "alone-prj",
+         "alone-prn")
+TRACES = ("msn", "prj", "prn")
+PV_MAX = 0.1
+KEPT = 0.95
+ALONE_KEPT = 0.02
+THIRD, HALF, LOSS = 1 / 3, 1 / 2, 0.04
+COST_MAX = 1.3
+# The paper's "similar", its largest loss of throughput
+SIMILAR = 0.07
+BANDWIDTH = "bandwidth_bytes_per_s"
+BUDGETS = (128, 256, 512, 1024, 2048)
+# Figure 20(d): longest latency, bfq's over hbfq's
+LONGEST = {"msn": 3.1, "prj": 2.1, "prn": 5.5}
+
+
+def rivals(variant):
+    """Labels that stand beside ours."""
+    return ("bfq", "bfq-noidle", f"iocost-{variant}")
+
+
+def number(value):
+    """A PV as people read it."""
+    return "none" if value is None else f"{value:.3g}"
+
+
+def tenants(cell, metric):
+    """{tenant: figure} of a metric that each tenant has."""
+    end = "_" + metric
+    return {name[:-len(end)]: figure(cell, name)
+            for name in (cell["metrics"] if cell else ())
+            if name.endswith(end) and not name.startswith("latency_")
+            and name[:-len(end)] not in ("read", "write")}
+
+
+def worst(cell, metric):
+    """The largest of the tenants' figures; None if one is unknown."""
+    values = list(tenants(cell, metric).values())
+    return max(values) if values and None not in values else None
+
+
+# --- default modes -----------------------------------------------------------
+
+def everywhere(table, label, variant, workloads, metric, limit, text):
+    """Part: a metric is at most `limit` in all of these workloads."""
+    cells, found, beside = [], {}, {}
+    for workload in workloads:
+        cell = table.get(workload, label, variant)
+        value = figure(cell, metric)
+        if value is None:
+            continue
+        cells.append(cell)
+        found[workload] = value
+        for name in rivals(variant):
+            other = figure(table.get(workload, name, variant), metric)
+            if other is not None:
+                beside.setdefault(name, []).append(other)
+    part = claims.Part(f"{label}, {variant}: {text}", cells)
+    if not found:
+        return part
+    far = [name for name, value in found.items() if value > limit]
+    return part.judge(not far, ", ".join(
+        f"{name} {number(value)}" for name, value in found.items()) + "".join(
+        f"; {name} {number(min(values))} to {number(max(values))}"
+        for name, values in beside.items()))
+
+
+def compared(table, label, base, variant, workloads, metric, low, high, text):
+    """Part: a metric over another label's lies between low and high."""
+    cells, found = [], {}
+    for workload in workloads:
+        one = table.change(metric, label, base, workload, variant)
+        if one:
+            found[workload] = one[0] + 1
+            cells += one[1]
+    part = claims.Part(f"{label}, {variant}: {text}", cells)
+    if not found:
+        return part
+    return part.judge(all(low <= ratio <= high for ratio in found.values()),
+                      ", ".join(f"{name} {ratio:.3f}"
+                                for name, ratio in found.items()))
+
+
+ENDLESS = float("inf")
+
+
+def tail(table, variant, base, limit):
+    """Part: each tenant's p99.9 under hbfq at most this part of base's."""
+    mine, other = (table.get("mix-111", label, variant)
+                   for label in ("hbfq", base))
+    part = claims.Part(f"mix-111, {variant}: each tenant's p99.9 under hbfq "
+                       f"at most {limit:.2f} of {base}'s", [mine, other])
+    for metric in ("latency_p99_9_s", "latency_p99_s"):
+        ours, theirs = (tenants(cell, metric) for cell in (mine, other))
+        known = {name: ours[name] / theirs[name] for name in ours
+                 if ours[name] is not None and theirs.get(name)}
+        if not known or len(known) < len(ours):
+            continue
+        told = ", ".join(f"{name} {ratio:.2f}"
+                         for name, ratio in known.items())
+        if metric == "latency_p99_9_s":
+            return part.judge(max(known.values()) <= limit, told)
+        part.ours = f"too few requests for p99.9; p99: {told}"
+        break
+    return part
+
+
+def cheap(table, label, variant):
+    """Parts: CPU time of an I/O beyond none's."""
+    cells = {name: table.get("same-4k", name, variant)
+             for name in (label, "none", "bfq", "mq-deadline")}
+    costs = {name: figure(cell, "busy_ns_per_io")
+             for name, cell in cells.items()}
+    over = {name: cost - costs["none"] for name, cost in costs.items()
+            if cost is not None and costs["none"] is not None}
+    parts = []
+    for name, most in (("bfq", 1.0), ("mq-deadline", COST_MAX)):
+        part = claims.Part(
+            f"same-4k, {variant}: {label} costs "
+            + (f"at most {most} times" if most != 1 else "less than")
+            + f" what {name} does, beyond none", [cells[label], cells[name]])
+        if label in over and name in over:
+            part.judge(over[label] <= most * over[name]
+                       if most != 1 else over[label] < over[name],
+                       f"{over[label]:.0f} against {over[name]:.0f} ns")
+        parts.append(part)
+    return parts
+
+
+def default(cells):
+    """What the default modes have to show."""
+    table = Table(cells)
+    pairs = [(label, variant) for label in OURS for variant in VARIANTS]
+    shared = SAME + MIXES
+    return [
+        claims.claim(
+            "PV", "every weight set is kept, in the unit charged",
+            f"aim: PV at most {PV_MAX}",
+            [everywhere(table, *pair, shared, "pv_charged", PV_MAX,
+                        f"PV at most {PV_MAX}") for pair in pairs]),
+        claims.claim(
+            "Windows", "no tenant is ahead of one with more weight in any "
+            "window of 50 requests of the smallest", "aim",
+            [everywhere(table, *pair, shared, "inversions_charged", 0,
+                        "no inversion") for pair in pairs]),
+        claims.claim(
+            "Bound", "the service of two backlogged tenants differs by at "
+            "most (D + 1)(c_i/w_i + c_j/w_j)",
+            "start-time fair queueing with depth D",
+            [everywhere(table, *pair, shared, "service_ratio_charged", 1,
+                        "largest difference over the bound")
+             for pair in pairs]),
+        claims.claim(
+            "Throughput", "same load: as much as without a scheduler",
+            "aim: 95 % of none, no less than bfq with slice_idle=0",
+            [compared(table, *pair[:1], base, pair[1], SAME, BANDWIDTH, low,
+                      ENDLESS, f"bandwidth at least {low:.1%} of {base}'s")
+             for pair in pairs
+             for base, low in (("none", KEPT),
+                               ("bfq-noidle", 1 - claims.NOISE))]),
+        claims.claim(
+            "Chips", "unlike loads: chips are as busy", "aim: 95 % of none",
+            [compared(table, label, "none", variant, MIXES,
+                      "utilisation_milli", KEPT, ENDLESS,
+                      f"busy chips at least {KEPT:.0%} of none's")
+             for label, variant in pairs]),
+        claims.claim(
+            "Tails", "hbfq's tails are well under bfq's, at equal shares",
+            "aim: a third of bfq's p99.9, half of it with slice_idle=0, "
+            "low_latency=0; at most 4 % of the throughput",
+            [part for variant in VARIANTS
+             for base, limit in (("bfq", THIRD), ("bfq-noidle", HALF))
+             for part in (
+                 tail(table, variant, base, limit),
+                 compared(table, "hbfq", base, variant, ("mix-111",),
+                          BANDWIDTH, 1 - LOSS, ENDLESS, "bandwidth at least "
+                          f"{1 - LOSS:.0%} of {base}'s"))]),
+        claims.claim(
+            "Alone", "one tenant alone loses nothing", "aim: within 2 %",
+            [compared(table, label, "none", variant, ALONE, BANDWIDTH,
+                      1 - ALONE_KEPT, ENDLESS,
+                      f"bandwidth within {ALONE_KEPT:.0%} of none's")
+             for label, variant in pairs]),
+        claims.claim(
+            "Cost", "cost over none below bfq's and near mq-deadline's, four "
+            "tenants of depth 32; see also scripts/bench-cost",
+            "aim: 1.3 times mq-deadline's",
+            [part for label in OURS for part in cheap(table, label, "d")]),
+    ]
+
+
+# --- the paper ---------------------------------------------------------------
+
+def less(table, text, metric, one, other):
+    """Part: of two (workload, label, variant) the first has less of it.
+
+    metric: of a cell, or with "worst:" before it the worst tenant's.
+    """
+    cells = [table.get(*one), table.get(*other)]
+    part = claims.Part(text, cells)
+    if metric.startswith("worst:"):
+        values = [worst(cell, metric[len("worst:"):]) for cell in cells]
+    else:
+        values = [figure(cell, metric) for cell in cells]
+    if None in values:
+        return part
+    form = "{:.0f} against {:.0f} us" if metric.endswith("_s") and \
+        not metric.endswith("per_s") else "{:.3g} against {:.3g}"
+    scale = 1e6 if "us" in form else 1
+    return part.judge(values[0] < values[1], form.format(
+        *(value * scale for value in values)))
+
+
+def below(table, metric, workloads, variant, label, others, what):
+    """Parts: less() for each workload and other label."""
+    return [less(table, f"{workload}: {what} of {label} below {other}'s",
+                 metric, (workload, label, variant),
+                 (workload, other, variant))
+            for workload in workloads for other in others]
+
+
+def misses(table, label, workloads):
+    """Parts: this scheduler does not give the shares."""
+    parts = []
+    for workload in workloads:
+        cell = table.get(workload, label, "c")
+        part = claims.Part(f"{workload}: PV of {label} above {PV_MAX}",
+                           [cell])
+        value = figure(cell, "pv_sectors")
+        parts.append(part if value is None else
+                     part.judge(value > PV_MAX, number(value)))
+    return parts
+
+
+def times(table, workload, paper_):
+    """Part: the longest latency, bfq's over hbfq's best budget's."""
+    base = table.get(workload, "bfq", "c")
+    mine = [cell for cell in (table.get(workload, f"hbfq-{budget}", "c")
+                              for budget in BUDGETS) if cell]
+    part = claims.Part(f"{workload}: longest latency at least {paper_} times "
+                       "shorter with the best budget", [base, *mine])
+    known = [value for value in (worst(cell, "latency_max_s")
+                                 for cell in mine) if value]
+    first = worst(base, "latency_max_s")
+    if not known or first is None:
+        return part
+    ratio = first / min(known)
+    return part.judge(ratio >= paper_, f"{ratio:.1f}")
+
+
+def paper(cells):
+    """The paper's figures."""
+    table = Table(cells)
+    pv, spread = "pv_sectors", "worst:latency_stddev_s"
+    moving, most = "window_pv_median_sectors", "window_pv_max_sectors"
+    found = [
+        claims.claim("Fig 1, 2", "CFQ misses the weights on an SSD",
+                     "all six loads, by factors at times",
+                     misses(table, "cfq", ("ycsb-a", "ycsb-d", "fileserver",
+                                           *TRACES))),
+        claims.claim("Fig 4", "with one channel shares are nearer",
+                     "ycsb-a and msn: much nearer, somewhat nearer",
+                     [less(table, f"{name}: PV over windows with one channel "
+                           "below that with all", moving,
+                           (name, "cfq", "c-1ch"), (name, "cfq", "c"))
+                      for name in ("ycsb-a", "msn")]),
+        claims.claim("Fig 5, 6", "without the cache they are nearer",
+                     "ycsb-a slightly, fileserver",
+                     [less(table, f"{name}: PV over windows without the "
+                           "cache below that with it", moving,
+                           (name, "cfq", "c-nocache"), (name, "cfq", "c"))
+                      for name in ("ycsb-a", "fileserver")]
+                     + [less(table, "fileserver without the cache: writes "
+                             "alone are nearer than reads alone", moving,
+                             ("fileserver-w", "cfq", "c-nocache"),
+                             ("fileserver-r", "cfq", "c-nocache"))]),
+        claims.claim("Fig 7", "at queue depth 1 they are nearer",
+                     "ycsb-a distinctly, msn slightly",
+                     [less(table, f"{name}: PV over windows at depth 1 below "
+                           "that at 32", moving, (name, "cfq-qd1", "c"),
+                           (name, "cfq", "c")) for name in ("ycsb-a", "msn")]
+                     ),
+        claims.claim("Fig 8", "each of the three costs throughput",
+                     "considerably on most; ycsb with the cache off little",
+                     [less(table, f"{name}, {text}: less bandwidth",
+                           BANDWIDTH, (name, label, variant),
+                           (name, "cfq", "c"))
+                      for text, label, variant, names in (
+                          ("one channel", "cfq", "c-1ch",
+                           ("ycsb-a", "fileserver", "msn")),
+                          ("no cache", "cfq", "c-nocache",
+                           ("fileserver", "msn")),
+                          ("depth 1", "cfq-qd1", "c",
+                           ("ycsb-a", "fileserver", "msn")))
+                      for name in names]),
+        claims.claim("Fig 10", "counting requests is nearer than slices of "
+                     "time", "sizes of 32 and 256 KB, reads and writes",
+                     [part for size in (32, 256) for way in "rw"
+                      for part in below(table, pv, (f"rand-{size}k-{way}",),
+                                        "c", "cfq", ("cfq-time",), "PV")]),
+        claims.claim("Fig 11", "counting sectors is nearer than requests",
+                     "fileserver", below(table, pv, ("fileserver",), "c",
+                                         "cfq-sectors", ("cfq",), "PV")),
+        claims.claim("Fig 14", "A+CFQ gives shares where CFQ and BFQ do not",
+                     "prj and prn; bfq's throughput is slightly higher",
+                     below(table, pv, ("prj", "prn"), "c", "acfq-paper",
+                           ("cfq", "bfq"), "PV")),
+        claims.claim("Fig 15", "A+CFQ keeps to them over time", "prn",
+                     below(table, most, ("prn",), "c", "acfq-paper",
+                           ("bfq",), "largest PV of a window")),
+        claims.claim("Fig 18a, b", "H+BFQ gives shares where CFQ and BFQ do "
+                     "not", "significantly lower PV",
+                     below(table, pv, ("prj", "prn"), "c", "hbfq-paper",
+                           ("cfq", "bfq"), "PV")),
+        claims.claim("Fig 18c, 19a", "at BFQ's throughput and mean latency",
+                     "within 7 %",
+                     [compared(table, "hbfq-paper", "bfq", "c", TRACES,
+                               BANDWIDTH, 1 - SIMILAR, ENDLESS,
+                               "bandwidth no more than 7 % below bfq's"),
+                      compared(table, "hbfq-paper", "bfq", "c", TRACES,
+                               "latency_mean_s", 0, 1 + SIMILAR,
+                               "worst mean latency no more than 7 % above")]),
+        claims.claim("Fig 19b", "latency scatters less under H+BFQ",
+                     "lowest of all on all three",
+                     below(table, spread, TRACES, "c", "hbfq-paper",
+                           ("cfq", "bfq", "acfq-paper"),
+                           "worst standard deviation")),
+        claims.claim("Fig 20c", "and less with a smaller budget",
+                     "128 sectors best",
+                     [less(table, f"{name}: worst standard deviation with 128 "
+                           "below that with 2048", spread,
+                           (name, "hbfq-128", "c"), (name, "hbfq-2048", "c"))
+                      for name in TRACES]),
+        claims.claim("Fig 20d", "the longest latency falls against BFQ",
+                     "up to 3.1 (msn), 2.1 (prj), 5.5 times (prn)",
+                     [times(table, name, ratio)
+                      for name, ratio in LONGEST.items()]),
+        claims.claim("Fig 23", "unlike loads: shares at all four weight sets",
+                     "cfq fails at all, bfq is partly correct",
+                     [part for label in ("acfq-paper", "hbfq-paper")
+                      for part in below(table, pv, MIXES, "c", label,
+                                        ("cfq",), "PV")]),
+        claims.claim("Fig 24", "unlike loads: H+BFQ is the steadiest",
+                     "standard deviation and longest latency",
+                     below(table, spread, MIXES, "c", "hbfq-paper",
+                           ("cfq", "bfq"), "worst standard deviation")
+                     + below(table, "worst:latency_max_s", MIXES, "c",
+                             "hbfq-paper", ("cfq", "bfq"),
+                             "longest latency")),
+        claims.claim("Fig 25", "at 1:2:5 nobody overtakes a heavier one",
+                     "cfq and at times bfq do, A+CFQ and H+BFQ do not",
+                     [everywhere(table, label, "c", ("mix-125",),
+                                 "inversions_sectors", 0, "no inversion")
+                      for label in ("acfq-paper", "hbfq-paper")]),
+    ]
+    return found
