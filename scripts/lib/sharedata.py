@@ -109,16 +109,20 @@ def amounts(log, who, tenants, chips, model):
 
 
 def gaps(log, who, amount, tenants, depth):
-    """[{tenants, completed, issued, allowed}] of each pair; see fairness.
+    """[{tenants, completed, issued, outstanding, allowed}] of each pair.
 
-    `ratio`: of what completed to what is allowed.
+    Differences of service, see fairness: by completions and by dispatches
+    while both have requests that wait; by completions while both have any,
+    waiting or in the device. `ratio`: of the first to what is allowed.
     """
-    spans = []
+    spans, whole = [], []
     for number, one in enumerate(tenants):
         mine = who == number
         spans.append(fairness.backlogged(
             log["issued"][mine], log["done"][mine], one["depth"])
             if one["depth"] and mine.any() else [])
+        whole.append([(log["issued"][mine].min(), log["issued"][mine].max())]
+                     if spans[-1] else [])
     found = []
     for a in range(len(tenants)):
         for b in range(a + 1, len(tenants)):
@@ -135,6 +139,9 @@ def gaps(log, who, amount, tenants, depth):
                           amount[order][who[order] == n]) for n in (a, b)]
                 row["completed" if key == "done" else key] = \
                     fairness.service_gap(*sides, weights, common)
+                if key == "done":
+                    row["outstanding"] = fairness.service_gap(
+                        *sides, weights, fairness.both(whole[a], whole[b]))
             row["allowed"] = fairness.allowed_gap(
                 [float(amount[who == n].max()) for n in (a, b)], weights,
                 depth)
@@ -154,7 +161,9 @@ def by_unit(unit, log, who, amount, tenants, depth):
         "jain": fairness.jain(weights, totals),
         "windows": fairness.pv_by_window(weights, log["done"], who, amount),
         "service": ours,
-        "service_ratio": max((row["ratio"] for row in ours), default=None)}
+        "service_ratio": max((row["ratio"] for row in ours), default=None),
+        "outstanding_ratio": max((row["outstanding"] / row["allowed"]
+                                  for row in ours), default=None)}
 
 
 def of_tenant(one, number, log, who, samples, jobs):

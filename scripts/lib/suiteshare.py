@@ -180,7 +180,8 @@ def metrics(record):
             f"windows_{name}": first.get("windows"),
             f"window_pv_median_{name}": first.get("pv_median"),
             f"window_pv_max_{name}": first.get("pv_max"),
-            f"service_ratio_{name}": one.get("service_ratio")})
+            f"service_ratio_{name}": one.get("service_ratio"),
+            f"outstanding_ratio_{name}": one.get("outstanding_ratio")})
     for one in record["tenants"]:
         name, latency = one["name"], one["latency_s"]
         found.update({
