@@ -32,6 +32,7 @@ import struct
 import sys
 
 import options
+import reportshare
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 GENERATOR = "flash-iosched scripts/report"
@@ -166,6 +167,7 @@ class Run:
         self._measure(data)
         self.series = _series(data.get("series"))
         self.chips = _chips(data.get("chips"))
+        self.share = reportshare.take(data)
 
     def _measure(self, data):
         total, stats = part(data, "total"), part(data, "device_stats")
@@ -255,7 +257,7 @@ class Cell:
         self.label, self.scheduler = run.label, run.scheduler
         self.tunables = run.tunables
         self.runs = []
-        self.series = self.chips = None
+        self.series = self.chips = self.share = None
 
     def add(self, run):
         """One more seed. Time series are kept for the first one only: with
@@ -265,7 +267,11 @@ class Cell:
             self.series = run.series and dict(run.series, seed=run.seed)
         if self.chips is None:
             self.chips = run.chips and dict(run.chips, seed=run.seed)
+        if self.share is None:
+            self.share = run.share and dict(run.share, seed=run.seed)
         run.series = run.chips = None
+        if run.share:
+            run.share = {**run.share, "rows": []}
 
     @property
     def counted(self):
@@ -786,6 +792,34 @@ def jobs_table(group):
                  table(["scheduler", *names], rows)])
 
 
+def tenants_table(group):
+    """Who got what, where jobs are tenants."""
+    rows, of_all = [], []
+    for cell in group.cells:
+        found = reportshare.figures(cell)
+        if found is None:
+            continue
+        of_all.append([cell.label, found[0], *map(figure, found[1:])])
+        for row in reportshare.rows(cell):
+            rows.append([
+                cell.label, row[0], figure(row[1]),
+                *(figure(None if one is None else 100 * one)
+                  for one in row[2:5]),
+                *(figure(None if one is None else 1e6 * one)
+                  for one in row[5:])])
+    if not rows:
+        return Html("")
+    return join([
+        tag("p", "Shares, in the unit that the scheduler charges; windows "
+            "are of 50 requests of the tenant with fewest; service over its "
+            "bound (D + 1)(c/w + c/w) is the largest of all pairs:",
+            class_="note"),
+        table(["scheduler", "unit", "PV", "Jain", "service / bound",
+               "inversions"], of_all),
+        table(["scheduler", "tenant", "weight", "due %", "received %",
+               "of the bytes %", "p99 µs", "p99.9 µs", "std dev µs"], rows)])
+
+
 # --- the page ---------------------------------------------------------------
 
 class Page:
@@ -988,7 +1022,7 @@ class Page:
                       + (" They are those of the job that waited longest."
                          if "slowest" in group.latency_of else ""),
                       class_="note"),
-                  jobs_table(group)]
+                  jobs_table(group), tenants_table(group)]
         prefix = slug(folder.path.name, *setting[:4], f"x{setting.time_scale}"
                       if setting.time_scale != "1" else "",
                       setting.seed_use if setting.seed_use != "report" else "",
@@ -1024,6 +1058,18 @@ class Page:
                  "legend names it. What failed a check is hollow and not on "
                  "the front.")
         panels = "All panels have the same axes."
+        more = ()
+        if any(cell.share for cell in group.cells):
+            import shareplots
+            more = (
+                ("shares", shareplots.shares, "Shares received; broken "
+                 "lines: where they are due. Medians over the seeds."),
+                ("windows", shareplots.windows, "PV against the length of a "
+                 "window that holds 50, 100, 200, ... requests of the tenant "
+                 "with fewest, one seed; dotted: the worst window; broken "
+                 "line: 0.1. Below 0.001 it is drawn there."),
+                ("tenants", shareplots.course, "Bandwidth of each tenant "
+                 "over time, one seed; the numbers are weights. " + panels))
         return (
             ("overview", reportplots.overview, bars + broken),
             ("latency", reportplots.cdf,
@@ -1038,6 +1084,7 @@ class Page:
             ("chips", reportplots.chips,
              "How busy each chip was over time, one seed; right above each "
              "panel the mean. " + panels),
+            *more,
         )
 
     def cost(self, folder, anchor):

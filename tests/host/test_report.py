@@ -24,6 +24,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 report = importlib.import_module("report")
+reportshare = importlib.import_module("reportshare")
 reportplots = importlib.import_module("reportplots")
 
 # A one-pixel PNG.
@@ -756,6 +757,68 @@ def test_pictures_of_odd_groups(tmp_path, capsys):
         tmp_path / "in", [run(), zero, idle, no_latency]))
     assert "cannot be drawn" not in page.text
     assert "Pictures left out" in page.text
+
+
+# --- tenants -----------------------------------------------------------------
+
+def of_tenants(received, pv, inversions=0):
+    """What a run with tenants has beside the rest."""
+    total, weights = sum(received), (100, 200, 500)
+    return {
+        "tenants": [
+            {"name": name, "weight": weight, "bytes": size * 4096,
+             "latency_s": {"p99": 1e-3 * n, "p99_9": None, "stddev": 2e-4}}
+            for n, (name, weight, size) in enumerate(
+                zip(("msn", "prj", "prn"), weights, received), 1)],
+        "fairness": {
+            "unit": "sectors", "due": [0.125, 0.25, 0.625],
+            "by_unit": {"sectors": {
+                "shares": [one / total for one in received], "pv": pv,
+                "jain": 0.97, "service_ratio": 0.4, "windows": [
+                    {"window_s": 1e-3 * n, "pv_median": pv / n,
+                     "pv_p90": pv, "pv_max": None if n > 1 else 2 * pv,
+                     "inversions": inversions, "windows": 8, "requests":
+                     50 * n} for n in (1, 2, 4)]}},
+            "course": {"period_s": 1e-3, "bytes_per_s": [
+                [1e6 * one + n % 3 for n in range(40)]
+                for one in received]}}}
+
+
+def test_tenants(tmp_path, capsys):
+    runs = [run("mix", SCHEDULERS[0], seed=seed,
+                **of_tenants((4, 4, 4 + seed - 101), 2.0, 7))
+            for seed in (101, 102)] + [
+        run("mix", SCHEDULERS[4], **of_tenants((10, 20, 50), 0.05)),
+        run("mix", SCHEDULERS[1])]
+    page, content, _ = made(tmp_path, capsys, leave(tmp_path / "in", runs))
+    assert "cannot be drawn" not in page.text
+    rows = [cells for cells in page.cells if cells[:2] == ["bfq", "sectors"]]
+    assert rows == [["bfq", "sectors", "0.0500", "0.970", "0.400", "0"]]
+    row = next(cells for cells in page.cells if cells[:2] == ["bfq", "prn"])
+    assert row[2:] == ["500", "62.5", "62.5", "62.5", "3000", report.DASH,
+                       "200"]
+    row = next(cells for cells in page.cells if cells[:2] == ["none", "prn"])
+    # Medians of 4 of 12 and 5 of 13
+    assert row[3:5] == ["62.5", report.figure(100 * (4 / 12 + 5 / 13) / 2)]
+    assert not [cells for cells in page.cells
+                if cells[:2] == ["mq-deadline", "prn"]]
+    for name in ("Shares, mix.", "Windows, mix.", "Tenants, mix."):
+        assert name in content
+
+
+@pytest.mark.parametrize("break_it", [
+    lambda d: d.pop("fairness"), lambda d: d.update(tenants=[]),
+    lambda d: d.update(fairness=3), lambda d: d["tenants"].pop(),
+    lambda d: d["fairness"].update(unit="pounds"),
+    lambda d: d["fairness"]["due"].pop(),
+    lambda d: d["fairness"]["course"].update(bytes_per_s=[[1], [2], ["x"]]),
+    lambda d: d["fairness"]["by_unit"]["sectors"].update(shares=[1]),
+    lambda d: d["tenants"][0].update(weight=True)])
+def test_tenants_that_are_not_understood_are_left_out(break_it):
+    data = of_tenants((1, 2, 5), 0.0)
+    assert reportshare.take(data)["shares"] == [0.125, 0.25, 0.625]
+    break_it(data)
+    assert reportshare.take(data) is None
 
 
 if __name__ == "__main__":
