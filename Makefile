@@ -193,6 +193,13 @@ bench-piq: deps
 	scripts/bench piq --form $(FORM) || status=$$?; \
 	scripts/piq-results || status=$$?; exit $$status
 
+.PHONY: bench-share
+bench-share: export EXPERIMENTAL := 1
+bench-share: deps
+	$(Q)status=0; scripts/bench share-paper --form $(FORM) || status=$$?; \
+	scripts/bench share --form $(FORM) || status=$$?; \
+	scripts/share-results || status=$$?; exit $$status
+
 .PHONY: report
 report:
 	$(Q)scripts/report
@@ -248,6 +255,8 @@ help:
 	'make bench-cost what each scheduler costs the CPU, in virtual time' \
 	'make bench-piq  PIQ: the paper'"'"'s schemes on its inputs, and mode auto; FORM' \
 	'                chooses another form than short; docs/piq-results.md' \
+	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
+	'                and tails of the default modes; FORM; docs/share-results.md' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \

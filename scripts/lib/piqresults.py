@@ -76,17 +76,17 @@ def newest(suite):
     return max(found)[2] if found else None
 
 
-def load(folder):
-    """The summary of a directory; ValueError if it has none."""
+def load(folder, suites=SUITES):
+    """The summary of a directory; ValueError if it has none of these."""
     try:
         data = json.loads((folder / "summary.json").read_text(
             encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
             from None
-    if data.get("suite") not in SUITES:
+    if data.get("suite") not in suites:
         raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
-                         "of " + ", ".join(SUITES))
+                         "of " + ", ".join(suites))
     return data
 
 

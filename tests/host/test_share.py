@@ -15,6 +15,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
+shareresults = importlib.import_module("shareresults")
 shareclaims = importlib.import_module("shareclaims")
 sharedata = importlib.import_module("sharedata")
 suite = importlib.import_module("suite")
@@ -639,3 +640,37 @@ def test_longest_latency_with_the_best_budget():
                   grp5_latency_max_s=0.5)]
     assert verdicts("share-paper", cells)["Fig 20d"] is True
     assert verdicts("share-paper", cells[:2])["Fig 20d"] is False
+
+
+# --- the page ----------------------------------------------------------------
+
+def summary(suite_name, cells, **more):
+    """A summary.json of some cells."""
+    return {"suite": suite_name, "form": "short", "runs_done": len(cells),
+            "runs_planned": 9, "seed_uses": {"report": [101]},
+            "kernel": "6.1", "commit": "abc", "clock": "virtual",
+            "bench_command": "scripts/bench", "cells": cells, **more}
+
+
+def test_results_page(tmp_path):
+    got = {"msn": 40e6, "prj": 60e6, "prn": 150e6}
+    rates = {f"{name}_bandwidth_bytes_per_s": rate
+             for name, rate in got.items()}
+    cells = [cell("mix-125.acfq.d", jain_charged=0.99, pv_charged=0.04,
+                  inversions_charged=0, **rates)]
+    cells += [cell(f"alone-{name}.none.d", bandwidth_bytes_per_s=alone)
+              for name, alone in (("msn", 320e6), ("prj", 480e6),
+                                  ("prn", 240e6))]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "summary.json").write_text(json.dumps(summary(
+        "share", cells, left_out=["hbfq: not built here, 6 runs left out"])))
+    out = tmp_path / "page.md"
+    assert shareresults.main([str(folder), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "- PV: every weight set is kept, in the unit charged: holds" in text
+    assert "hbfq: not built here, 6 runs left out" in text
+    # Due: 1/8 of 320, 2/8 of 480, 5/8 of 240
+    assert "msn 1.00, prj 2.00, prn 1.00" in text
+    assert text.count("**Not measured yet.**") == 1
+    assert shareresults.main([str(tmp_path)]) == 2

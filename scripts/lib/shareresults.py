@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/share-results: writes docs/share-results.md from what was measured.
+
+Takes the directories of results that it is given, suites share-paper and
+share; without one, the newest of each below build/results. No figure and no
+verdict on that page is typed. Pictures are in scripts/report's page.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import fairness
+import options
+import piqclaims
+import piqresults
+import shareclaims
+from piqresults import DASH, claim_list, facts, newest, table
+
+PAGE = piqresults.REPO / "docs" / "share-results.md"
+SUITES = ("share-paper", "share")
+MICRO = 1e6
+
+
+def text(value, form="{:.3g}", scale=1.0):
+    """A figure, or a dash."""
+    return DASH if value is None else form.format(value * scale)
+
+
+def labels(cells):
+    """In the order of the suite."""
+    return list(dict.fromkeys(cell["label"] for cell in cells))
+
+
+def shares(cells):
+    """PV, windows and bound of each cell."""
+    rows = []
+    for cell in cells:
+        if piqclaims.figure(cell, "jain_charged") is None:
+            continue
+        rows.append([cell["workload"], cell["variant"], cell["label"], *(
+            text(piqclaims.figure(cell, key)) for key in (
+                "pv_charged", "pv_sectors", "pv_requests", "pv_chip",
+                "jain_charged", "window_pv_median_charged",
+                "window_pv_max_charged", "inversions_charged",
+                "service_ratio_charged", "outstanding_ratio_charged"))])
+    yield from table(
+        ["load", "drive", "scheduler", "PV, unit charged", "by bytes",
+         "by requests", "by chip time", "Jain", "PV of a window, median",
+         "largest", "inversions", "service / bound", "with any outstanding"],
+        rows)
+
+
+def tails(cells):
+    """Bandwidth, chips and the tenants' latencies."""
+    rows = []
+    for cell in cells:
+        names = list(shareclaims.tenants(cell, shareclaims.BANDWIDTH))
+        chips = piqclaims.figure(cell, "utilisation_milli")
+        for n, name in enumerate(names):
+            rows.append([
+                *([cell["workload"], cell["variant"], cell["label"],
+                   text(piqclaims.figure(cell, shareclaims.BANDWIDTH),
+                        "{:.0f}", 1e-6), text(chips, "{:.1f}", 1e-3)]
+                  if not n else [""] * 5), name,
+                text(piqclaims.figure(cell, f"{name}_bandwidth_bytes_per_s"),
+                     "{:.1f}", 1e-6),
+                *(text(piqclaims.figure(cell, f"{name}_latency_{key}_s"),
+                       "{:.0f}", MICRO) for key in
+                  ("mean", "stddev", "p99", "p99_9", "max"))])
+    yield from table(["load", "drive", "scheduler", "MB/s", "busy chips",
+                      "tenant", "MB/s", "mean, us", "std dev", "p99",
+                      "p99.9", "longest"], rows)
+
+
+def slowdowns(suite, cells):
+    """Each tenant beside its share of what its load gets alone."""
+    import suiteplan  # pylint: disable=import-outside-toplevel
+    found = piqclaims.Table(cells)
+    rows = []
+    for workload in suiteplan.load(suite).workloads.values():
+        if not all(one["alone"] for one in workload.tenants):
+            continue
+        for cell in cells:
+            if cell["workload"] != workload.name:
+                continue
+            alone, got = [], []
+            for one in workload.tenants:
+                other = next((here for label in (cell["label"], "none") if (
+                    here := found.get(one["alone"], label,
+                                      cell["variant"]))), None)
+                alone.append(piqclaims.figure(other, shareclaims.BANDWIDTH))
+                got.append(piqclaims.figure(
+                    cell, f"{one['name']}_bandwidth_bytes_per_s"))
+            if None in alone or None in got:
+                continue
+            each, index = fairness.slowdown(
+                [one["weight"] for one in workload.tenants], got, alone)
+            if each:
+                rows.append([
+                    cell["workload"], cell["variant"], cell["label"],
+                    ", ".join(f"{one['name']} {value:.2f}" for one, value
+                              in zip(workload.tenants, each)),
+                    text(index)])
+    yield from table(["load", "drive", "scheduler", "slowdown of each",
+                      "Jain"], rows)
+
+
+def page(paper, default):
+    """The whole page, line by line."""
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/share-results; change that, not this. -->"
+    yield "# Shares: results"
+    yield ""
+    yield "    make bench-share                        # short forms of both " \
+        "suites, then this page"
+    yield "    scripts/bench share-paper --form full   # all figures"
+    yield "    scripts/bench share --form full         # all loads, both " \
+        "drives"
+    yield "    scripts/bench share --form tails        # p99.9 at equal shares"
+    yield "    scripts/share-results                   # this page again"
+    yield ""
+    yield "Loads are fio jobs after Table 2 of the paper, msn, prj and prn " \
+        "stand-ins for its traces; times are the drive's. What the measures " \
+        "are: [results-schema.md](results-schema.md). `–`: not measured. " \
+        "Slowdown: 1 is just a tenant's share of what its load gets alone, " \
+        "under the same scheduler, or under none where that was not run."
+    yield ""
+    for suite, title, data, judge in (
+            ("share-paper", "The paper's schedulers", paper,
+             shareclaims.paper),
+            ("share", "Default modes", default, shareclaims.default)):
+        yield f"## {title}"
+        yield ""
+        yield facts(data)
+        yield ""
+        yield from claim_list(judge(data["cells"] if data else []))
+        if not data:
+            continue
+        for line in data.get("left_out") or ():
+            yield f"Left out: {line}."
+            yield ""
+        for name, make in (("Shares", shares), ("Latency and throughput",
+                                                tails)):
+            yield f"### {name}"
+            yield ""
+            yield from make(data["cells"])
+        yield "### Slowdown"
+        yield ""
+        yield from slowdowns(suite, data["cells"])
+
+
+def parse(argv):
+    """The options."""
+    found = options.Parser(
+        "share-results", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__.split("\n", 1)[1].strip())
+    found.add_argument("folders", nargs="*", type=pathlib.Path,
+                       metavar="DIR", help="results of suites share-paper, "
+                       "share")
+    found.add_argument("--out", type=pathlib.Path, default=PAGE,
+                       metavar="FILE", help="instead of docs/share-results.md")
+    return found.parse_args(argv)
+
+
+def main(argv=None):
+    """Command line."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    try:
+        given = {data["suite"]: data for data in (
+            piqresults.load(folder, SUITES) for folder in args.folders)}
+    except ValueError as error:
+        print(f"share-results: {error}", file=sys.stderr)
+        return 2
+    chosen = [given.get(name) or (None if args.folders else newest(name))
+              for name in SUITES]
+    args.out.write_text("\n".join(page(*chosen)).rstrip() + "\n",
+                        encoding="utf-8")
+    print(f"share-results: {args.out}: " + ", ".join(
+        f"{name} {'measured' if one else 'not measured'}"
+        for name, one in zip(SUITES, chosen)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
