@@ -183,6 +183,14 @@ static unsigned int sim_range(const struct sim *s, u64 sector)
 	return (unsigned int)div64_u64(sector * s->cfg.ranges, s->cfg.sectors);
 }
 
+static unsigned int sim_unit_range(const struct sim *s, u32 unit)
+{
+	u64 sector = (u64)unit * (s->cfg.unit / SIM_SECTOR);
+
+	return sim_range(s, sector < s->cfg.offset ? 0 :
+			 sector - s->cfg.offset);
+}
+
 static void sim_end(struct sim *s, struct sim_rq *rq, u64 t,
 		    struct sim_queue *ended)
 {
@@ -518,7 +526,6 @@ static void sim_pump(struct sim *s, u64 t)
 		struct sim_rq *flush;
 		struct ftl_work w;
 		unsigned int lun;
-		u64 sector;
 		u32 first;
 
 		for (flush = s->flush.head; flush; flush = flush->next) {
@@ -551,9 +558,7 @@ static void sim_pump(struct sim *s, u64 t)
 		lun = s->ftl.cfg.alloc == FTL_DYNAMIC ?
 			ftl_choose(&s->ftl, &s->nand) :
 			sim_layout_lun(s, first);
-		sector = (u64)first * (s->cfg.unit / SIM_SECTOR);
-		prog->range = (u8)sim_range(s, sector < s->cfg.offset ? 0 :
-					    sector - s->cfg.offset);
+		prog->range = (u8)sim_unit_range(s, first);
 		prog->place = ftl_write(&s->ftl, lun, s->ftl.group, nr,
 					FTL_BUFFERED, &w);
 		prog->nr = nr;
@@ -617,14 +622,30 @@ static void sim_admit(struct sim *s, u64 t, struct sim_queue *ended)
 	sim_pump(s, t);
 }
 
+/* A program's time: to each unit in it the same part, in its address range. */
+static void sim_prog_time(struct sim *s, const struct sim_prog *prog)
+{
+	u64 ns = prog->cmd.done - prog->cmd.begun;
+	u32 i;
+
+	ns = ns > prog->cmd.gc ? ns - prog->cmd.gc : 0;
+	for (i = 0; i < prog->nr; i++) {
+		u32 unit = s->ftl.rev[prog->place + i];
+		u64 part = div64_u64(ns, prog->nr - i);
+
+		/* What was discarded since goes to the first one's range. */
+		s->stats.range_ns[unit < s->ftl.cfg.units ?
+			sim_unit_range(s, unit) : prog->range][1] += part;
+		ns -= part;
+	}
+}
+
 static void sim_prog_end(struct sim *s, struct sim_prog *prog, u64 t,
 			 struct sim_queue *ended)
 {
 	struct sim_rq **at = &s->flush.head;
-	u64 ns = prog->cmd.done - prog->cmd.begun;
 
-	s->stats.range_ns[prog->range][1] +=
-		ns > prog->cmd.gc ? ns - prog->cmd.gc : 0;
+	sim_prog_time(s, prog);
 	ftl_written(&s->ftl, prog->place, prog->nr);
 	s->buffered -= prog->nr;
 	s->prog_busy--;

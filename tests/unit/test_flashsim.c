@@ -922,6 +922,20 @@ static void buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
+	/* A program of two ranges: each has the time of its units. */
+	c = drive_buffer(1, 8, 4);
+	drive_open(&d, &c);
+	page_at(&d, 0, SIM_WRITE, 100, 1);
+	page_at(&d, 0, SIM_WRITE, 0, 3);
+	drive_drain(&d);
+	eq(drive_rest(&d), 0, "at rest");
+	eq(d.s->stats.nand_programs, 1, "one program");
+	eq(d.s->stats.range_ns[1][1], (4 * T_BUS + T_PROG) / 4,
+	   "a quarter of it");
+	eq(d.s->stats.range_ns[0][1],
+	   4 * T_BUS + T_PROG - (4 * T_BUS + T_PROG) / 4, "and the rest");
+	drive_close(&d);
+
 	/* Less room than a write takes, and less than a program in the rest */
 	for (i = 0; i < 3; i++) {
 		c = drive_buffer(1, 4 + i, 4);
