@@ -39,6 +39,7 @@ import suiteplan
 import suitereport
 import suiteshare
 import suitetrace
+from suitetime import Speeds, total_seconds
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -46,97 +47,11 @@ MAIN_SUITE, SMOKE_SUITE = "k2", "smoke"
 # The main job shares its ten minutes between two parts.
 MAIN_NVME = ["--requests", "100", "--bounds", "1,2,8,64"]
 
-# Host seconds, measured on two cores without KVM; the cache corrects them.
-SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
-# Beside the unit, which has a whole load around it: a replayed request, for
-# which fio sleeps, and one of a load of its own
-UNITS_TRACE, UNITS_IO = 0.1, 0.02
-# How fast the estimates follow what is measured.
-SPEED_WEIGHT = 0.5
 KB_RUN = 120
 MACHINES = 2
 # A boot that died is made up for by another one, so often in all.
 EXTRA_BOOTS = 5
 DATA = "="
-
-
-# --- how long it will take ---------------------------------------------------
-
-def units(run):
-    """What a run's length is proportional to: its real-time requests."""
-    env = run["env_device"]
-    if run.get("tenants"):
-        return suiteshare.units(run) * UNITS_IO
-    if "TRACE" in env:
-        # Two sorts of work with one measure: a request of a trace is as long
-        # as so many of those.
-        return int(env["TRACE_IOS"]) * UNITS_TRACE + run["warmup"]
-    if "IOS" in env:
-        # Its own reads are the load, with the others' beside them.
-        return 2 * int(env["IOS"]) * UNITS_IO + run["warmup"]
-    count = int(env.get("RT_IOS") or 0)
-    if not count:
-        # Ends by time: as many as the usual pause would make.
-        count = int(float(env.get("RUNTIME", 1)) * 400)
-    return count + run["warmup"]
-
-
-class Speeds:
-    """Host seconds a unit, by cell, remembered from earlier results."""
-
-    def __init__(self, path=None):
-        self.path = path or kernel.cache_dir() / "bench-speed.json"
-        try:
-            known = json.loads(self.path.read_text(encoding="utf-8"))
-            self.known = {str(key): float(value)
-                          for key, value in known.items()}
-        except (OSError, ValueError, AttributeError, TypeError):
-            self.known = {}
-
-    @staticmethod
-    def key(run):
-        """What is alike from run to run."""
-        return f"{run['suite']}/{run['cell']}/x{run['time_scale']}"
-
-    def seconds(self, run):
-        """The estimate for a run."""
-        each = self.known.get(self.key(run))
-        if each is None:
-            # A cell not made yet: like others of its workload, else any.
-            for begin in (f"{run['suite']}/{run['workload']}.",
-                          f"{run['suite']}/", ""):
-                alike = sorted(value for key, value in self.known.items()
-                               if key.startswith(begin))
-                if alike:
-                    each = alike[len(alike) // 2]
-                    break
-        if each is None:
-            each = SECONDS_UNIT
-        return SECONDS_RUN + each * units(run)
-
-    def learn(self, run, seconds):
-        """A run took so long."""
-        each = max(0.0, seconds - SECONDS_RUN) / max(1, units(run))
-        key = self.key(run)
-        old = self.known.get(key, each)
-        self.known[key] = old + (each - old) * SPEED_WEIGHT
-
-    def save(self):
-        """Keeps it; that it cannot is no reason to fail."""
-        with contextlib.suppress(OSError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            new = self.path.with_suffix(f".{os.getpid()}")
-            new.write_text(json.dumps(self.known, indent=0, sort_keys=True))
-            new.replace(self.path)
-
-
-def total_seconds(runs, speeds, machines):
-    """The estimate for all runs on so many machines."""
-    if not runs:
-        return 0.0
-    return suiteplan.makespan(
-        [SECONDS_BOOT + sum(map(speeds.seconds, batch))
-         for batch in suiteplan.batches(runs)], machines)
 
 
 # --- a machine ---------------------------------------------------------------
@@ -293,7 +208,7 @@ def load_records(folder):
 class Session:
     """One invocation for one suite."""
 
-    def __init__(self, suite, args, out, runs, done=()):
+    def __init__(self, suite, args, out, runs, done=(), absent=()):
         self.suite, self.args, self.out = suite, args, out
         self.runs = runs
         self.records = list(done)
@@ -307,6 +222,8 @@ class Session:
         self.events = queue.Queue()
         self.machines = []
         self.trouble, self.left_out = [], []
+        # Lines about what the plan has no runs for
+        self.absent = list(absent)
         self.progress = suitereport.progress(len(self.todo))
         self.began = datetime.datetime.now(datetime.timezone.utc)
         self.started = time.monotonic()
@@ -328,6 +245,8 @@ class Session:
             + f": {len(self.todo)} runs"
             + (f" of {len(self.runs)}, the rest is there"
                if len(self.todo) < len(self.runs) else ""))
+        for text in self.absent:
+            say(f"  {text}")
         count = min(args.vms, len(suiteplan.batches(self.todo)))
         say(f"about {suitereport.minutes(seconds)} in {count} virtual "
             f"machine{'s' if count > 1 else ''} of kernel {args.kernel} with "
@@ -347,7 +266,7 @@ class Session:
             "suite": self.suite.name, "form": args.form,
             "kernel": args.kernel, "commit": self.commit,
             "seeds": args.seeds, "only": args.only, "repeat": args.repeat,
-            "vms": args.vms, "runs": self.runs})
+            "vms": args.vms, "absent": self.absent, "runs": self.runs})
 
     def launch(self):
         """Starts the machines."""
@@ -582,7 +501,7 @@ class Session:
                 "seconds": round(time.monotonic() - self.started, 1),
                 "runs_planned": len(self.runs),
                 "interrupted": bool(stopped), "trouble": self.trouble,
-                "left_out": self.left_out,
+                "left_out": self.absent + self.left_out,
                 "vm_statuses": self.statuses})
         options.write_json(self.out / "summary.json", summary)
         suitereport.results(self.progress.console, summary)
@@ -846,15 +765,11 @@ def run_suite(args):
     runs = suiteplan.runs(suite, args.form, args.seeds, args.only,
                           args.repeat)
     runs, absent = suiteshare.present(runs, suite.optional, REPO)
-    for text in absent:
-        print(f"bench: {text}")
     if args.device:
         import suitehost  # pylint: disable=import-outside-toplevel
         return suitehost.main(suite, args, runs)
     out = args.out or results_folder(f"{suite.name}-{args.form}")
-    session = Session(suite, args, out, runs)
-    session.left_out += absent
-    return carry_out(session)
+    return carry_out(Session(suite, args, out, runs, absent=absent))
 
 
 def resume(args):
@@ -873,7 +788,7 @@ def resume(args):
         print(f"bench: {out} was begun at commit {plan['commit']}, this is "
               f"{options.commit()}: its runs may not be comparable")
     return carry_out(Session(suiteplan.load(name), args, out, runs,
-                             load_records(out)))
+                             load_records(out), plan.get("absent", ())))
 
 
 def compare(args):

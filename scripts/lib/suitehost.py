@@ -24,6 +24,7 @@ import suite as engine
 import suitedata
 import suiteplan
 import suitereport
+import suitetime
 
 
 class Refused(Exception):
@@ -270,7 +271,7 @@ def main(suite, args, planned):
     out = args.out or engine.results_folder(f"{suite.name}-real")
     progress = suitereport.progress(len(runs))
     say = progress.say
-    speeds = {run["id"]: 1 + engine.units(run) * 0.004 for run in runs}
+    speeds = {run["id"]: 1 + suitetime.units(run) * 0.004 for run in runs}
     say(f"suite {suite.name} on {device.path}, THIS MACHINE, IN REAL TIME: "
         "other load shows in the figures, and load on the device shows in "
         "them most")

@@ -23,6 +23,7 @@ suitedata = importlib.import_module("suitedata")
 suitehost = importlib.import_module("suitehost")
 suiteplan = importlib.import_module("suiteplan")
 suiteshare = importlib.import_module("suiteshare")
+suitetime = importlib.import_module("suitetime")
 
 GOOD = """
 [suite]
@@ -186,6 +187,28 @@ def test_what_is_not_built_is_left_out_with_a_line(tmp_path, monkeypatch):
     assert not suiteshare.present(runs, ("acfq",), tmp_path)[1]
 
 
+class Arguments:
+    """What a session wants of the options."""
+    form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
+    vms, keep, resume = 2, False, None
+
+
+def test_what_is_left_out_does_not_count_as_made(tmp_path, capsys):
+    one = suiteplan.parse(GOOD, "x.suite", "x")
+    runs = suiteplan.runs(one, "short")[:1]
+    lines = ["hbfq: not built here, 4 runs left out"]
+    found = suite.Session(one, Arguments(), tmp_path / "out", runs,
+                          absent=lines)
+    found.speeds.path = tmp_path / "speed.json"
+    found.announce()
+    found.save_plan()
+    assert lines[0] in capsys.readouterr().out
+    assert json.loads((tmp_path / "out/plan").read_text())["absent"] == lines
+    assert found.conclude(0) == 1
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert summary["left_out"] == lines and summary["runs_planned"] == 1
+
+
 def test_no_control_groups_on_a_real_device():
     found, left = suitehost.convert(list(plan().values()))
     assert not found and left
@@ -193,8 +216,8 @@ def test_no_control_groups_on_a_real_device():
 
 def test_longer_runs_are_estimated_longer():
     runs = plan()
-    assert suite.units(runs["same.none.device"]) == pytest.approx(
-        3 * suite.units(runs["one.none.device"]))
+    assert suitetime.units(runs["same.none.device"]) == pytest.approx(
+        3 * suitetime.units(runs["one.none.device"]))
 
 
 # --- the two suites ----------------------------------------------------------

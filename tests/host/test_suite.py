@@ -29,6 +29,7 @@ suitehost = importlib.import_module("suitehost")
 suiteplan = importlib.import_module("suiteplan")
 suitereport = importlib.import_module("suitereport")
 suitescale = importlib.import_module("suitescale")
+suitetime = importlib.import_module("suitetime")
 
 GOOD = """
 [suite]
@@ -348,13 +349,13 @@ def test_speeds_follow_what_is_measured(tmp_path):
     other = plan()["rand-read.k2-2.half.s101"]
     speeds = suite.Speeds(path)
     first = speeds.seconds(run)
-    assert first == pytest.approx(suite.SECONDS_RUN
-                                  + 500 * suite.SECONDS_UNIT)
-    speeds.learn(run, suite.SECONDS_RUN + 500)
-    assert speeds.seconds(run) == pytest.approx(suite.SECONDS_RUN + 500)
+    assert first == pytest.approx(suitetime.SECONDS_RUN
+                                  + 500 * suitetime.SECONDS_UNIT)
+    speeds.learn(run, suitetime.SECONDS_RUN + 500)
+    assert speeds.seconds(run) == pytest.approx(suitetime.SECONDS_RUN + 500)
     # A cell that is not known is taken to be like its workload's.
-    assert speeds.seconds(other) == pytest.approx(suite.SECONDS_RUN + 500)
-    speeds.learn(run, suite.SECONDS_RUN + 1000)
+    assert speeds.seconds(other) == pytest.approx(suitetime.SECONDS_RUN + 500)
+    speeds.learn(run, suitetime.SECONDS_RUN + 1000)
     assert 500 < speeds.seconds(run) < 1003
     speeds.save()
     assert suite.Speeds(path).seconds(run) == speeds.seconds(run)
