@@ -59,6 +59,11 @@ def worst(cell, metric):
 
 # --- default modes -----------------------------------------------------------
 
+# What stands beside a figure in the unit charged
+CONFIRMED = {"pv_charged": (("pv_chip", "by chip time"),
+                            ("pv_sectors", "by bytes"))}
+
+
 def everywhere(table, label, variant, workloads, metric, limit, text):
     """Part: a metric is at most `limit` in all of these workloads."""
     cells, found, beside = [], {}, {}
@@ -69,6 +74,10 @@ def everywhere(table, label, variant, workloads, metric, limit, text):
             continue
         cells.append(cell)
         found[workload] = value
+        for unit, name in CONFIRMED.get(metric, ()):
+            other = figure(cell, unit)
+            if other is not None:
+                beside.setdefault(name, []).append(other)
         for name in rivals(variant):
             other = figure(table.get(workload, name, variant), metric)
             if other is not None:

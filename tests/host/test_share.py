@@ -384,9 +384,9 @@ def raw_files(rows, names=("grp1", "grp2", "grp4", "grp5"), **more):
         for n in range(8))
     return {
         "fio": json.dumps({"jobs": jobs}), **logs,
-        "log": "arrival_ns,begin_ns,done_ns,op,sector,sectors,chip,chips\n"
-        + "".join(f"{begin},{begin},{end},{'RW'[way]},{sector},{sectors},0,1"
-                  "\n" for _, begin, end, way, sector, sectors in rows),
+        "log": "arrival_ns,done_ns,op,sector,sectors\n" + "".join(
+            f"{begin},{end},{'RW'[way]},{sector},{sectors}\n"
+            for _, begin, end, way, sector, sectors in rows),
         "device-stats": f"profile D\nsize_bytes {SIZE_MB << 20}\n"
         f"reads {reads}\nwrites {len(rows) - reads}\nread_bytes {moved}\n"
         f"write_bytes 0\noutstanding 0\noutstanding_max 10\n{ranges}",
@@ -597,6 +597,16 @@ def test_without_cells_nothing_is_claimed(which):
 ])
 def test_default_claims(claim, cells, want):
     assert verdicts("share", cells)[claim] is want
+
+
+def test_a_pv_is_confirmed_by_chip_time():
+    rows = claims.evaluate("share", [
+        cell("mix-125.acfq.d", pv_charged=0.01, pv_chip=0.2, pv_sectors=0.3),
+        cell("mix-111.acfq.d", pv_charged=0.02, pv_chip=0.1, pv_sectors=0.4),
+        cell("mix-111.bfq.d", pv_charged=0.5)])
+    assert rows[0]["parts"][1]["ours"] == (
+        "mix-111 0.02, mix-125 0.01; by chip time 0.1 to 0.2; by bytes 0.3 "
+        "to 0.4; bfq 0.5 to 0.5")
 
 
 def tails(**hbfq):
