@@ -8,6 +8,7 @@ import re
 
 import numpy
 
+import benchdata
 import fairness
 from suiteshare import unit_of
 from suitetables import IOCOST_MODEL
@@ -68,22 +69,22 @@ def chip_time(stats, tenants):
     return found
 
 
-def charged(text, tenants):
-    """{name: {column: number}} of a scheduler's table of tenants.
+def charged(text, groups):
+    """{name: {word: number}} of a scheduler's lines about its tenants.
 
-    The first line names the columns; a tenant is known by the last part of
-    its group's path. {} where the table has none of them.
+    A line is `tenant cgroup:NUMBER`, then words and numbers; groups has lines
+    `NAME NUMBER`.
     """
-    lines = [line.split() for line in text.splitlines() if line.strip()]
-    if len(lines) < 2:
-        return {}
+    names = {number: name for name, number in
+             (line.split() for line in groups.splitlines())}
     found = {}
-    for line in lines[1:]:
-        name = line[0].rsplit("/", 1)[-1]
-        if any(name == one["name"] for one in tenants):
-            found[name] = {key: int(word) for key, word
-                           in zip(lines[0][1:], line[1:])
-                           if re.fullmatch(r"-?\d+", word)}
+    for line in text.splitlines():
+        match = re.match(r"tenant cgroup:(\d+) (.*)", line)
+        if match and match[1] in names:
+            words = match[2].split()
+            found[names[match[1]]] = {
+                key: int(value) for key, value in zip(words[::2], words[1::2])
+                if re.fullmatch(r"-?\d+", value)}
     return found
 
 
@@ -212,9 +213,10 @@ def evaluate(raw, run, jobs, stats, samples):
     tunables = {key: int(value) for key, value in run["tunables"].items()
                 if key in IOCOST_MODEL}
     units_ = amounts(log, who, tenants, chips, tunables)
-    table = charged(raw.get("tenants", ""), tenants)
-    depth = int(run["tunables"].get("max_inflight") or 0) or \
-        stats.get("outstanding_max", 1)
+    table = charged(raw.get("tenants", ""), raw.get("groups", ""))
+    bound = benchdata.tunables(raw.get("tunables", "")).get("max_inflight")
+    depth = int(bound) if bound and re.fullmatch(r"[1-9]\d*", str(bound)) \
+        else stats.get("outstanding_max", 1)
     judged = {name: by_unit(name, log, who, amount, tenants, depth)
               for name, amount in units_.items()} if len(who) else {}
     unit = unit_of(run)

@@ -14,8 +14,8 @@ from suitetables import SCHEDULERS, Int
 # Rows of the device's log; what is beyond them is not judged.
 LOG_ROWS = 400000
 WEIGHT = Int(1, 1000)
-# Best-effort levels 0 to 7 stand for weights 8 to 1, here in hundreds.
-LEVEL_WEIGHTS = {100 * (8 - level): level for level in range(8)}
+# What best-effort levels 0 to 7 stand for with acfq and hbfq
+LEVEL_WEIGHTS = {25 * (8 - level): level for level in range(8)}
 WAYS = ("cgroup", "ioprio")
 # Requests in a second of the device, about, for the estimate of how long a run
 # takes as long as none was made: a SATA drive's, and others'.
@@ -41,7 +41,7 @@ def parse(text, sections, way):
         if match[1] in [one["name"] for one in found]:
             raise ValueError("each job once")
         if way == "ioprio" and int(match[2]) not in LEVEL_WEIGHTS:
-            raise ValueError("with ioprio hundreds from 100 to 800")
+            raise ValueError("with ioprio multiples of 25 from 25 to 200")
         found.append({"name": match[1], "weight": int(match[2]),
                       "alone": match[3]})
     if found and set(sections) != {one["name"] for one in found}:
@@ -131,12 +131,14 @@ def unit_of(run):
     tunables = run["tunables"]
     if run["iocost"]:
         return "model"
-    if run["scheduler"] == "acfq":
-        return {"time": "chip"}.get(tunables.get("charge"),
-                                    tunables.get("charge", "sectors"))
-    if run["scheduler"] == "hbfq" and tunables.get("mode") != "paper":
-        return "cost"
-    return "sectors"
+    if "charge" not in SCHEDULERS[run["scheduler"]]:
+        return "sectors"
+    charge = tunables.get("charge", "auto")
+    if charge == "auto":
+        charge = "time" if run["scheduler"] == "hbfq" and \
+            tunables.get("mode") != "paper" else "sectors"
+    # Time as it counts it: what it says it has charged
+    return "cost" if charge == "time" else charge
 
 
 def present(runs, optional, repo):

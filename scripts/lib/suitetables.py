@@ -130,17 +130,23 @@ SCHEDULERS = {
     "acfq": {
         "mode": words("auto paper cfq"),
         "tenant_by": words("auto cgroup task ioprio"),
-        "charge": words("time requests sectors"),
-        "anticipation": Int(0, 1), "antic_max_us": Int(0, 10**7),
-        "slice_us": Int(1, 10**9), "max_inflight": Int(0, 65535)},
+        "charge": words("auto sectors requests time"),
+        "anticipation": Int(0, 1), "antic_max_us": Int(0, 100000),
+        "slice_ms": Int(1, 1000), "max_inflight": Int(1, 65535),
+        "window_depth": Int(0, 1024), "shared_weight": Int(1, 1000),
+        "layout": words("right wrong none"), "inline_dispatch": Int(0, 1)},
     "hbfq": {
         "mode": words("auto paper"),
         "tenant_by": words("auto cgroup task ioprio"),
-        "default_budget_sectors": Int(1, 10**6),
-        "min_budget_sectors": Int(1, 10**6),
-        "exhausted_budget_sectors": Int(0, 10**6),
-        "max_gap_us": Int(1, 10**9), "antic_max_us": Int(0, 10**7),
-        "max_inflight": Int(0, 65535)},
+        "charge": words("auto sectors requests time"),
+        "default_budget_sectors": Int(1, 1048576),
+        "min_budget_sectors": Int(0, 1048576),
+        "exhausted_budget_sectors": Int(0, 1048576),
+        "max_gap_us": Int(1, 1000000), "slice_ms": Int(0, 10000),
+        "anticipation": Int(0, 1), "antic_max_us": Int(0, 100000),
+        "max_inflight": Int(1, 65535), "window_depth": Int(0, 1024),
+        "shared_weight": Int(1, 1000), "layout": words("right wrong none"),
+        "inline_dispatch": Int(0, 1)},
 }
 # Whose statistics are kept, and who must be there
 OURS = ("k2", "piq", "acfq", "hbfq")
@@ -182,8 +188,8 @@ TIMES = {
             "fifo_expire_async", "timeout_sync"),
     "io.cost": ("rlat", "wlat"),
     "piq": ("max_wait_ms",),
-    "acfq": ("slice_us", "antic_max_us"),
-    "hbfq": ("max_gap_us", "antic_max_us"),
+    "acfq": ("slice_ms", "antic_max_us"),
+    "hbfq": ("slice_ms", "max_gap_us", "antic_max_us"),
 }
 # Rates are divided by it.
 RATES = {"io.cost": tuple(IOCOST_MODEL)}

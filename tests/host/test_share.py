@@ -82,8 +82,8 @@ def plan(text=GOOD, form="short"):
     ("grp1:100@one", "grp1:100@two", "a workload of this suite"),
     ("grp2:200", "grp2:200 grp2:300", "each job once"),
     ("nomerges = 2", "nomerges = 2\ntenants_by = uid", "cgroup, ioprio"),
-    ("tenants = alone:100", "tenants = alone:150\ntenants_by = ioprio",
-     "hundreds from 100 to 800"),
+    ("tenants = alone:100", "tenants = alone:110\ntenants_by = ioprio",
+     "multiples of 25 from 25 to 200"),
     ("optional = acfq hbfq", "optional = bfq", "k2, piq, acfq, hbfq"),
 ])
 def test_what_is_wrong_is_said(old, new, said):
@@ -146,11 +146,11 @@ def test_what_has_no_tenants_is_as_before():
 
 
 def test_priorities():
-    text = GOOD.replace("alone:100", "alone:300\ntenants_by = ioprio")
+    text = GOOD.replace("alone:100", "alone:75\ntenants_by = ioprio")
     run = plan(text)["one.acfq.device"]
     assert run["groups"] == [] and "groups" not in suite.run_files(run)
     job = suiteplan.job_sections(run["job_text"])["alone"]
-    # Best-effort level n has weight 8 - n.
+    # Best-effort level n has weight 25 * (8 - n).
     assert (job["prioclass"], job["prio"]) == ("2", "5")
     assert "cgroup" not in job
     assert "set queue/iosched/tenant_by ioprio" in run["setup"]
@@ -164,7 +164,7 @@ def test_times_of_ours_are_scaled():
 
 @pytest.mark.parametrize("label, unit", [
     ("none", "sectors"), ("bfq", "sectors"), ("acfq", "sectors"),
-    ("cfq-time", "chip"), ("hbfq", "cost"), ("hbfq-paper", "sectors"),
+    ("cfq-time", "cost"), ("hbfq", "cost"), ("hbfq-paper", "sectors"),
     ("iocost", "model")])
 def test_unit(label, unit):
     assert suiteshare.unit_of(plan()[f"same.{label}.device"]) == unit
@@ -332,12 +332,18 @@ def test_the_guest_makes_groups_and_tells_weights(tmp_path):
     assert sorted(path.name for path in (tmp_path / "cgroup").iterdir()
                   if path.is_dir()) == ["msn", "prj", "prn"]
     assert (tmp_path / "cgroup/cgroup.subtree_control").read_text() == "+io\n"
-    # A file keeps what was written last; the kernel's keeps all.
+    # A file keeps what was written last, the kernel's keeps all, and shows
+    # numbers; so here nothing reads back.
     assert (tmp_path / "sys/queue/iosched/weights").read_text() == \
         "/prj 250\n"
     settings = (tmp_path / "out/settings").read_text()
-    assert settings == "weights/msn 100 100\nweights/prj 250 250\n"
-    assert not suitedata.settings_kept(settings)
+    assert settings == "weights/msn 100 \nweights/prj 250 \n"
+    assert len(suitedata.settings_kept(settings)) == 2
+    groups_ = dict(line.split() for line in (
+        tmp_path / "out/groups").read_text().splitlines())
+    assert {name: int(number) for name, number in groups_.items()} == {
+        path.name: path.stat().st_ino for path in (
+            tmp_path / "cgroup").iterdir() if path.is_dir()}
 
 
 # --- a run -------------------------------------------------------------------
@@ -505,28 +511,33 @@ def test_the_log_must_have_all_requests():
     assert not found["checks"]["traced"]["passed"] and not found["passed"]
     with pytest.raises(ValueError):
         evaluated(log="")
-    foreign = [(0, *row[1:4], 3 * (SIZE_MB << 11) // 4 - 8, 8)
-               if n == 5 else row for n, row in enumerate(rows)]
-    names = [one["name"] for one in plan()["same.none.device"]["tenants"]]
-    assert names[2] == "grp4"
-    assert evaluated(rows=foreign)["checks"]["traced"]["passed"]
     run = plan()["same.none.device"]
-    run["tenants"][3]["span_pct"] = [90, 100]
+    run["tenants"][3]["span_pct"] = [75.5, 100]
     checks = suitedata.evaluate(raw_files(rows), run, {"cpus": 1})["checks"]
-    assert checks["traced"]["foreign"] == 1500
+    # 164 of its 300 turns begin before that.
+    assert checks["traced"]["foreign"] == 5 * 164
     assert not checks["traced"]["passed"]
 
 
+def test_the_depth_is_the_scheduler_s_bound_where_it_has_one():
+    assert evaluated()["fairness"]["depth"] == 10
+    found = evaluated("acfq", tunables="mode auto\nmax_inflight 64\n")
+    assert found["fairness"]["depth"] == 64
+
+
 def test_what_a_scheduler_says_it_has_charged():
-    table = "tenant weight cost vtime\n" + "".join(
-        f"/grp{n} {n}00 {cost} 7\n" for n, cost in
-        ((1, 100), (2, 190), (4, 420), (5, 480))) + "/ 100 5 0\n"
-    found = evaluated("hbfq", tenants=table)["fairness"]
+    table = "".join(
+        f"tenant cgroup:{n + 70} weight {n}00 cost {cost} vtime 7\n"
+        for n, cost in ((1, 100), (2, 190), (4, 420), (5, 480))) + \
+        "tenant cgroup:1 weight 100 cost 5\ntenant all weight 100 cost 9\n"
+    groups = "".join(f"grp{n} {n + 70}\n" for n in (1, 2, 4, 5))
+    found = evaluated("hbfq", tenants=table, groups=groups)["fairness"]
     assert found["unit"] == "cost"
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.125)
     assert found["by_unit"]["cost"]["windows_by"] == "chip"
     assert found["charged"]["grp4"] == {"weight": 400, "cost": 420,
                                         "vtime": 7}
+    assert list(found["charged"]) == ["grp1", "grp2", "grp4", "grp5"]
     # Without its table: the chips' time
     found = evaluated("hbfq")["fairness"]
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.5)

@@ -92,20 +92,22 @@ groups() {
 	echo +io >$CGROUP/cgroup.subtree_control || return 1
 	while read -r name weight file; do
 		mkdir -p "$CGROUP/$name" || return 1
-	done <$WORK/groups
+		echo "$name $(stat -c %i "$CGROUP/$name")"
+	done <$WORK/groups >$OUT/groups
 }
 
 weights() {
-	local name weight file got
+	local name weight file number got
 	while read -r name weight file; do
 		case $file in
 		-)
 			continue ;;
 		weights)
 			file=$SYS/queue/iosched/weights
+			number=$(stat -c %i "$CGROUP/$name")
 			echo "/$name $weight" >"$file"
-			got=$(awk -v name="/$name" '$1 == name { print $2 }' \
-				"$file") ;;
+			got=$(awk -v number="$number" \
+				'$1 == number { print $2 }' "$file") ;;
 		*)
 			file=$CGROUP/$name/$file
 			echo "$weight" >"$file"
@@ -113,6 +115,15 @@ weights() {
 		esac
 		echo "${file##*/}/$name $weight $got"
 	done <$WORK/groups >>$OUT/settings 2>>$OUT/said
+}
+
+# What the scheduler says of each, where it does.
+tenants() {
+	local name
+	name=$(sed 's/.*\[\(.*\)\].*/\1/' $SYS/queue/scheduler)
+	[[ -e /sys/kernel/debug/$name/queues ]] || return 0
+	awk -v disk=$DISK '$1 == "disk" { on = $2 == disk }
+		on && $1 == "tenant"' "/sys/kernel/debug/$name/queues"
 }
 
 # Guest time and what the CPUs have idled, without forking.
@@ -196,6 +207,8 @@ run() {	# ID
 		exit $status
 	)
 	status=$?
+	# At once: a tenant that has nothing to do is soon forgotten.
+	[[ ! -e $WORK/groups ]] || tenants >$OUT/tenants
 	cat $DEBUG/stats >$OUT/device-stats
 	cat $DEBUG/series >$OUT/series 2>/dev/null
 	cp $SYS/stat $OUT/stat-after
@@ -206,8 +219,6 @@ run() {	# ID
 		# What it says of chips is half of it, and has a slow way to go.
 		awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6 }' \
 			$DEBUG/log >$OUT/log
-		cat /sys/kernel/debug/block/$DISK/sched/tenants >$OUT/tenants \
-			2>/dev/null
 	fi
 	dmesg -r >$OUT/dmesg
 	if [[ -e $WORK/iocost ]]; then
