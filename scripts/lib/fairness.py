@@ -207,14 +207,18 @@ def service_gap(one, other, weights, spans):
     # No interval divides what came at one moment.
     whole = numpy.append(True, numpy.append(
         moments[1:] != moments[:-1], True)[:len(moments)])
-    most = 0.0
-    for begin, end in spans:
-        low, high = (numpy.searchsorted(moments, at, side="right")
-                     for at in (begin, end))
-        part = total[low:high + 1][whole[low:high + 1]]
-        if len(part):
-            most = max(most, float(part.max() - part.min()))
-    return most
+    if not len(spans):
+        return 0.0
+    low, high = numpy.searchsorted(moments, numpy.asarray(spans, float).T,
+                                   side="right")
+    # Each span's part of total, the next one's begin between two of them.
+    cuts = numpy.stack((low, high + 1), axis=1).ravel()
+    least, most = (
+        way.reduceat(numpy.append(numpy.where(whole, total, none), none),
+                     cuts)[::2]
+        for way, none in ((numpy.minimum, numpy.inf),
+                          (numpy.maximum, -numpy.inf)))
+    return float((most - least).max())
 
 
 def allowed_gap(largest, weights, depth):

@@ -109,12 +109,11 @@ def amounts(log, who, tenants, chips, model):
     return found
 
 
-def gaps(log, who, amount, tenants, depth):
-    """[{tenants, completed, issued, outstanding, allowed}] of each pair.
+def pairs(log, who, tenants):
+    """[(a, b, spans, spans)] of each two tenants.
 
-    Differences of service, see fairness: by completions and by dispatches
-    while both have requests that wait; by completions while both have any,
-    waiting or in the device. `ratio`: of the first to what is allowed.
+    In which both have requests that wait; in which both have any, waiting or
+    in the device. Only pairs that ever wait together.
     """
     spans, whole = [], []
     for number, one in enumerate(tenants):
@@ -128,34 +127,50 @@ def gaps(log, who, amount, tenants, depth):
     for a in range(len(tenants)):
         for b in range(a + 1, len(tenants)):
             common = fairness.both(spans[a], spans[b])
-            if not common:
-                continue
-            weights = [tenants[n]["weight"] / 100 for n in (a, b)]
-            row = {"tenants": [tenants[n]["name"] for n in (a, b)],
-                   "both_backlogged_s": sum(end - begin
-                                            for begin, end in common)}
-            for key in ("done", "issued"):
-                order = numpy.argsort(log[key], kind="stable")
-                sides = [(log[key][order][who[order] == n],
-                          amount[order][who[order] == n]) for n in (a, b)]
-                row["completed" if key == "done" else key] = \
-                    fairness.service_gap(*sides, weights, common)
-                if key == "done":
-                    row["outstanding"] = fairness.service_gap(
-                        *sides, weights, fairness.both(whole[a], whole[b]))
-            row["allowed"] = fairness.allowed_gap(
-                [float(amount[who == n].max()) for n in (a, b)], weights,
-                depth)
-            row["ratio"] = row["completed"] / row["allowed"]
-            found.append(row)
+            if common:
+                found.append((a, b, common,
+                              fairness.both(whole[a], whole[b])))
     return found
 
 
-def by_unit(unit, log, who, amount, tenants, depth):
+def gaps(log, who, amount, tenants, depth, both):
+    """[{tenants, completed, issued, outstanding, allowed}] of each pair.
+
+    Differences of service, see fairness: by completions and by dispatches
+    while both have requests that wait; by completions while both have any.
+    `ratio`: of the first to what is allowed.
+    """
+    sides = {}
+    for key in ("done", "issued"):
+        order = numpy.argsort(log[key], kind="stable")
+        for n in range(len(tenants)):
+            mine = order[who[order] == n]
+            sides[key, n] = (log[key][mine], amount[mine])
+    found = []
+    for a, b, common, whole in both:
+        weights = [tenants[n]["weight"] / 100 for n in (a, b)]
+
+        def gap(key, spans, a=a, b=b, weights=weights):
+            return fairness.service_gap(sides[key, a], sides[key, b], weights,
+                                        spans)
+        row = {"tenants": [tenants[n]["name"] for n in (a, b)],
+               "both_backlogged_s": sum(end - begin for begin, end in common),
+               "completed": gap("done", common),
+               "issued": gap("issued", common),
+               "outstanding": gap("done", whole),
+               "allowed": fairness.allowed_gap(
+                   [float(sides["done", n][1].max()) for n in (a, b)],
+                   weights, depth)}
+        row["ratio"] = row["completed"] / row["allowed"]
+        found.append(row)
+    return found
+
+
+def by_unit(unit, log, who, amount, tenants, depth, both):
     """What is said of the shares in one unit."""
     weights = [one["weight"] for one in tenants]
     totals = [float(amount[who == n].sum()) for n in range(len(tenants))]
-    ours = gaps(log, who, amount, tenants, depth)
+    ours = gaps(log, who, amount, tenants, depth, both)
     return {
         "unit": unit, "received": totals,
         "shares": fairness.shares(totals), "pv": fairness.pv(weights, totals),
@@ -217,7 +232,8 @@ def evaluate(raw, run, jobs, stats, samples):
     bound = benchdata.tunables(raw.get("tunables", "")).get("max_inflight")
     depth = int(bound) if bound and re.fullmatch(r"[1-9]\d*", str(bound)) \
         else stats.get("outstanding_max", 1)
-    judged = {name: by_unit(name, log, who, amount, tenants, depth)
+    both = pairs(log, who, tenants)
+    judged = {name: by_unit(name, log, who, amount, tenants, depth, both)
               for name, amount in units_.items()} if len(who) else {}
     unit = unit_of(run)
     begin, end = (float(one(log["issued"])) if len(who) else 0.0

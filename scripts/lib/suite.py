@@ -819,7 +819,8 @@ def show(args):
             suite = suiteplan.load(name)
             print(f"{name}: {suite.title}")
             for form in suite.forms:
-                runs = suiteplan.runs(suite, form)
+                runs, _ = suiteshare.present(
+                    suiteplan.runs(suite, form), suite.optional, REPO)
                 print(f"  {form}: {len(runs)} runs, about "
                       + suitereport.minutes(total_seconds(
                           runs, Speeds(), args.vms)))
