@@ -138,7 +138,7 @@ show_tunables() {
 	local file
 	for file in "$SYS"/queue/iosched/* $SYS/queue/nr_requests; do
 		case ${file##*/} in
-		stats|inflight) ;;
+		stats|inflight|weights) ;;
 		*) [[ -r $file ]] && echo "${file##*/} $(<"$file")" ;;
 		esac
 	done
