@@ -2,8 +2,8 @@
 """What is claimed of acfq and hbfq, held against measured cells. Pure.
 
 default(): what the default modes have to do, on suite share. paper(): the
-figures of the A+CFQ and H+BFQ paper, on suite share-paper; their direction, and
-the paper's ratios beside ours. PV and inversions are in the unit that a
+figures of the A+CFQ and H+BFQ paper, on suite share-paper; their direction,
+and the paper's ratios beside ours. PV and inversions are in the unit that a
 scheduler charges in the first, in sectors in the second, as the paper measures
 bandwidth.
 """
@@ -66,11 +66,13 @@ CONFIRMED = {"pv_charged": (("pv_chip", "by chip time"),
 
 def everywhere(table, label, variant, workloads, metric, limit, text):
     """Part: a metric is at most `limit` in all of these workloads."""
-    cells, found, beside = [], {}, {}
+    cells, found, beside, few = [], {}, {}, []
     for workload in workloads:
         cell = table.get(workload, label, variant)
         value = figure(cell, metric)
         if value is None:
+            # A tenant that gets next to nothing fills no window.
+            few += [workload] if cell else []
             continue
         cells.append(cell)
         found[workload] = value
@@ -89,7 +91,8 @@ def everywhere(table, label, variant, workloads, metric, limit, text):
     return part.judge(not far, ", ".join(
         f"{name} {number(value)}" for name, value in found.items()) + "".join(
         f"; {name} {number(min(values))} to {number(max(values))}"
-        for name, values in beside.items()))
+        for name, values in beside.items()) + (
+            f"; too few requests: {', '.join(few)}" if few else ""))
 
 
 def compared(table, label, base, variant, workloads, metric, low, high, text):

@@ -112,8 +112,8 @@ def page(paper, default):
     yield "<!-- Made by scripts/share-results; change that, not this. -->"
     yield "# Shares: results"
     yield ""
-    yield "    make bench-share                        # short forms of both " \
-        "suites, then this page"
+    yield "    make bench-share                        # short forms of " \
+        "both suites, then this page"
     yield "    scripts/bench share-paper --form full   # all figures"
     yield "    scripts/bench share --form full         # all loads, both " \
         "drives"

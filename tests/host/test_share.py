@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites with tenants: plans, what runs conclude, claims; nothing is booted."""
+"""Suites with tenants: plans, conclusions, claims; nothing is booted."""
 
 import importlib
 import json
@@ -623,6 +623,15 @@ def test_a_pv_is_confirmed_by_chip_time():
     assert rows[0]["parts"][1]["ours"] == (
         "mix-111 0.02, mix-125 0.01; by chip time 0.1 to 0.2; by bytes 0.3 "
         "to 0.4; bfq 0.5 to 0.5")
+
+
+def test_a_tenant_that_fills_no_window_is_named():
+    rows = claims.evaluate("share", [
+        cell("mix-111.acfq.d", inversions_charged=0),
+        cell("mix-125.acfq.d", inversions_charged=None)])
+    part = rows[1]["parts"][1]
+    assert part["holds"] and part["ours"].endswith(
+        "too few requests: mix-125")
 
 
 def tails(**hbfq):
