@@ -342,7 +342,7 @@ def test_the_guest_makes_groups_and_tells_weights(tmp_path):
     assert (tmp_path / "sys/queue/iosched/weights").read_text() == \
         "/prj 250\n"
     settings = (tmp_path / "out/settings").read_text()
-    assert settings == "weights/msn 100 \nweights/prj 250 \n"
+    assert settings == "weights/msn\t100\t\nweights/prj\t250\t\n"
     assert len(suitedata.settings_kept(settings)) == 2
     groups_ = dict(line.split() for line in (
         tmp_path / "out/groups").read_text().splitlines())

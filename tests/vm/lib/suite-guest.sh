@@ -113,7 +113,7 @@ weights() {
 			echo "$weight" >"$file"
 			read -r _ got <"$file" ;;
 		esac
-		echo "${file##*/}/$name $weight $got"
+		printf '%s\t%s\t%s\n' "${file##*/}/$name" "$weight" "$got"
 	done <$WORK/groups >>$OUT/settings 2>>$OUT/said
 }
 
