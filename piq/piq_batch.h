@@ -65,7 +65,7 @@ static inline bool piq_admit_one(struct piq_sched *s, struct piq_item *it)
 {
 	if (!piq_join(s, it))
 		return false;
-	piq_unlink(&it->line);
+	flash_unlink(&it->line);
 	it->window = true;
 	s->inside++;
 	return true;
@@ -75,7 +75,7 @@ static inline bool piq_admit_one(struct piq_sched *s, struct piq_item *it)
 static inline void piq_admit(struct piq_sched *s)
 {
 	while (s->inside < s->tun.queue_length &&
-	       !piq_ring_empty(&s->outside)) {
+	       !flash_ring_empty(&s->outside)) {
 		if (!piq_admit_one(s, piq_of_line(s->outside.next)))
 			return;
 	}
@@ -84,7 +84,7 @@ static inline void piq_admit(struct piq_sched *s)
 /* Takes a request out of the paper's queues, whatever its state. */
 static inline void piq_batch_leave(struct piq_sched *s, struct piq_item *it)
 {
-	piq_unlink(&it->line);
+	flash_unlink(&it->line);
 	if (it->part.batch && !it->part.issued &&
 	    piq_batched(s->mode, piq_dir(it)))
 		s->stats.batched--;
@@ -133,7 +133,7 @@ static inline void piq_batch_swap(struct piq_sched *s, struct piq_item *it,
 	    piq_batched(s->mode, piq_dir(it)))
 		return;
 	/* From outside, if that is where it was. */
-	piq_unlink(&it->line);
+	flash_unlink(&it->line);
 	it->part.batch = gone->part.batch;
 	it->part.batch->first = &it->part;
 	it->part.batch->last = &it->part;
@@ -252,7 +252,7 @@ static inline void piq_batch_issue(struct piq_sched *s, struct piq_item *it)
 		return;
 	}
 	if (!it->part.batch) {
-		piq_unlink(&it->line);
+		flash_unlink(&it->line);
 		return;
 	}
 	flash_batch_unlink(&it->part);

@@ -15,6 +15,7 @@
 #include "../common/cost.h"
 #include "../common/geometry.h"
 #include "../common/occupancy.h"
+#include "../common/ring.h"
 
 /* Largest queue_length, and so the most batches that there can be. */
 #define PIQ_QUEUE_MAX	512
@@ -39,16 +40,6 @@ enum piq_kind {
 	/* Discards and the like have no place on the chips. */
 	PIQ_OTHER,
 	PIQ_NR_KINDS
-};
-
-/**
- * struct piq_link - a place in a ring
- * @prev:	the one before
- * @next:	the one behind; the ring's own link is before the first
- */
-struct piq_link {
-	struct piq_link *prev;
-	struct piq_link *next;
 };
 
 /**
@@ -78,8 +69,8 @@ struct piq_link {
  */
 struct piq_item {
 	struct flash_batch_item part;
-	struct piq_link order;
-	struct piq_link line;
+	struct flash_link order;
+	struct flash_link line;
 	u64 seq;
 	u64 base;
 	u64 arrived;
@@ -204,13 +195,13 @@ struct piq_sched {
 	u64 nth;
 	u32 demand[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
 
-	struct piq_link order[PIQ_NR_KINDS];
+	struct flash_link order[PIQ_NR_KINDS];
 	u32 waiting[PIQ_NR_KINDS];
 	u64 left[PIQ_NR_KINDS];
 	u64 last_seq;
 
-	struct piq_link line[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
-	struct piq_link wide[FLASH_NR_DIRS];
+	struct flash_link line[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
+	struct flash_link wide[FLASH_NR_DIRS];
 	struct flash_chipvec some[FLASH_NR_DIRS];
 	u32 cursor;
 	struct piq_item *reserved[FLASH_NR_DIRS * (PIQ_RESERVED + 1)];
@@ -226,7 +217,7 @@ struct piq_sched {
 	enum flash_dir before;
 	u64 until;
 	u64 others_until;
-	struct piq_link outside;
+	struct flash_link outside;
 	u32 inside;
 
 	struct piq_stats stats;
@@ -234,61 +225,35 @@ struct piq_sched {
 
 /* Rings */
 
-static inline void piq_ring_init(struct piq_link *ring)
-{
-	ring->prev = ring;
-	ring->next = ring;
-}
-
-static inline bool piq_ring_empty(const struct piq_link *ring)
-{
-	return ring->next == ring;
-}
-
-static inline void piq_link_after(struct piq_link *link, struct piq_link *at)
-{
-	link->prev = at;
-	link->next = at->next;
-	at->next->prev = link;
-	at->next = link;
-}
-
-static inline void piq_unlink(struct piq_link *link)
-{
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
-	piq_ring_init(link);
-}
-
-static inline struct piq_item *piq_of_order(struct piq_link *link)
+static inline struct piq_item *piq_of_order(struct flash_link *link)
 {
 	return (struct piq_item *)((char *)link -
 				   offsetof(struct piq_item, order));
 }
 
-static inline struct piq_item *piq_of_line(struct piq_link *link)
+static inline struct piq_item *piq_of_line(struct flash_link *link)
 {
 	return (struct piq_item *)((char *)link -
 				   offsetof(struct piq_item, line));
 }
 
 /* Into a ring by arrival: nearly always as the last one. */
-static inline void piq_line_add(struct piq_link *ring, struct piq_item *it)
+static inline void piq_line_add(struct flash_link *ring, struct piq_item *it)
 {
-	struct piq_link *at = ring->prev;
+	struct flash_link *at = ring->prev;
 
 	while (at != ring && piq_of_line(at)->seq > it->seq)
 		at = at->prev;
-	piq_link_after(&it->line, at);
+	flash_link_after(&it->line, at);
 }
 
 /* The oldest one of a kind that waits, or NULL. */
 static inline struct piq_item *piq_oldest(struct piq_sched *s,
 					  enum piq_kind kind)
 {
-	struct piq_link *ring = &s->order[kind];
+	struct flash_link *ring = &s->order[kind];
 
-	return piq_ring_empty(ring) ? NULL : piq_of_order(ring->next);
+	return flash_ring_empty(ring) ? NULL : piq_of_order(ring->next);
 }
 
 /* The oldest one of all that waits, or NULL. */

@@ -74,9 +74,9 @@ static inline void piq_pick_leave(struct piq_sched *s, struct piq_item *it)
 {
 	enum flash_dir dir = piq_dir(it);
 
-	piq_unlink(&it->line);
+	flash_unlink(&it->line);
 	if (it->chip != FLASH_NO_CHIP &&
-	    piq_ring_empty(&s->line[dir][it->chip]))
+	    flash_ring_empty(&s->line[dir][it->chip]))
 		flash_chipvec_unset(&s->some[dir], it->chip);
 }
 
@@ -172,7 +172,7 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 	if (!piq_aware(s))
 		return;
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
-		struct piq_link *ring = &s->order[dir], *link = ring->next;
+		struct flash_link *ring = &s->order[dir], *link = ring->next;
 		struct piq_item *it;
 
 		for (nth = 0; link != ring && nth < PIQ_RESERVED; nth++) {
@@ -182,7 +182,7 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 			piq_keep(s, it);
 			link = link->next;
 		}
-		if (piq_ring_empty(&s->wide[dir]))
+		if (flash_ring_empty(&s->wide[dir]))
 			continue;
 		it = piq_of_line(s->wide[dir].next);
 		/* An old one may still be behind others that are older. */
@@ -246,7 +246,7 @@ static inline struct piq_item *piq_pick_wide(struct piq_sched *s,
 					     enum flash_dir dir,
 					     const struct flash_chipvec *kept)
 {
-	struct piq_link *link = s->wide[dir].next;
+	struct flash_link *link = s->wide[dir].next;
 	u32 n;
 
 	for (n = 0; link != &s->wide[dir] && n < s->tun.scan_depth;

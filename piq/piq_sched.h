@@ -67,7 +67,7 @@ static inline void piq_describe(struct piq_item *it, enum piq_kind kind,
 static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 			   enum piq_kind kind, u64 sector, u32 sectors, u64 now)
 {
-	piq_ring_init(&it->line);
+	flash_ring_init(&it->line);
 	piq_describe(it, kind, sector, sectors);
 	it->seq = seq;
 	it->arrived = now;
@@ -83,7 +83,7 @@ static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 		piq_count_conflicts(s, it);
 		piq_demand(s, it, true);
 	}
-	piq_link_after(&it->order, s->order[kind].prev);
+	flash_link_after(&it->order, s->order[kind].prev);
 	s->waiting[kind]++;
 	piq_enqueue(s, it);
 }
@@ -91,7 +91,7 @@ static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 /* It waits no more. */
 static inline void piq_unwait(struct piq_sched *s, struct piq_item *it)
 {
-	piq_unlink(&it->order);
+	flash_unlink(&it->order);
 	s->waiting[it->kind]--;
 	s->left[it->kind]++;
 	it->queued = false;
@@ -196,7 +196,7 @@ static inline void piq_take_head(struct piq_sched *s, struct piq_item *it,
 	it->chip = FLASH_NO_CHIP;
 	it->window = false;
 	it->conflicts = false;
-	piq_ring_init(&it->line);
+	flash_ring_init(&it->line);
 	piq_vec(s, it, &it->part.vec);
 	piq_take(s, it, now);
 }
@@ -271,7 +271,7 @@ static inline void piq_grow(struct piq_sched *s, struct piq_item *it,
 static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			      struct piq_item *gone, u64 sector, u32 sectors)
 {
-	struct piq_link *before = gone->order.prev, *ahead = gone->line.prev;
+	struct flash_link *before = gone->order.prev, *ahead = gone->line.prev;
 	bool window;
 
 	if (gone->seq < it->seq)
@@ -285,14 +285,14 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 		it->base = gone->base;
 		it->arrived = gone->arrived;
 		if (before != &it->order) {
-			piq_unlink(&it->order);
-			piq_link_after(&it->order, before);
+			flash_unlink(&it->order);
+			flash_link_after(&it->order, before);
 		}
 		if (s->mode == PIQ_AUTO && it->kind != PIQ_OTHER) {
 			if (gone->chip == it->chip) {
 				/* The same line: no walk to its place. */
-				piq_unlink(&it->line);
-				piq_link_after(&it->line, ahead);
+				flash_unlink(&it->line);
+				flash_link_after(&it->line, ahead);
 			} else {
 				piq_pick_leave(s, it);
 				piq_pick_add(s, it);
@@ -301,7 +301,7 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 		/* Who is inside is older than who is outside, where age counts. */
 		if (!it->window && s->mode > PIQ_NOOP &&
 		    it->kind != PIQ_OTHER) {
-			piq_unlink(&it->line);
+			flash_unlink(&it->line);
 			piq_line_add(&s->outside, it);
 			if (window)
 				piq_admit_one(s, it);
@@ -324,8 +324,8 @@ static inline void piq_set_geometry(struct piq_sched *s)
 }
 
 /* Merges two rings by arrival: the first one of both, or NULL. */
-static inline struct piq_item *piq_first_of(struct piq_link **at,
-					    struct piq_link *rings)
+static inline struct piq_item *piq_first_of(struct flash_link **at,
+					    struct flash_link *rings)
 {
 	struct piq_item *best = NULL;
 	u32 dir, best_dir = 0;
@@ -372,7 +372,7 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 			   const struct flash_geometry *given, u64 offset,
 			   const struct piq_tunables *tun)
 {
-	struct piq_link *at[FLASH_NR_DIRS];
+	struct flash_link *at[FLASH_NR_DIRS];
 	struct piq_item *it;
 	u32 dir;
 
@@ -425,13 +425,13 @@ static inline void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 	u32 dir, chip, kind;
 
 	for (kind = 0; kind < PIQ_NR_KINDS; kind++)
-		piq_ring_init(&s->order[kind]);
+		flash_ring_init(&s->order[kind]);
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
-		piq_ring_init(&s->wide[dir]);
+		flash_ring_init(&s->wide[dir]);
 		for (chip = 0; chip < FLASH_MAX_CHIPS; chip++)
-			piq_ring_init(&s->line[dir][chip]);
+			flash_ring_init(&s->line[dir][chip]);
 	}
-	piq_ring_init(&s->outside);
+	flash_ring_init(&s->outside);
 	s->pool = pool;
 	flash_batches_init(&s->b, pool, PIQ_QUEUE_MAX);
 	s->phase = FLASH_NR_DIRS;

@@ -270,9 +270,9 @@ static void change(void)
 	dispatch();
 }
 
-static void check_ring(struct piq_link *ring, bool by_order, u32 *nr)
+static void check_ring(struct flash_link *ring, bool by_order, u32 *nr)
 {
-	struct piq_link *link;
+	struct flash_link *link;
 	u64 seq = 0;
 
 	for (link = ring->next; link != ring; link = link->next) {
@@ -329,7 +329,7 @@ static void audit(void)
 			must(on[dir][chip] == s->occ.out[dir][chip], "occupancy");
 			check_ring(&s->line[dir][chip], false, &lines);
 			must(flash_chipvec_test(&s->some[dir], chip) ==
-			     !piq_ring_empty(&s->line[dir][chip]), "some");
+			     !flash_ring_empty(&s->line[dir][chip]), "some");
 		}
 		busy += all > 0;
 		must(flash_chipvec_test(&s->occ.idle, chip) ==
@@ -351,7 +351,7 @@ static void audit(void)
 	check_ring(&s->outside, false, &lines);
 	must(s->mode == PIQ_AUTO ? lines == ranked :
 	     lines <= ranked && (s->mode != PIQ_NOOP || !lines), "lines");
-	must(piq_ring_empty(&s->outside) || s->inside >= s->tun.queue_length,
+	must(flash_ring_empty(&s->outside) || s->inside >= s->tun.queue_length,
 	     "room inside, and somebody is outside");
 	for (kind = 0; kind < PIQ_NR_KINDS; kind++)
 		check_ring(&s->order[kind], true, &order);
