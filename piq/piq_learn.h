@@ -23,7 +23,7 @@
 #ifndef PIQ_LEARN_H
 #define PIQ_LEARN_H
 
-#include "../common/climb.h"
+#include "../common/pace.h"
 #include "piq_sched.h"
 
 /* Requests of other sizes in a row after which another size is compared. */
@@ -38,10 +38,6 @@
 /* The FIFO's bound: no smaller, no larger; what none has anyway, most often. */
 #define PIQ_BOUND_START		64
 #define PIQ_BOUND_MAX		1024
-
-/* A window of the climb has at least so much time and so many ends. */
-#define PIQ_WINDOW_NS		4000000
-#define PIQ_WINDOW_ENDS		64
 
 /* Kinds of load that are told apart, and the weight of a sample in each. */
 #define PIQ_LOADS		64
@@ -60,12 +56,7 @@
  * @noted:	samples since the evidence was last forgotten, or some of it
  * @since:	requests that ended since the layout is trusted
  * @pct:	how sure the last evidence was
- * @climb:	the FIFO's bound
- * @begun:	when the window began, ns; 0: none has
- * @ends:	requests that ended in it
- * @moved:	sectors that they have read or written
- * @full:	the bound held something back in it
- * @dry:	nothing was out in it for a time
+ * @pace:	the FIFO's bound
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -76,12 +67,7 @@ struct piq_learn {
 	u32 noted;
 	u32 since;
 	u32 pct;
-	struct flash_climb climb;
-	u64 begun;
-	u32 ends;
-	u64 moved;
-	bool full;
-	bool dry;
+	struct flash_pace pace;
 };
 
 /** piq_learn_forget - the layout has changed, or is to be tested again */
@@ -91,9 +77,7 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	flash_confidence_reset(&l->conf[FLASH_WRITE]);
 	l->noted = 0;
 	l->since = 0;
-	/* What comes between the two windows of a pair is no evidence. */
-	l->begun = 0;
-	l->climb.second = false;
+	flash_pace_break(&l->pace);
 	s->trusted = false;
 	s->epoch = false;
 	s->lead = 0;
@@ -103,7 +87,7 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 {
 	memset(l, 0, sizeof(*l));
-	flash_climb_init(&l->climb, PIQ_BOUND_START, PIQ_BOUND_MAX);
+	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
 	piq_learn_forget(s, l);
 }
 
@@ -219,17 +203,7 @@ static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l
 		return ~0U;
 	if (piq_aware(s))
 		return chips > PIQ_BOUND_START ? chips : PIQ_BOUND_START;
-	return flash_climb_bound(&l->climb);
-}
-
-/* A window of the climb begins. */
-static inline void piq_window(struct piq_learn *l, u64 now)
-{
-	l->begun = now;
-	l->ends = 0;
-	l->moved = 0;
-	l->full = false;
-	l->dry = false;
+	return flash_pace_bound(&l->pace);
 }
 
 /* How long did its chips work on it? */
@@ -267,30 +241,16 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		return;
 	/* Whoever was held back is so until a request ends. */
 	if (s->out >= piq_bound(s, l, max) && piq_waiting(s))
-		l->full = true;
+		l->pace.full = true;
 	if (it->kind != PIQ_OTHER) {
-		l->moved += it->sectors;
+		l->pace.moved += it->sectors;
 		if (s->geo.nr_chips)
 			piq_learn_cost(s, it, now);
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
-	l->ends++;
-	if (s->out == 1)
-		l->dry = true;
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	if (!l->begun || max || piq_aware(s)) {
-		l->climb.second = false;
-		piq_window(l, now);
-	} else if (now - l->begun >= PIQ_WINDOW_NS &&
-		   l->ends >= PIQ_WINDOW_ENDS) {
-		/* Windows differ in length. */
-		u64 us = (now - l->begun) / 1024;
-
-		flash_climb_window(&l->climb, (l->moved << 20) / us, l->full,
-				   l->dry);
-		piq_window(l, now);
-	}
+	flash_pace_end(&l->pace, s->out == 1, !max && !piq_aware(s), now);
 }
 
 #endif /* PIQ_LEARN_H */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * pace.h - the windows in which climb.h compares bounds
+ *
+ * Pure logic, shared with the user-space unit tests. The caller's lock guards
+ * all of it.
+ *
+ * The caller tells when something ends, and when the bound held something back;
+ * a window has at least so much time and so many ends.
+ */
+#ifndef FLASH_PACE_H
+#define FLASH_PACE_H
+
+#include "climb.h"
+
+#define FLASH_PACE_NS		4000000
+#define FLASH_PACE_ENDS		64
+
+/**
+ * struct flash_pace - a bound that is looked for
+ * @climb:	the search
+ * @begun:	when the window began, ns; 0: none has
+ * @ends:	requests that ended in it
+ * @moved:	sectors that they have read or written
+ * @full:	the bound held something back in it
+ * @dry:	nothing was out in it for a time
+ */
+struct flash_pace {
+	struct flash_climb climb;
+	u64 begun;
+	u32 ends;
+	u64 moved;
+	bool full;
+	bool dry;
+};
+
+/**
+ * flash_pace_init - begin to search
+ * @p: the bound
+ * @start: the least one, at least 1
+ * @max: the largest, not below @start
+ */
+static inline void flash_pace_init(struct flash_pace *p, u32 start, u32 max)
+{
+	memset(p, 0, sizeof(*p));
+	flash_climb_init(&p->climb, start, max);
+}
+
+/** flash_pace_break - what comes between the two windows of a pair is no evidence */
+static inline void flash_pace_break(struct flash_pace *p)
+{
+	p->begun = 0;
+	p->climb.second = false;
+}
+
+/** flash_pace_bound - what holds now */
+static inline u32 flash_pace_bound(const struct flash_pace *p)
+{
+	return flash_climb_bound(&p->climb);
+}
+
+/* A window begins. */
+static inline void flash_pace_window(struct flash_pace *p, u64 now)
+{
+	p->begun = now;
+	p->ends = 0;
+	p->moved = 0;
+	p->full = false;
+	p->dry = false;
+}
+
+/**
+ * flash_pace_end - a request that counts has ended
+ * @p: the bound
+ * @last: no other one is out
+ * @rules: it is this bound that holds now
+ * @now: the time, ns
+ *
+ * Its sectors have been added to @moved.
+ */
+static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
+				  u64 now)
+{
+	p->ends++;
+	if (last)
+		p->dry = true;
+	if (!p->begun || !rules) {
+		p->climb.second = false;
+		flash_pace_window(p, now);
+	} else if (now - p->begun >= FLASH_PACE_NS &&
+		   p->ends >= FLASH_PACE_ENDS) {
+		/* Windows differ in length. */
+		u64 us = (now - p->begun) / 1024;
+
+		flash_climb_window(&p->climb, (p->moved << 20) / us, p->full,
+				   p->dry);
+		flash_pace_window(p, now);
+	}
+}
+
+#endif /* FLASH_PACE_H */
