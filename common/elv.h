@@ -17,6 +17,7 @@
 
 #include "attrs.h"
 #include "compat.h"
+#include "pure.h"
 #include "rqstore.h"
 #include "slot.h"
 
@@ -168,6 +169,26 @@ static inline unsigned int flash_tun(const struct flash_queue *fq,
 				     unsigned int idx)
 {
 	return READ_ONCE(fq->disk->val[idx]);
+}
+
+/**
+ * flash_dir_of - what a request does to chips
+ * @rq: the request
+ *
+ * Return: FLASH_NR_DIRS if it moves no data: a discard, for instance.
+ */
+static inline enum flash_dir flash_dir_of(const struct request *rq)
+{
+	if (!blk_rq_sectors(rq))
+		return FLASH_NR_DIRS;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		return FLASH_READ;
+	case REQ_OP_WRITE:
+		return FLASH_WRITE;
+	default:
+		return FLASH_NR_DIRS;
+	}
 }
 
 /* inflight.c */

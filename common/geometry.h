@@ -311,6 +311,14 @@ static inline int flash_geometry_parse(const char *text,
 	return 0;
 }
 
+/** flash_layout_check - 0 if @text is a layout, else as flash_geometry_parse() */
+static inline int flash_layout_check(const char *text)
+{
+	struct flash_geometry geo = { .generation = 0 };
+
+	return flash_geometry_parse(text, &geo);
+}
+
 /**
  * flash_geometry_print - a layout in words that flash_geometry_parse() takes
  * @geo: the layout

@@ -49,7 +49,7 @@
 #define PIQ_TEXTS(X)						\
 	X(mode, piq_check_mode, "auto",				\
 	  "one of auto noop rws piq_r piq_w piq")		\
-	X(layout, piq_check_layout, "none",			\
+	X(layout, flash_layout_check, "none",			\
 	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
 
 #define PIQ_SHOWN(X)						\
@@ -70,13 +70,6 @@ static int piq_check_mode(const char *text)
 	int mode = match_string(piq_modes, PIQ_NR_MODES, text);
 
 	return mode < 0 ? mode : 0;
-}
-
-static int piq_check_layout(const char *text)
-{
-	struct flash_geometry geo = { };
-
-	return flash_geometry_parse(text, &geo);
 }
 
 static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page);
@@ -150,16 +143,7 @@ static struct flash_rq *piq_fr(struct piq_item *it)
 
 static enum piq_kind piq_kind_of(const struct request *rq)
 {
-	if (!blk_rq_sectors(rq))
-		return PIQ_OTHER;
-	switch (req_op(rq)) {
-	case REQ_OP_READ:
-		return PIQ_READ;
-	case REQ_OP_WRITE:
-		return PIQ_WRITE;
-	default:
-		return PIQ_OTHER;
-	}
+	return (enum piq_kind)flash_dir_of(rq);
 }
 
 /* Something has happened: who goes next? */

@@ -38,7 +38,7 @@ enum piq_kind {
 	PIQ_READ = FLASH_READ,
 	PIQ_WRITE = FLASH_WRITE,
 	/* Discards and the like have no place on the chips. */
-	PIQ_OTHER,
+	PIQ_OTHER = FLASH_NR_DIRS,
 	PIQ_NR_KINDS
 };
 
