@@ -30,7 +30,7 @@ struct flash_queue;
 
 /* Most tunables and texts that one policy may have, and longest text with its 0. */
 #define FLASH_TUNABLES_MAX	24
-#define FLASH_TEXTS_MAX		2
+#define FLASH_TEXTS_MAX		3
 #define FLASH_TEXT_LEN		256
 
 /**

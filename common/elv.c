@@ -317,7 +317,10 @@ static void flash_queue_free(struct flash_queue *fq)
 	kfree(fq);
 }
 
-/* For policies that do not watch what is in flight, or have no texts. */
+/*
+ * For policies that do not watch what is in flight, merge at both ends, or have
+ * no texts.
+ */
 void __weak policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 {
 }
@@ -329,6 +332,11 @@ void __weak policy_finished(struct flash_queue *fq, struct flash_rq *fr,
 
 void __weak policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
+}
+
+bool __weak policy_front_merges(const struct flash_queue *fq)
+{
+	return true;
 }
 
 void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,

@@ -252,6 +252,14 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq);
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
 
 /**
+ * policy_front_merges - may a bio join the queued request that starts behind it?
+ * @fq: the device
+ *
+ * A policy that does not supply it says yes.
+ */
+bool policy_front_merges(const struct flash_queue *fq);
+
+/**
  * enum flash_urgency - a task's claim on the last scheduler tags
  * @FLASH_PATIENT: none
  * @FLASH_RELATED: has one, because urgent tasks may wait for it

@@ -116,6 +116,9 @@ bool flash_allow_merge(struct request_queue *q, struct request *rq,
 	 */
 	if ((rq->cmd_flags | bio->bi_opf) & REQ_POLLED)
 		return false;
+	/* Here, as the core looks at the last request that took one by itself. */
+	if (bio_end_sector(bio) == blk_rq_pos(rq) && !policy_front_merges(fq))
+		return false;
 	return flash_rq_of(rq)->class == policy_bio_class(fq, bio);
 }
 
