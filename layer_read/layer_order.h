@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * layer_order.h - what Layer_Read keeps of a device, and who waits where
+ *
+ * Pure logic, shared with the user-space unit tests: no kernel header. The
+ * caller's lock guards all of it. layer_pick.h says who goes next.
+ *
+ * Reads wait in sub-layers, each sorted and a FIFO as well; writes in one FIFO.
+ * What moves no data (discards and the like) waits among the writes.
+ *
+ * Mode paper: a drive of N chips has 2N sub-layers, as a chip has two dies; each
+ * is a range of R = capacity / 2N + 1 sectors, the last one shorter, and a
+ * request belongs to where it starts. Mode auto has those, too, if it is not
+ * known which chip holds what: on a drive that stripes pages over its chips a
+ * range is no chip. With a layout a sub-layer is a chip, that of the request's
+ * first page.
+ */
+#ifndef LAYER_ORDER_H
+#define LAYER_ORDER_H
+
+#include "../common/occupancy.h"
+#include "../common/pace.h"
+#include "../common/ring.h"
+#include "layer_heap.h"
+
+/* Sub-layers: of 128 chips, or as many chips as a layout can have */
+#define LAYER_MAX		FLASH_MAX_CHIPS
+
+/*
+ * Mode auto bounds what is in flight by pieces of 16 KiB, the paper's request.
+ * From 256 KiB on a request counts no more: it keeps all chips busy anyway.
+ */
+#define LAYER_PIECE_SECTORS	32
+#define LAYER_PIECES_MAX	16
+
+/* The bound: no smaller, no larger. */
+#define LAYER_BOUND_START	64
+#define LAYER_BOUND_MAX		1024
+
+enum layer_mode {
+	LAYER_AUTO,
+	LAYER_PAPER,
+	LAYER_NR_MODES
+};
+
+/* Which read of a sub-layer is first; the paper's section III.B. */
+enum layer_sort {
+	LAYER_SECTOR,
+	LAYER_FIFO,
+	LAYER_SMALL,
+	LAYER_BIG,
+	LAYER_NR_SORTS
+};
+
+/**
+ * struct layer_item - one request
+ * @order:	its place among all of its direction that wait, by arrival
+ * @line:	a read's place in its sub-layer, by arrival
+ * @node:	its place in what is sorted
+ * @vec:	the chips that it has taken
+ * @seq:	its place in the order of arrival
+ * @arrived:	when it was inserted, ns
+ * @sector:	its first sector
+ * @sectors:	its length
+ * @layer:	a read's sub-layer
+ * @pieces:	what it has taken of the bound
+ * @dir:	which queue it belongs to
+ * @data:	it reads or writes
+ * @queued:	it waits
+ * @out:	the driver has it
+ */
+struct layer_item {
+	struct flash_link order;
+	struct flash_link line;
+	struct layer_node node;
+	struct flash_chipvec vec;
+	u64 seq;
+	u64 arrived;
+	u64 sector;
+	u32 sectors;
+	u32 layer;
+	u32 pieces;
+	enum flash_dir dir;
+	bool data;
+	bool queued;
+	bool out;
+};
+
+/**
+ * struct layer_tunables - what the user says
+ * @chips:	the paper's N
+ * @per_layer:	reads in a row from one sub-layer
+ * @batch:	requests in a row of one direction, if the other one waits
+ * @expire:	ns after which a request has expired; 0: never
+ * @sort:	which read of a sub-layer is first
+ * @sort_writes: writes are sorted likewise, and are no FIFO
+ */
+struct layer_tunables {
+	u32 chips;
+	u32 per_layer;
+	u32 batch[FLASH_NR_DIRS];
+	u64 expire[FLASH_NR_DIRS];
+	enum layer_sort sort;
+	bool sort_writes;
+};
+
+/**
+ * struct layer_stats - counters
+ * @served:	requests that have gone, by direction
+ * @expired:	those that went because they had expired
+ * @switches:	changes of direction
+ * @moves:	times that another sub-layer had its turn
+ * @rebuilt:	times that the sub-layers were made anew
+ */
+struct layer_stats {
+	u64 served[FLASH_NR_DIRS];
+	u64 expired[FLASH_NR_DIRS];
+	u64 switches;
+	u64 moves;
+	u64 rebuilt;
+};
+
+/**
+ * struct layer_one - a sub-layer
+ * @line:	its reads, by arrival
+ * @first:	of its reads, as they are sorted; or NULL
+ * @waiting:	how many that are
+ * @served:	how many have gone
+ * @expired:	how many of these because they had expired
+ */
+struct layer_one {
+	struct flash_link line;
+	struct layer_node *first;
+	u32 waiting;
+	u64 served;
+	u64 expired;
+};
+
+/**
+ * struct layer_sched - Layer_Read on one device
+ * @mode:	see there
+ * @tun:	see there
+ * @given:	the layout that the user has set
+ * @geo:	the one that sub-layers are made by, or none; its generation is ours
+ * @offset:	sectors of the drive before the device
+ * @capacity:	of the device, sectors
+ * @nr_layers:	sub-layers
+ * @span:	sectors of one, if they are ranges
+ * @layer:	the sub-layers
+ * @some:	those with reads; a bit for each
+ * @order:	what waits, of each direction, by arrival
+ * @waiting:	how many that are
+ * @writes:	first of the writes as they are sorted, if @tun says so; or NULL
+ * @cursor:	sub-layer whose turn it is
+ * @in_layer:	reads in a row that it has had
+ * @dir:	direction whose turn it is
+ * @run:	requests in a row that it has had
+ * @by_right:	mode auto: it has its turn because the other one's run was full
+ * @occ:	what is out on each chip of the layout
+ * @out:	requests that the driver has
+ * @pieces:	what they have taken of the bound
+ * @pace:	the bound
+ * @stats:	see there
+ */
+struct layer_sched {
+	enum layer_mode mode;
+	struct layer_tunables tun;
+	struct flash_geometry given;
+	struct flash_geometry geo;
+	u64 offset;
+	u64 capacity;
+
+	u32 nr_layers;
+	u64 span;
+	struct layer_one layer[LAYER_MAX];
+	struct flash_chipvec some;
+	struct flash_link order[FLASH_NR_DIRS];
+	u32 waiting[FLASH_NR_DIRS];
+	struct layer_node *writes;
+
+	u32 cursor;
+	u32 in_layer;
+	enum flash_dir dir;
+	u32 run;
+	bool by_right;
+
+	struct flash_occupancy occ;
+	u32 out;
+	u32 pieces;
+	struct flash_pace pace;
+
+	struct layer_stats stats;
+};
+
+static inline struct layer_item *layer_of_order(struct flash_link *link)
+{
+	return (struct layer_item *)((char *)link -
+				     offsetof(struct layer_item, order));
+}
+
+static inline struct layer_item *layer_of_line(struct flash_link *link)
+{
+	return (struct layer_item *)((char *)link -
+				     offsetof(struct layer_item, line));
+}
+
+static inline struct layer_item *layer_of_node(struct layer_node *node)
+{
+	return (struct layer_item *)((char *)node -
+				     offsetof(struct layer_item, node));
+}
+
+/* The oldest one of a direction that waits, or NULL. */
+static inline struct layer_item *layer_oldest(struct layer_sched *s,
+					      enum flash_dir dir)
+{
+	struct flash_link *ring = &s->order[dir];
+
+	return flash_ring_empty(ring) ? NULL : layer_of_order(ring->next);
+}
+
+/** layer_waiting - how many requests wait */
+static inline u32 layer_waiting(const struct layer_sched *s)
+{
+	return s->waiting[FLASH_READ] + s->waiting[FLASH_WRITE];
+}
+
+/** layer_mapped - is a sub-layer a chip? */
+static inline bool layer_mapped(const struct layer_sched *s)
+{
+	return s->geo.nr_chips;
+}
+
+/**
+ * layer_index - the sub-layer of a sector
+ * @s: the device
+ * @sector: the first one of a request
+ */
+static inline u32 layer_index(const struct layer_sched *s, u64 sector)
+{
+	u64 index, pages;
+
+	if (layer_mapped(s)) {
+		flash_geometry_span(&s->geo, sector, 1, s->offset, &index,
+				    &pages);
+		return flash_chip_of(&s->geo, index);
+	}
+	index = sector / s->span;
+	/* Beyond the capacity that we know of: it may be growing. */
+	return index < s->nr_layers ? (u32)index : s->nr_layers - 1;
+}
+
+static inline u64 layer_key(const struct layer_sched *s,
+			    const struct layer_item *it)
+{
+	switch (s->tun.sort) {
+	case LAYER_SMALL:
+		return it->sectors;
+	case LAYER_BIG:
+		return ~(u64)it->sectors;
+	case LAYER_FIFO:
+		/* Then it is the tie that decides. */
+		return 0;
+	default:
+		return it->sector;
+	}
+}
+
+/* Into what is sorted, and into a sub-layer's FIFO, nearly always as its last. */
+static inline void layer_enqueue(struct layer_sched *s, struct layer_item *it)
+{
+	struct layer_one *l;
+	struct flash_link *at;
+
+	it->node.key = layer_key(s, it);
+	it->node.tie = it->seq;
+	if (it->dir == FLASH_WRITE) {
+		if (s->tun.sort_writes)
+			layer_heap_add(&s->writes, &it->node);
+		return;
+	}
+	it->layer = layer_index(s, it->sector);
+	l = &s->layer[it->layer];
+	layer_heap_add(&l->first, &it->node);
+	for (at = l->line.prev; at != &l->line; at = at->prev) {
+		if (layer_of_line(at)->seq < it->seq)
+			break;
+	}
+	flash_link_after(&it->line, at);
+	if (!l->waiting++)
+		flash_chipvec_set(&s->some, it->layer);
+}
+
+/* Out of them. */
+static inline void layer_dequeue(struct layer_sched *s, struct layer_item *it)
+{
+	struct layer_one *l = &s->layer[it->layer];
+
+	if (it->dir == FLASH_WRITE) {
+		if (s->tun.sort_writes)
+			layer_heap_del(&s->writes, &it->node);
+		return;
+	}
+	layer_heap_del(&l->first, &it->node);
+	flash_unlink(&it->line);
+	if (!--l->waiting)
+		flash_chipvec_unset(&s->some, it->layer);
+}
+
+/**
+ * layer_add - a request arrives
+ * @s: the device
+ * @it: its item, which belongs to no request that waits
+ * @seq: its place in the order of arrival
+ * @dir: what it does; FLASH_NR_DIRS: no data
+ * @sector: its first sector
+ * @sectors: its length
+ * @now: the time, ns
+ */
+static inline void layer_add(struct layer_sched *s, struct layer_item *it,
+			     u64 seq, enum flash_dir dir, u64 sector,
+			     u32 sectors, u64 now)
+{
+	it->data = dir != FLASH_NR_DIRS;
+	it->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	it->seq = seq;
+	it->arrived = now;
+	it->sector = sector;
+	it->sectors = sectors;
+	it->queued = true;
+	flash_link_after(&it->order, s->order[it->dir].prev);
+	s->waiting[it->dir]++;
+	layer_enqueue(s, it);
+}
+
+/* It waits no more. */
+static inline void layer_leave(struct layer_sched *s, struct layer_item *it)
+{
+	layer_dequeue(s, it);
+	flash_unlink(&it->order);
+	s->waiting[it->dir]--;
+	it->queued = false;
+}
+
+/**
+ * layer_grow - a request that waits has taken a neighbour
+ * @s: the device
+ * @it: the request
+ * @sector: where it starts now, perhaps in another sub-layer
+ * @sectors: its length now
+ */
+static inline void layer_grow(struct layer_sched *s, struct layer_item *it,
+			      u64 sector, u32 sectors)
+{
+	layer_dequeue(s, it);
+	it->sector = sector;
+	it->sectors = sectors;
+	layer_enqueue(s, it);
+}
+
+/**
+ * layer_absorb - a request that waits has swallowed another one that waits
+ * @s: the device
+ * @it: the request; it inherits the place of @gone if that was first
+ * @gone: the other one, of the same direction
+ * @sector: where @it starts now
+ * @sectors: its length now
+ */
+static inline void layer_absorb(struct layer_sched *s, struct layer_item *it,
+				struct layer_item *gone, u64 sector,
+				u32 sectors)
+{
+	struct flash_link *before = gone->order.prev;
+
+	layer_dequeue(s, it);
+	layer_leave(s, gone);
+	if (gone->seq < it->seq) {
+		it->seq = gone->seq;
+		it->arrived = gone->arrived;
+		flash_unlink(&it->order);
+		flash_link_after(&it->order, before);
+	}
+	it->sector = sector;
+	it->sectors = sectors;
+	layer_enqueue(s, it);
+}
+
+/* The sub-layers, empty. */
+static inline void layer_make(struct layer_sched *s)
+{
+	u32 generation = s->geo.generation, n;
+
+	s->geo = s->given;
+	/* The paper's drive is divided into ranges, whatever is known of it. */
+	if (s->mode == LAYER_PAPER)
+		s->geo.nr_chips = 0;
+	s->geo.generation = generation + 1;
+	flash_occupancy_set(&s->occ, &s->geo, 1);
+
+	s->nr_layers = s->geo.nr_chips ? s->geo.nr_chips : 2 * s->tun.chips;
+	s->span = s->capacity / (2 * s->tun.chips) + 1;
+	memset(&s->some, 0, sizeof(s->some));
+	s->some.nr_chips = s->nr_layers;
+	s->some.generation = s->geo.generation;
+	for (n = 0; n < LAYER_MAX; n++) {
+		flash_ring_init(&s->layer[n].line);
+		s->layer[n].first = NULL;
+		s->layer[n].waiting = 0;
+	}
+	s->writes = NULL;
+	if (s->cursor >= s->nr_layers)
+		s->cursor = 0;
+	s->in_layer = 0;
+	s->stats.rebuilt++;
+}
+
+/**
+ * layer_set - change anything that the user can set, or the capacity, at any time
+ * @s: the device
+ * @mode: the mode
+ * @given: the layout
+ * @offset: sectors of the drive before the device
+ * @capacity: of the device, sectors
+ * @tun: the tunables
+ *
+ * What waits is sorted anew; what is out keeps the chips that it has taken.
+ */
+static inline void layer_set(struct layer_sched *s, enum layer_mode mode,
+			     const struct flash_geometry *given, u64 offset,
+			     u64 capacity, const struct layer_tunables *tun)
+{
+	struct flash_link *link;
+	u32 dir;
+
+	if (mode != s->mode) {
+		s->run = 0;
+		s->by_right = false;
+		flash_pace_break(&s->pace);
+	}
+	s->mode = mode;
+	s->given = *given;
+	s->offset = offset;
+	s->capacity = capacity;
+	s->tun = *tun;
+	layer_make(s);
+	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+		for (link = s->order[dir].next; link != &s->order[dir];
+		     link = link->next)
+			layer_enqueue(s, layer_of_order(link));
+	}
+}
+
+/**
+ * layer_init - nothing waits, nothing is out
+ * @s: the device, all zeroes
+ * @tun: any tunables that are legal
+ *
+ * Mode auto without a layout or a capacity; layer_set() changes that.
+ */
+static inline void layer_init(struct layer_sched *s,
+			      const struct layer_tunables *tun)
+{
+	static const struct flash_geometry none;
+
+	flash_ring_init(&s->order[FLASH_READ]);
+	flash_ring_init(&s->order[FLASH_WRITE]);
+	flash_pace_init(&s->pace, LAYER_BOUND_START, LAYER_BOUND_MAX);
+	s->dir = FLASH_READ;
+	layer_set(s, LAYER_AUTO, &none, 0, 0, tun);
+	s->stats.rebuilt = 0;
+}
+
+#endif /* LAYER_ORDER_H */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * layer_pick.h - who goes next, and how many may be in the device
+ *
+ * Pure logic, shared with the user-space unit tests: no kernel header. The
+ * caller's lock guards all of it.
+ *
+ *   layer_add() -> layer_next() -> layer_take() -> layer_give()
+ *
+ * Directions have turns. A turn ends when nothing of its direction waits, or
+ * when it has had batch_read or batch_write requests in a row and the other
+ * direction waits; if that does not, it goes on and the count begins anew.
+ *
+ * Reads: sub-layers have turns, round and round, of per_layer reads at most;
+ * empty ones are left out. Whose turn it is, and how much of it is over, stays
+ * while writes have theirs. The first of a sub-layer as it is sorted goes.
+ *
+ * Mode paper: before each read the oldest one of the sub-layer is looked at, and
+ * goes if it has expired. One that expires elsewhere waits until its sub-layer
+ * has its turn. So with L sub-layers a read that is the oldest of its own goes
+ * at the latest after (L - 1) * per_layer other reads, and the writes between
+ * them: batch_write for each batch_read. Writes have no deadline, and need none:
+ * at most batch_read reads go between two of them.
+ *
+ * Mode auto: the oldest request of all is looked at, by deadline. Reads go
+ * before writes, unless a write has expired, and before any expired read.
+ * A direction that has its turn because the other one's batch was full keeps it
+ * until its own is, whatever has expired: else one that has more to do than the
+ * device can would never let the other one have a turn. So an expired request
+ * goes at the latest after those of its direction that have expired before it,
+ * and the turns between them.
+ * If sub-layers are chips, one whose chip has nothing to do goes before one whose
+ * chip has.
+ *
+ * In both modes, while reads wait at most batch_write writes go in a row, and at
+ * most batch_read reads while writes wait. As long as anything waits, something
+ * goes, unless mode auto holds it back because enough is in the device: then
+ * something is out, whose end lets it go.
+ */
+#ifndef LAYER_PICK_H
+#define LAYER_PICK_H
+
+#include "layer_order.h"
+
+/* When a request has expired, ns; 0: never. */
+static inline u64 layer_deadline(const struct layer_sched *s,
+				 const struct layer_item *it)
+{
+	u64 expire = s->tun.expire[it->dir];
+
+	if (!expire || (s->mode == LAYER_PAPER && it->dir == FLASH_WRITE))
+		return 0;
+	return it->arrived + expire;
+}
+
+static inline bool layer_expired(const struct layer_sched *s,
+				 const struct layer_item *it, u64 now)
+{
+	u64 deadline = layer_deadline(s, it);
+
+	return deadline && now >= deadline;
+}
+
+/* The direction whose oldest request has expired before the other's, if any. */
+static inline enum flash_dir layer_due(struct layer_sched *s, u64 now)
+{
+	struct layer_item *r = layer_oldest(s, FLASH_READ);
+	struct layer_item *w = layer_oldest(s, FLASH_WRITE);
+	bool read = r && layer_expired(s, r, now);
+	bool write = w && layer_expired(s, w, now);
+
+	if (read && write)
+		return layer_deadline(s, w) < layer_deadline(s, r) ?
+		       FLASH_WRITE : FLASH_READ;
+	if (read)
+		return FLASH_READ;
+	return write ? FLASH_WRITE : FLASH_NR_DIRS;
+}
+
+static inline enum flash_dir layer_other(enum flash_dir dir)
+{
+	return dir == FLASH_READ ? FLASH_WRITE : FLASH_READ;
+}
+
+static inline void layer_switch(struct layer_sched *s, bool by_right)
+{
+	s->dir = layer_other(s->dir);
+	s->run = 0;
+	s->by_right = by_right;
+	s->stats.switches++;
+}
+
+/* Whose turn is it? Something waits. */
+static inline void layer_turn(struct layer_sched *s, u64 now)
+{
+	bool other = s->waiting[layer_other(s->dir)];
+	enum flash_dir want;
+
+	if (!s->waiting[s->dir]) {
+		layer_switch(s, false);
+	} else if (s->run >= s->tun.batch[s->dir]) {
+		if (other)
+			layer_switch(s, true);
+		else
+			s->run = 0;
+	} else if (s->mode == LAYER_AUTO && other && !s->by_right) {
+		want = layer_due(s, now) == FLASH_WRITE ? FLASH_WRITE :
+							  FLASH_READ;
+		if (want != s->dir)
+			layer_switch(s, false);
+	}
+}
+
+/* The sub-layer that has its turn; reads wait. */
+static inline struct layer_one *layer_choose(struct layer_sched *s)
+{
+	const struct flash_chipvec *from = &s->some;
+	struct flash_chipvec idle;
+	u32 i, next;
+
+	if (layer_mapped(s)) {
+		idle = s->some;
+		for (i = 0; i < flash_chipvec_words(&idle); i++)
+			idle.word[i] &= s->occ.idle.word[i];
+		if (!flash_chipvec_empty(&idle))
+			from = &idle;
+	}
+	if (!flash_chipvec_test(from, s->cursor) ||
+	    s->in_layer >= s->tun.per_layer) {
+		next = flash_chipvec_next(from, s->cursor);
+		if (next == FLASH_NO_CHIP)
+			next = flash_chipvec_first(from);
+		s->stats.moves += next != s->cursor;
+		s->cursor = next;
+		s->in_layer = 0;
+	}
+	return &s->layer[s->cursor];
+}
+
+/* The read that goes next; sets @expired if that is why. Reads wait. */
+static inline struct layer_item *layer_pick_read(struct layer_sched *s,
+						 u64 now, bool *expired)
+{
+	struct layer_item *it = layer_oldest(s, FLASH_READ);
+	struct layer_one *l;
+
+	*expired = s->mode == LAYER_AUTO && layer_expired(s, it, now);
+	if (*expired)
+		return it;
+	l = layer_choose(s);
+	s->in_layer++;
+	it = layer_of_line(l->line.next);
+	*expired = s->mode == LAYER_PAPER && layer_expired(s, it, now);
+	return *expired ? it : layer_of_node(l->first);
+}
+
+/* The write that goes next, likewise. */
+static inline struct layer_item *layer_pick_write(struct layer_sched *s,
+						  u64 now, bool *expired)
+{
+	struct layer_item *it = layer_oldest(s, FLASH_WRITE);
+
+	*expired = layer_expired(s, it, now);
+	return *expired || !s->tun.sort_writes ? it : layer_of_node(s->writes);
+}
+
+/**
+ * layer_next - take out the request that goes next
+ * @s: the device
+ * @now: the time, ns
+ *
+ * Return: the request; NULL only if none waits.
+ */
+static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
+{
+	struct layer_item *it;
+	struct layer_one *l;
+	bool expired;
+
+	if (!layer_waiting(s))
+		return NULL;
+	layer_turn(s, now);
+	it = s->dir == FLASH_READ ? layer_pick_read(s, now, &expired) :
+				    layer_pick_write(s, now, &expired);
+	layer_leave(s, it);
+	s->stats.served[it->dir]++;
+	s->stats.expired[it->dir] += expired;
+	if (it->dir == FLASH_READ) {
+		l = &s->layer[it->layer];
+		l->served++;
+		l->expired += expired;
+	}
+	s->run++;
+	/* Mode auto counts those that made others wait. */
+	if (s->mode == LAYER_AUTO && !s->waiting[layer_other(s->dir)]) {
+		s->run = 0;
+		s->by_right = false;
+	}
+	return it;
+}
+
+/**
+ * layer_held - is enough in the device?
+ * @s: the device
+ * @max: how many requests the user allows in it, which then decides; 0: it is us
+ *
+ * Never with an empty device.
+ */
+static inline bool layer_held(const struct layer_sched *s, u32 max)
+{
+	return s->mode == LAYER_AUTO && !max && s->out &&
+	       s->pieces >= flash_pace_bound(&s->pace);
+}
+
+/**
+ * layer_take - the driver gets a request that counts as in flight
+ * @s: the device
+ * @it: its item; layer_next() has returned it, or it has been in no queue
+ * @dir: what it does; FLASH_NR_DIRS: no data
+ * @sector: its first sector
+ * @sectors: its length
+ * @max: as for layer_held()
+ */
+static inline void layer_take(struct layer_sched *s, struct layer_item *it,
+			      enum flash_dir dir, u64 sector, u32 sectors,
+			      u32 max)
+{
+	it->data = dir != FLASH_NR_DIRS;
+	it->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	it->sector = sector;
+	it->sectors = sectors;
+	it->pieces = 1;
+	if (it->data && sectors > LAYER_PIECE_SECTORS)
+		it->pieces = (sectors - 1) / LAYER_PIECE_SECTORS + 1;
+	if (it->pieces > LAYER_PIECES_MAX)
+		it->pieces = LAYER_PIECES_MAX;
+	it->out = true;
+	s->out++;
+	s->pieces += it->pieces;
+	if (it->data)
+		flash_chipvec_fill(&it->vec, &s->geo, sector, sectors,
+				   s->offset);
+	else
+		flash_chipvec_clear(&it->vec, &s->geo);
+	flash_occupancy_take(&s->occ, &it->vec, it->dir);
+	if (layer_held(s, max) && layer_waiting(s))
+		s->pace.full = true;
+}
+
+/**
+ * layer_give - a request has ended, or the driver has handed it back
+ * @s: the device
+ * @it: the request, which layer_take() was called for
+ * @ended: it has ended
+ * @max: as for layer_held()
+ * @now: the time, ns
+ */
+static inline void layer_give(struct layer_sched *s, struct layer_item *it,
+			      bool ended, u32 max, u64 now)
+{
+	if (ended && s->mode == LAYER_AUTO) {
+		if (it->data)
+			s->pace.moved += it->sectors;
+		flash_pace_end(&s->pace, s->out == 1, !max, now);
+	}
+	it->out = false;
+	s->out--;
+	s->pieces -= it->pieces;
+	flash_occupancy_release(&s->occ, &it->vec, it->dir);
+}
+
+#endif /* LAYER_PICK_H */

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * layer_read.c - Layer_Read, reads in sub-layers by address
+ *
+ * L. Han, Y. Lin, W. Jia: "A New I/O Scheduler Designed for SSD through Exploring
+ * Performance Characteristics".
+ *
+ * The address range of a flash drive is divided into sub-layers, two for each of
+ * its chips. Reads wait in that of their first sector and go from one after the
+ * other, some of each, in order of address, or at once if they have waited too
+ * long; writes wait in one FIFO. Long runs of one direction keep reads and writes
+ * from getting into each other's way, and front merges are not worth their cost.
+ *
+ * Who waits where is in layer_order.h, who goes next in layer_pick.h: the paper's
+ * order, and mode auto, which is ours. Here is what connects that with the block
+ * layer.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#include "../common/elv.h"
+#include "layer_pick.h"
+
+/*
+ * chips: the paper's N; 8 is its drive.
+ * per_layer, batch_read, batch_write: the paper's.
+ * read_expire_ms: not in the paper, which is made from Deadline: as there.
+ * write_expire_ms: mode auto; as Deadline's. 0: never, as for reads.
+ * max_inflight: requests in the device; 0: none in mode paper, and as many as the
+ *	device needs in mode auto.
+ * lba_offset_sectors: where the device begins on the drive; only its place in
+ *	the layout's period matters.
+ * front_merges, sort_writes: the paper's schedulers for comparison have these.
+ * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ */
+#define LAYER_TUNABLES(X)				\
+	X(chips, 1, 128, 8)				\
+	X(per_layer, 1, 65535, 8)			\
+	X(batch_read, 1, 65535, 16)			\
+	X(batch_write, 1, 65535, 20)			\
+	X(read_expire_ms, 0, 60000, 500)		\
+	X(write_expire_ms, 0, 60000, 5000)		\
+	X(max_inflight, 0, 65535, 0)			\
+	X(lba_offset_sectors, 0, 2147483647, 0)		\
+	X(front_merges, 0, 1, 0)			\
+	X(sort_writes, 0, 1, 0)				\
+	X(inline_dispatch, 0, 1, 1)
+
+#define LAYER_TEXTS(X)						\
+	X(mode, layer_check_mode, "auto", "one of auto paper")	\
+	X(layout, flash_layout_check, "none",			\
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...") \
+	X(sort, layer_check_sort, "sector",			\
+	  "one of sector fifo small big")
+
+static const char * const layer_modes[LAYER_NR_MODES] = {
+	[LAYER_AUTO]	= "auto",
+	[LAYER_PAPER]	= "paper",
+};
+
+static const char * const layer_sorts[LAYER_NR_SORTS] = {
+	[LAYER_SECTOR]	= "sector",
+	[LAYER_FIFO]	= "fifo",
+	[LAYER_SMALL]	= "small",
+	[LAYER_BIG]	= "big",
+};
+
+static int layer_check_mode(const char *text)
+{
+	int mode = match_string(layer_modes, LAYER_NR_MODES, text);
+
+	return mode < 0 ? mode : 0;
+}
+
+static int layer_check_sort(const char *text)
+{
+	int sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
+
+	return sort < 0 ? sort : 0;
+}
+
+FLASH_DEFINE_ATTRS(LAYER_TUNABLES, LAYER_TEXTS, FLASH_NONE);
+
+static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
+/**
+ * struct layer_rq - Layer_Read's record of a request
+ * @fr: what every policy has
+ * @it: its item
+ */
+struct layer_rq {
+	struct flash_rq fr;
+	struct layer_item it;
+};
+
+/**
+ * struct layer_queue - Layer_Read on one device; all under flash_queue.lock
+ * @fq: what every policy has
+ * @s: who waits, and who goes next
+ * @mode: the mode that the user has set
+ * @sort: what the user wants sub-layers sorted by
+ * @given: the layout that the user has set
+ */
+struct layer_queue {
+	struct flash_queue fq;
+	struct layer_sched *s;
+	enum layer_mode mode;
+	enum layer_sort sort;
+	struct flash_geometry given;
+};
+
+const char policy_name[] = "layer_read";
+const size_t policy_queue_size = sizeof(struct layer_queue);
+const size_t policy_rec_size = sizeof(struct layer_rq);
+const bool policy_watches = true;
+const unsigned int policy_inline_tunable = TUN_inline_dispatch;
+
+static struct layer_queue *to_layer(struct flash_queue *fq)
+{
+	return container_of(fq, struct layer_queue, fq);
+}
+
+static struct layer_item *layer_it(struct flash_rq *fr)
+{
+	return &container_of(fr, struct layer_rq, fr)->it;
+}
+
+static struct flash_rq *layer_fr(struct layer_item *it)
+{
+	return &container_of(it, struct layer_rq, it)->fr;
+}
+
+/* Nobody tells of a change; one that is missed is seen at the next request. */
+static u64 layer_capacity(const struct flash_queue *fq)
+{
+	const struct gendisk *disk = fq->q->disk;
+
+	return disk ? data_race(get_capacity((struct gendisk *)disk)) : 0;
+}
+
+/* Whoever calls this kicks, or starts a run, after it if that lets something go. */
+static void layer_hold(struct layer_queue *lq)
+{
+	struct flash_queue *fq = &lq->fq;
+
+	flash_hold(fq, layer_held(lq->s, flash_tun(fq, TUN_max_inflight)));
+}
+
+/* Everything that the user has set is in force from here on. */
+static void layer_apply(struct layer_queue *lq)
+{
+	struct flash_queue *fq = &lq->fq;
+	unsigned int max = flash_tun(fq, TUN_max_inflight);
+	struct layer_tunables tun = {
+		.chips		= flash_tun(fq, TUN_chips),
+		.per_layer	= flash_tun(fq, TUN_per_layer),
+		.batch		= {
+			[FLASH_READ]	= flash_tun(fq, TUN_batch_read),
+			[FLASH_WRITE]	= flash_tun(fq, TUN_batch_write),
+		},
+		.expire		= {
+			[FLASH_READ]	= flash_tun(fq, TUN_read_expire_ms) *
+					  (u64)NSEC_PER_MSEC,
+			[FLASH_WRITE]	= flash_tun(fq, TUN_write_expire_ms) *
+					  (u64)NSEC_PER_MSEC,
+		},
+		.sort		= lq->sort,
+		.sort_writes	= flash_tun(fq, TUN_sort_writes),
+	};
+
+	lockdep_assert_held(&fq->lock);
+
+	layer_set(lq->s, lq->mode, &lq->given,
+		  flash_tun(fq, TUN_lba_offset_sectors), layer_capacity(fq),
+		  &tun);
+	WRITE_ONCE(fq->bound, max ? max : UINT_MAX);
+	layer_hold(lq);
+}
+
+/* The sub-layers are parts of the device, which may have grown or shrunk. */
+static void layer_look(struct layer_queue *lq)
+{
+	if (unlikely(layer_capacity(&lq->fq) != lq->s->capacity))
+		layer_apply(lq);
+}
+
+/* Texts are legal before they are stored. */
+static void layer_take_text(struct layer_queue *lq, unsigned int idx,
+			    const char *text)
+{
+	switch (idx) {
+	case TEXT_mode:
+		lq->mode = match_string(layer_modes, LAYER_NR_MODES, text);
+		break;
+	case TEXT_sort:
+		lq->sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
+		break;
+	default:
+		flash_geometry_parse(text, &lq->given);
+	}
+}
+
+int policy_init(struct flash_queue *fq)
+{
+	struct layer_queue *lq = to_layer(fq);
+	static const struct layer_tunables any = { .chips = 1 };
+	unsigned int idx;
+
+	lq->s = kvzalloc_node(sizeof(*lq->s), GFP_KERNEL, fq->q->node);
+	if (!lq->s)
+		return -ENOMEM;
+	spin_lock_irq(&fq->lock);
+	layer_init(lq->s, &any);
+	for (idx = 0; idx < NR_TEXT; idx++)
+		layer_take_text(lq, idx, fq->disk->text[idx]);
+	layer_apply(lq);
+	lq->s->stats.rebuilt = 0;
+	spin_unlock_irq(&fq->lock);
+	return 0;
+}
+
+void policy_exit(struct flash_queue *fq)
+{
+	struct layer_queue *lq = to_layer(fq);
+	const struct layer_sched *s = lq->s;
+
+	WARN_ON_ONCE(layer_waiting(s) || s->out || s->pieces || s->occ.busy);
+	kvfree(s);
+}
+
+unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+{
+	return 0;
+}
+
+unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+{
+	return 0;
+}
+
+enum flash_urgency policy_urgency(blk_opf_t opf)
+{
+	return FLASH_PATIENT;
+}
+
+bool policy_front_merges(const struct flash_queue *fq)
+{
+	return flash_tun(fq, TUN_front_merges);
+}
+
+void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct layer_queue *lq = to_layer(fq);
+	struct request *rq = fr->rq;
+
+	layer_look(lq);
+	layer_add(lq->s, layer_it(fr), fr->seq, flash_dir_of(rq),
+		  blk_rq_pos(rq), blk_rq_sectors(rq), ktime_get_ns());
+}
+
+struct flash_rq *policy_select(struct flash_queue *fq)
+{
+	struct layer_item *it = layer_next(to_layer(fq)->s, ktime_get_ns());
+
+	if (WARN_ON_ONCE(!it))
+		return NULL;
+	return layer_fr(it);
+}
+
+void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct layer_queue *lq = to_layer(fq);
+	struct request *rq = fr->rq;
+
+	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
+		   blk_rq_sectors(rq), flash_tun(fq, TUN_max_inflight));
+	layer_hold(lq);
+}
+
+void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct layer_queue *lq = to_layer(fq);
+
+	layer_give(lq->s, layer_it(fr), ended, flash_tun(fq, TUN_max_inflight),
+		   ktime_get_ns());
+	layer_hold(lq);
+}
+
+void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	layer_grow(to_layer(fq)->s, layer_it(fr), blk_rq_pos(fr->rq),
+		   blk_rq_sectors(fr->rq));
+}
+
+void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
+		   struct flash_rq *gone)
+{
+	struct layer_item *it = layer_it(fr);
+
+	layer_absorb(to_layer(fq)->s, it, layer_it(gone), blk_rq_pos(fr->rq),
+		     blk_rq_sectors(fr->rq));
+	fr->seq = it->seq;
+}
+
+void policy_tuned(struct flash_queue *fq, unsigned int idx)
+{
+	struct layer_queue *lq = to_layer(fq);
+
+	if (idx == TUN_inline_dispatch || idx == TUN_front_merges)
+		return;
+	spin_lock_irq(&fq->lock);
+	layer_apply(lq);
+	spin_unlock_irq(&fq->lock);
+	flash_resume(fq);
+}
+
+void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+		       const char *text)
+{
+	struct layer_queue *lq = to_layer(fq);
+
+	spin_lock_irq(&fq->lock);
+	layer_take_text(lq, idx, text);
+	layer_apply(lq);
+	spin_unlock_irq(&fq->lock);
+	flash_resume(fq);
+}
+
+int policy_stats(struct flash_queue *fq, char *page, int len)
+{
+	const struct layer_sched *s = to_layer(fq)->s;
+	const struct layer_stats *st = &s->stats;
+
+	len += sysfs_emit_at(page, len,
+			     "layers %u\nlayer_sectors %llu\nrebuilt %llu\n"
+			     "served_reads %llu\nserved_writes %llu\n"
+			     "expired_reads %llu\nexpired_writes %llu\n"
+			     "switches %llu\nmoves %llu\n",
+			     s->nr_layers, layer_mapped(s) ? 0 : s->span,
+			     st->rebuilt, st->served[FLASH_READ],
+			     st->served[FLASH_WRITE], st->expired[FLASH_READ],
+			     st->expired[FLASH_WRITE], st->switches, st->moves);
+	len += sysfs_emit_at(page, len, "pieces %u\npieces_bound %u\n",
+			     s->pieces, flash_pace_bound(&s->pace));
+	return len;
+}
+
+void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+{
+	const struct layer_sched *s = to_layer(fq)->s;
+	unsigned int n;
+
+	for (n = 0; n < s->nr_layers; n++)
+		seq_printf(m, "layer%u waiting %u served %llu expired %llu out %u\n",
+			   n, s->layer[n].waiting, s->layer[n].served,
+			   s->layer[n].expired, flash_occupancy_on(&s->occ, n));
+	seq_printf(m, "read queued %u\nwrite queued %u\n",
+		   s->waiting[FLASH_READ], s->waiting[FLASH_WRITE]);
+}
+
+MODULE_ALIAS("layer_read-iosched");
+MODULE_DESCRIPTION("Layer_Read I/O scheduler: reads in sub-layers by address");
+MODULE_LICENSE("GPL");

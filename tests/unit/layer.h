@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * layer.h - requests that wait under Layer_Read, and the order in which they go
+ *
+ * The headers are the module's own. Nothing is served here: who has gone is gone.
+ */
+#ifndef LAYER_MODEL_H
+#define LAYER_MODEL_H
+
+#include <string.h>
+
+#include "layer_read/layer_pick.h"
+#include "tap.h"
+
+#define MAX_RQ		20000
+
+struct dev {
+	struct layer_sched s;
+	struct layer_item it[MAX_RQ];
+	u32 nr;
+	u32 trace[MAX_RQ], nr_trace;
+	u64 now;
+};
+
+static inline struct layer_tunables layer_usual(void)
+{
+	struct layer_tunables tun = {
+		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
+		.expire = { 500000000, 5000000000 },
+	};
+
+	return tun;
+}
+
+static inline void dev_set(struct dev *d, enum layer_mode mode,
+			   const char *layout, u64 capacity,
+			   const struct layer_tunables *tun)
+{
+	struct flash_geometry geo = { 0 };
+
+	if (flash_geometry_parse(layout, &geo)) {
+		printf("Bail out! bad layout %s\n", layout);
+		exit(EXIT_FAILURE);
+	}
+	layer_set(&d->s, mode, &geo, 0, capacity, tun);
+}
+
+static inline void dev_init(struct dev *d, enum layer_mode mode,
+			    const char *layout, u64 capacity,
+			    const struct layer_tunables *tun)
+{
+	memset(d, 0, sizeof(*d));
+	d->now = 1000000;
+	layer_init(&d->s, tun);
+	dev_set(d, mode, layout, capacity, tun);
+}
+
+static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
+			 u32 sectors)
+{
+	u32 i = d->nr++;
+
+	if (i == MAX_RQ) {
+		printf("Bail out! more than %d requests\n", MAX_RQ);
+		exit(EXIT_FAILURE);
+	}
+	layer_add(&d->s, &d->it[i], i + 1, dir, sector, sectors, d->now);
+	return i;
+}
+
+/* The next one goes; MAX_RQ: none waits. */
+static inline u32 go(struct dev *d)
+{
+	struct layer_item *it = layer_next(&d->s, d->now);
+	u32 i;
+
+	if (!it)
+		return MAX_RQ;
+	i = (u32)(it - d->it);
+	d->trace[d->nr_trace++] = i;
+	return i;
+}
+
+static inline void all_go(struct dev *d)
+{
+	while (go(d) != MAX_RQ)
+		;
+}
+
+/* Those of @want, in that order: numbers of requests, -1 ends. */
+static inline void went(struct dev *d, const int *want, const char *what)
+{
+	u32 n, bad = 0, nr;
+
+	for (nr = 0; want[nr] >= 0; nr++)
+		bad += nr >= d->nr_trace || (int)d->trace[nr] != want[nr];
+	if (bad || nr != d->nr_trace) {
+		printf("# went:");
+		for (n = 0; n < d->nr_trace; n++)
+			printf(" %u", d->trace[n]);
+		printf("\n");
+	}
+	eq(bad + (nr != d->nr_trace), 0, "%s", what);
+}
+
+#define order_is(d, what, ...) \
+	went(d, (const int[]){ __VA_ARGS__, -1 }, what)
+
+#endif /* LAYER_MODEL_H */

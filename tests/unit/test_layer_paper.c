@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mode paper: sub-layers by address, turns of sub-layers and of directions,
+ * deadlines, what happens at boundaries and when the capacity changes, and how
+ * long anybody can wait.
+ */
+#include "layer.h"
+
+#define R	FLASH_READ
+#define W	FLASH_WRITE
+
+static struct dev d;
+
+static void start(u64 capacity, const struct layer_tunables *tun)
+{
+	struct layer_tunables usual = layer_usual();
+
+	dev_init(&d, LAYER_PAPER, "none", capacity, tun ? tun : &usual);
+}
+
+static void index_is(u64 sector, u32 want)
+{
+	eq(layer_index(&d.s, sector), want, "sector %llu of %llu is in layer %u",
+	   (unsigned long long)sector, (unsigned long long)d.s.capacity, want);
+}
+
+static void indexes(void)
+{
+	struct layer_tunables tun = layer_usual();
+	u64 m = 117231408, s;
+	u32 chips, bad = 0;
+
+	start(1000, NULL);
+	eq(d.s.nr_layers, 4, "two chips: four layers");
+	eq(d.s.span, 251, "1000 sectors: 251 in each");
+	index_is(0, 0);
+	index_is(250, 0);
+	index_is(251, 1);
+	index_is(501, 1);
+	index_is(502, 2);
+	index_is(752, 2);
+	index_is(753, 3);
+	index_is(999, 3);
+
+	tun.chips = 8;
+	start(m, &tun);
+	eq(d.s.span, 7326964, "the paper's drive: R");
+	index_is(7326963, 0);
+	index_is(7326964, 1);
+	index_is(m - 1, 15);
+
+	/* The last layer is short, and never beyond the last one. */
+	for (chips = 1; chips <= 128; chips++) {
+		tun.chips = chips;
+		for (m = 1; m < 3000; m += 1 + m / 7) {
+			dev_set(&d, LAYER_PAPER, "none", m, &tun);
+			bad += d.s.span * (2 * chips - 1) > m &&
+			       layer_index(&d.s, m - 1) >= 2 * chips;
+			for (s = 0; s < m; s += 1 + m / 50)
+				bad += layer_index(&d.s, s) !=
+				       s / (m / (2 * chips) + 1);
+			bad += d.s.span * d.s.nr_layers <= m - 1;
+		}
+	}
+	eq(bad, 0, "128 drives of many sizes: each sector is in its layer");
+	dev_set(&d, LAYER_PAPER, "none", 0, &tun);
+	index_is(5, 5);
+	index_is(1ULL << 40, 255);
+}
+
+/* Reads 5, 3, 9, 300, 260, then writes W1 and W2: numbers 0 to 6. */
+static void some(const struct layer_tunables *tun)
+{
+	start(1000, tun);
+	arrive(&d, R, 5, 8);
+	arrive(&d, R, 3, 8);
+	arrive(&d, R, 9, 8);
+	arrive(&d, R, 300, 8);
+	arrive(&d, R, 260, 8);
+	arrive(&d, W, 100, 8);
+	arrive(&d, W, 50, 8);
+}
+
+static void orders(void)
+{
+	struct layer_tunables tun = layer_usual();
+	u64 later;
+
+	some(NULL);
+	all_go(&d);
+	order_is(&d, "3 5 9 260 300 W1 W2", 1, 0, 2, 4, 3, 5, 6);
+	eq(d.s.stats.moves, 1, "one change of layer");
+	tun.batch[R] = 4;
+	some(&tun);
+	all_go(&d);
+	order_is(&d, "batch_read 4: 3 5 9 260 W1 W2 300", 1, 0, 2, 4, 5, 6, 3);
+	tun = layer_usual();
+	tun.per_layer = 2;
+	some(&tun);
+	all_go(&d);
+	order_is(&d, "per_layer 2: 3 5 260 300 9 W1 W2", 1, 0, 4, 3, 2, 5, 6);
+
+	/* 9 arrives first and has expired: 9 3 5 260 300 W1. */
+	start(1000, NULL);
+	arrive(&d, R, 9, 8);
+	later = d.now + 500000000;
+	d.now += 1000;
+	arrive(&d, R, 3, 8);
+	arrive(&d, R, 5, 8);
+	arrive(&d, R, 300, 8);
+	arrive(&d, R, 260, 8);
+	arrive(&d, W, 0, 8);
+	d.now = later;
+	all_go(&d);
+	order_is(&d, "9 has expired: 9 3 5 260 300 W1", 0, 1, 2, 4, 3, 5);
+	eq(d.s.stats.expired[R], 1, "one has expired");
+	eq(d.s.layer[0].expired, 1, "in layer 0");
+
+	/* A nanosecond before that it has not. */
+	start(1000, NULL);
+	arrive(&d, R, 9, 8);
+	arrive(&d, R, 3, 8);
+	d.now = later - 1;
+	all_go(&d);
+	order_is(&d, "9 has nearly expired: 3 9", 1, 0);
+
+	/* Who is not the oldest of its layer waits, expired or not. */
+	tun = layer_usual();
+	tun.expire[R] = 1000;
+	start(1000, &tun);
+	arrive(&d, R, 260, 8);
+	d.now += 500;
+	arrive(&d, R, 5, 8);
+	d.now += 600;
+	arrive(&d, R, 3, 8);
+	all_go(&d);
+	order_is(&d, "260 has expired in another layer: it waits", 2, 1, 0);
+	eq(d.s.stats.expired[R], 1, "and then goes by its deadline");
+
+	/* 0: never. */
+	tun.expire[R] = 0;
+	start(1000, &tun);
+	arrive(&d, R, 9, 8);
+	d.now += 1ULL << 50;
+	arrive(&d, R, 3, 8);
+	all_go(&d);
+	order_is(&d, "no deadline: 3 9", 1, 0);
+}
+
+static void batches(void)
+{
+	u32 i, bad = 0;
+	static const char want[] =
+		"rrrrrrrrrrrrrrrrWWWWWWWWWWWWWWWWWWWWrrrrWWWWW";
+
+	start(1000, NULL);
+	for (i = 0; i < 20; i++)
+		arrive(&d, R, i, 1);
+	for (i = 0; i < 25; i++)
+		arrive(&d, W, i, 1);
+	all_go(&d);
+	for (i = 0; i < 45; i++)
+		bad += (d.it[d.trace[i]].dir == R) != (want[i] == 'r');
+	eq(bad, 0, "20 reads, 25 writes: 16 20 4 5");
+	eq(d.s.stats.switches, 3, "three changes of direction");
+
+	/* The other direction is empty: the count begins anew. */
+	start(1000, NULL);
+	for (i = 0; i < 40; i++)
+		arrive(&d, R, i, 1);
+	for (i = 0; i < 20; i++)
+		go(&d);
+	i = arrive(&d, W, 0, 1);
+	all_go(&d);
+	eq(d.trace[32], i, "a write that comes after 20 reads waits for 12");
+
+	/* Turn and count of a layer stay while writes have theirs. */
+	start(1000, NULL);
+	for (i = 0; i < 12; i++)
+		arrive(&d, R, i, 1);
+	for (i = 0; i < 12; i++)
+		arrive(&d, R, 300 + i, 1);
+	arrive(&d, W, 0, 1);
+	all_go(&d);
+	bad = 0;
+	for (i = 0; i < 25; i++) {
+		static const u32 layer[] = { 0, 0, 0, 0, 0, 0, 0, 0,
+			1, 1, 1, 1, 1, 1, 1, 1, 9, 0, 0, 0, 0, 1, 1, 1, 1 };
+		const struct layer_item *it = &d.it[d.trace[i]];
+
+		bad += (it->dir == R ? layer_index(&d.s, it->sector) : 9) !=
+		       layer[i];
+	}
+	eq(bad, 0, "8 of layer 0, 8 of 1, the write, 4 of 0, 4 of 1");
+}
+
+/* A request that crosses a boundary belongs to where it starts. */
+static void boundaries(void)
+{
+	u32 a, b, c;
+
+	start(1000, NULL);
+	a = arrive(&d, R, 250, 8);
+	b = arrive(&d, R, 251, 8);
+	c = arrive(&d, R, 999, 1);
+	eq(d.s.layer[0].waiting, 1, "sectors 250 to 257 are in layer 0");
+	eq(d.s.layer[1].waiting, 1, "251 to 258 in layer 1");
+	eq(d.s.layer[3].waiting, 1, "the last one in the last layer");
+
+	/* At its end it stays, at its front it may move. */
+	layer_grow(&d.s, &d.it[b], 251, 16);
+	eq(d.it[b].layer, 1, "grown at its end it stays");
+	layer_grow(&d.s, &d.it[b], 243, 24);
+	eq(d.it[b].layer, 0, "grown at its front it is in layer 0");
+	eq(d.s.layer[1].waiting, 0, "and no more in layer 1");
+	all_go(&d);
+	order_is(&d, "in order of address", (int)b, (int)a, (int)c);
+
+	/* Who swallows an older one has its place, also among the old ones. */
+	start(1000, NULL);
+	a = arrive(&d, R, 600, 8);
+	b = arrive(&d, R, 260, 8);
+	d.now += 500000000;
+	c = arrive(&d, R, 252, 8);
+	arrive(&d, R, 251, 1);
+	layer_absorb(&d.s, &d.it[c], &d.it[b], 252, 16);
+	eq(d.it[c].seq, b + 1, "the place of the older one");
+	eq(layer_waiting(&d.s), 3, "which waits no more");
+	all_go(&d);
+	order_is(&d, "it has expired as the older one had", (int)c, (int)c + 1,
+		 (int)a);
+
+	/* It was in another layer. */
+	start(1000, NULL);
+	b = arrive(&d, R, 251, 8);
+	a = arrive(&d, R, 10, 8);
+	c = arrive(&d, R, 243, 8);
+	layer_absorb(&d.s, &d.it[c], &d.it[b], 243, 16);
+	eq(d.s.layer[1].waiting, 0, "layer 1 is empty");
+	eq(layer_of_line(d.s.layer[0].line.next) == &d.it[c], 1,
+	   "and it is the oldest of layer 0");
+	all_go(&d);
+	order_is(&d, "by address all the same", (int)a, (int)c);
+}
+
+static void capacity(void)
+{
+	struct layer_tunables tun = layer_usual();
+	u32 i;
+
+	start(1000, NULL);
+	for (i = 0; i < 10; i++)
+		arrive(&d, R, i * 100, 8);
+	arrive(&d, W, 0, 8);
+	eq(d.s.layer[0].waiting, 3, "0 100 200 are in layer 0");
+	for (i = 0; i < 9; i++)
+		go(&d);
+	eq(d.s.cursor, 3, "the last layer has its turn");
+	/* It has grown: all that waits is in layer 0 now. */
+	arrive(&d, R, 2000, 8);
+	dev_set(&d, LAYER_PAPER, "none", 4000, &tun);
+	eq(d.s.span, 1001, "grown to 4000: 1001 in each");
+	eq(d.s.layer[0].waiting, 1, "900 is in layer 0");
+	eq(d.s.layer[1].waiting, 1, "2000 is in layer 1");
+	eq(d.s.layer[3].waiting, 0, "nothing is left in layer 3");
+	/* It has shrunk: what is beyond is in the last layer. */
+	dev_set(&d, LAYER_PAPER, "none", 400, &tun);
+	eq(d.s.layer[3].waiting, 2, "shrunk to 400: both are in the last layer");
+	tun.chips = 1;
+	dev_set(&d, LAYER_PAPER, "none", 400, &tun);
+	eq(d.s.cursor < 2, 1, "two layers: one of them has its turn");
+	all_go(&d);
+	eq(d.nr_trace, 12, "nobody is lost");
+	eq(layer_waiting(&d.s), 0, "nobody waits");
+}
+
+static void sorts(void)
+{
+	static const struct {
+		enum layer_sort sort;
+		int want[5];
+	} sort[] = {
+		{ LAYER_SECTOR, { 1, 0, 3, 2, -1 } },
+		{ LAYER_FIFO, { 0, 1, 2, 3, -1 } },
+		{ LAYER_SMALL, { 1, 3, 0, 2, -1 } },
+		{ LAYER_BIG, { 2, 0, 3, 1, -1 } },
+	};
+	struct layer_tunables tun = layer_usual();
+	u32 i, dir, both;
+
+	for (i = 0; i < 4; i++) {
+		for (dir = 0; dir < 3; dir++) {
+			/* Reads; writes in one FIFO; writes sorted */
+			tun.sort = sort[i].sort;
+			tun.sort_writes = dir == 2;
+			start(1000, &tun);
+			both = dir ? W : R;
+			arrive(&d, (enum flash_dir)both, 20, 16);
+			arrive(&d, (enum flash_dir)both, 10, 4);
+			arrive(&d, (enum flash_dir)both, 200, 32);
+			/* As small as 1, as big as 0 */
+			arrive(&d, (enum flash_dir)both, 100, 8);
+			all_go(&d);
+			if (dir == 1)
+				order_is(&d, "writes go as they came", 0, 1, 2,
+					 3);
+			else
+				went(&d, sort[i].want, dir ? "writes, sorted" :
+				     "reads, sorted");
+		}
+	}
+	/* Sorted anew while they wait. */
+	start(1000, NULL);
+	arrive(&d, R, 20, 16);
+	arrive(&d, R, 10, 4);
+	arrive(&d, R, 200, 32);
+	tun.sort = LAYER_BIG;
+	tun.sort_writes = false;
+	dev_set(&d, LAYER_PAPER, "none", 1000, &tun);
+	all_go(&d);
+	order_is(&d, "big ones first from now on", 2, 0, 1);
+}
+
+/* Each layer and the writes have always more. How long does the last one wait? */
+static void flood(u32 chips, u32 per_layer, u32 mine)
+{
+	struct layer_tunables tun = layer_usual();
+	u32 layers = 2 * chips, n, i, old, reads = 0, writes = 0, row = 0, way = W;
+	u32 worst[FLASH_NR_DIRS] = { 0 };
+	u64 limit = (u64)(layers - 1) * per_layer;
+	bool gone = false;
+
+	tun.chips = chips;
+	tun.per_layer = per_layer;
+	tun.expire[R] = 1000;
+	start(layers * 1000 - 1, &tun);
+	/* The highest address of its layer, and its oldest read. */
+	old = arrive(&d, R, mine * 1000 + 999, 1);
+	for (n = 0; n < layers * per_layer; n++)
+		arrive(&d, R, n % layers * 1000 + n / layers, 1);
+	for (n = 0; n < 20; n++)
+		arrive(&d, W, n, 1);
+	for (n = 0; n < 3000; n++) {
+		u32 was = d.s.waiting[R] && d.s.waiting[W];
+
+		d.now++;
+		i = go(&d);
+		if (was) {
+			row = d.it[i].dir == way ? row + 1 : 1;
+			way = d.it[i].dir;
+			if (row > worst[way])
+				worst[way] = row;
+		}
+		if (i == old)
+			gone = true;
+		if (!gone && d.now > d.it[old].arrived + 1000) {
+			reads += d.it[i].dir == R;
+			writes += d.it[i].dir == W;
+		}
+		arrive(&d, d.it[i].dir, i == old ? 0 : d.it[i].sector, 1);
+	}
+	printf("# %u layers, %u each: %u reads and %u writes before it\n",
+	       layers, per_layer, reads, writes);
+	eq(gone, 1, "it goes");
+	eq(reads <= limit, 1, "at most %llu reads before an expired one",
+	   (unsigned long long)limit);
+	eq(writes <= (reads / 16 + 2) * 20, 1, "and the writes between them");
+	eq(reads + writes > 0, 1, "it had to wait");
+	eq(worst[R], 16, "16 reads in a row while writes wait");
+	eq(worst[W], 20, "20 writes in a row while reads wait");
+}
+
+int main(void)
+{
+	indexes();
+	orders();
+	batches();
+	boundaries();
+	capacity();
+	sorts();
+	flood(2, 8, 3);
+	flood(8, 8, 15);
+	flood(8, 1, 7);
+	return tap_done();
+}
