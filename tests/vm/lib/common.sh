@@ -279,7 +279,7 @@ tunables() {
 	local name text
 	TUNABLES=() TEXTS=()
 	while IFS=: read -r name text; do
-		if [[ $name =~ ^(mode|layout)$ && $text =~ \(([a-z]+)\)$ ]]; then
+		if [[ $name =~ ^(mode|layout|sort)$ && $text =~ \(([a-z]+)\)$ ]]; then
 			TEXTS+=("$name")
 			DEFAULT[$name]=${BASH_REMATCH[1]}
 			continue
@@ -303,8 +303,13 @@ text_values() {
 	ERANGE=()
 	case $1 in
 	mode)
-		GOOD=(auto noop rws piq_r piq_w piq)
+		GOOD=(auto paper)
+		[[ $SCHED != piq ]] || GOOD=(auto noop rws piq_r piq_w piq)
 		EINVAL+=(none AUTO "auto " " auto" auto2 aut piq_x "auto noop"
+			 1) ;;
+	sort)
+		GOOD=(sector fifo small big)
+		EINVAL+=(none SECTOR "sector " " fifo" sectors bi "small big"
 			 1) ;;
 	layout)
 		GOOD=(none "page=2048 chips=64" "page=4096 chips=256"

@@ -27,7 +27,7 @@ exec {HOST}>&1
 tell() { printf 'suite: %s\n' "$*" >&"$HOST"; }
 die() { tell "trouble $*"; exit 1; }
 
-for module in kyber-iosched bfq mq-deadline k2 piq acfq hbfq; do
+for module in kyber-iosched bfq mq-deadline k2 piq layer_read acfq hbfq; do
 	modprobe $module 2>/dev/null
 done
 tell "fact release $(uname -r)"

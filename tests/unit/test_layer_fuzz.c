@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything that the block layer and the user can do to Layer_Read, at random:
+ * records are used again, some requests are polled, handed back or go past the
+ * queues, they grow and merge, and everything is changed under load. A naive model
+ * that only looks through all requests says who has to go next, each time; what is
+ * kept is counted anew after each event. Arguments: steps, seed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layer_read/layer_pick.h"
+#include "tap.h"
+
+#define RECS	120
+
+enum state { FREE, WAITS, OUT, NR_STATES };
+
+struct rec {
+	struct layer_item it;
+	enum state state;
+	/* What the model knows of it */
+	u64 seq, arrived, sector;
+	u32 sectors, pieces;
+	enum flash_dir dir;	/* FLASH_NR_DIRS: no data */
+	bool chip[FLASH_MAX_CHIPS];
+};
+
+static struct {
+	struct layer_sched s;
+	struct rec rec[RECS];
+	u64 now, seq, came, went;
+	u32 max, bound;
+	bool held;
+	unsigned long long seed;
+	/* The model */
+	enum flash_dir dir;
+	u32 run, cursor, in_layer, row[FLASH_NR_DIRS];
+	bool by_right;
+} f;
+
+static u32 any(u32 n)
+{
+	return (u32)(tap_rand(&f.seed) % n);
+}
+
+static void must(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	printf("Bail out! %s; mode %d layers %u reads %u writes %u out %u, "
+	       "request %llu of %llu\n", what, f.s.mode, f.s.nr_layers,
+	       f.s.waiting[0], f.s.waiting[1], f.s.out,
+	       (unsigned long long)f.went, (unsigned long long)f.came);
+	exit(EXIT_FAILURE);
+}
+
+static struct rec *one(enum state state)
+{
+	u32 i, n = any(RECS);
+
+	for (i = 0; i < RECS; i++, n = (n + 1) % RECS) {
+		if (f.rec[n].state == state)
+			return &f.rec[n];
+	}
+	return NULL;
+}
+
+/* The naive model */
+
+static bool paper(void)
+{
+	return f.s.mode == LAYER_PAPER;
+}
+
+static bool mapped(void)
+{
+	return !paper() && f.s.given.nr_chips;
+}
+
+static u32 layers(void)
+{
+	return mapped() ? f.s.given.nr_chips : 2 * f.s.tun.chips;
+}
+
+static enum flash_dir queue_of(const struct rec *r)
+{
+	return r->dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+}
+
+static u32 chip_of(u64 page)
+{
+	u32 chip = 0, i;
+
+	for (i = 0; i < f.s.given.nr_terms; i++)
+		chip += f.s.given.term[i].mul *
+			(u32)(page / f.s.given.term[i].div %
+			      f.s.given.term[i].mod);
+	return chip;
+}
+
+static u64 page_of(u64 sector)
+{
+	return (sector + f.s.offset) * 512 >> f.s.given.page_shift;
+}
+
+static u32 layer_of(const struct rec *r)
+{
+	u64 n;
+
+	if (mapped())
+		return chip_of(page_of(r->sector));
+	n = r->sector / (f.s.capacity / (2 * f.s.tun.chips) + 1);
+	return n < layers() ? (u32)n : layers() - 1;
+}
+
+static bool waits(const struct rec *r, enum flash_dir dir)
+{
+	return r->state == WAITS && queue_of(r) == dir;
+}
+
+static bool some(enum flash_dir dir)
+{
+	u32 i;
+
+	for (i = 0; i < RECS; i++) {
+		if (waits(&f.rec[i], dir))
+			return true;
+	}
+	return false;
+}
+
+static bool in_layer(const struct rec *r, u32 layer)
+{
+	return waits(r, FLASH_READ) && layer_of(r) == layer;
+}
+
+static bool idle(u32 chip)
+{
+	u32 i;
+
+	for (i = 0; i < RECS; i++) {
+		if (f.rec[i].state == OUT && f.rec[i].chip[chip])
+			return false;
+	}
+	return true;
+}
+
+static struct rec *oldest(enum flash_dir dir, u32 layer)
+{
+	struct rec *best = NULL;
+	u32 i;
+
+	for (i = 0; i < RECS; i++) {
+		struct rec *r = &f.rec[i];
+
+		if (waits(r, dir) && (layer == LAYER_MAX || layer_of(r) == layer) &&
+		    (!best || r->seq < best->seq))
+			best = r;
+	}
+	return best;
+}
+
+static u64 sort_key(const struct rec *r)
+{
+	switch (f.s.tun.sort) {
+	case LAYER_SECTOR:
+		return r->sector;
+	case LAYER_SMALL:
+		return r->sectors;
+	case LAYER_BIG:
+		return (1ULL << 40) - r->sectors;
+	default:
+		return r->seq;
+	}
+}
+
+static struct rec *least(enum flash_dir dir, u32 layer)
+{
+	struct rec *best = NULL;
+	u32 i;
+
+	for (i = 0; i < RECS; i++) {
+		struct rec *r = &f.rec[i];
+
+		if (!waits(r, dir) || (layer != LAYER_MAX && layer_of(r) != layer))
+			continue;
+		if (!best || sort_key(r) < sort_key(best) ||
+		    (sort_key(r) == sort_key(best) && r->seq < best->seq))
+			best = r;
+	}
+	return best;
+}
+
+static bool old(const struct rec *r)
+{
+	u64 expire = r ? f.s.tun.expire[queue_of(r)] : 0;
+
+	if (!expire || (paper() && queue_of(r) == FLASH_WRITE))
+		return false;
+	return f.now - r->arrived >= expire;
+}
+
+static u64 due_at(const struct rec *r)
+{
+	return r->arrived + f.s.tun.expire[queue_of(r)];
+}
+
+static void turn_to(bool by_right)
+{
+	f.dir = !f.dir;
+	f.run = 0;
+	f.by_right = by_right;
+}
+
+static struct rec *expected(void)
+{
+	struct rec *r = oldest(FLASH_READ, LAYER_MAX);
+	struct rec *w = oldest(FLASH_WRITE, LAYER_MAX), *it;
+	bool mine, other, write_due, can[LAYER_MAX], any_idle = false;
+	u32 n, i, step;
+
+	if (!r && !w)
+		return NULL;
+	mine = f.dir == FLASH_READ ? r != NULL : w != NULL;
+	other = f.dir == FLASH_READ ? w != NULL : r != NULL;
+	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
+	if (!mine)
+		turn_to(false);
+	else if (f.run >= f.s.tun.batch[f.dir] && other)
+		turn_to(true);
+	else if (f.run >= f.s.tun.batch[f.dir])
+		f.run = 0;
+	else if (!paper() && other && !f.by_right &&
+		 write_due != (f.dir == FLASH_WRITE))
+		turn_to(false);
+	f.run++;
+	if (f.dir == FLASH_WRITE)
+		return old(w) || !f.s.tun.sort_writes ? w :
+		       least(FLASH_WRITE, LAYER_MAX);
+	if (!paper() && old(r))
+		return r;
+	n = layers();
+	for (i = 0; i < n; i++) {
+		can[i] = oldest(FLASH_READ, i);
+		any_idle = any_idle || (can[i] && mapped() && idle(i));
+	}
+	for (i = 0; i < n; i++)
+		can[i] = can[i] && (!any_idle || idle(i));
+	for (step = 0; step <= n; step++) {
+		if (can[f.cursor] && f.in_layer < f.s.tun.per_layer)
+			break;
+		f.cursor = (f.cursor + 1) % n;
+		f.in_layer = 0;
+	}
+	f.in_layer++;
+	it = oldest(FLASH_READ, f.cursor);
+	return paper() && old(it) ? it : least(FLASH_READ, f.cursor);
+}
+
+/* Counted anew. */
+static void audit(void)
+{
+	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, pieces = 0, busy = 0;
+
+	for (i = 0; i < RECS; i++) {
+		const struct rec *r = &f.rec[i];
+
+		must(r->it.queued == (r->state == WAITS), "queued");
+		must(r->it.out == (r->state == OUT), "out");
+		if (r->state == WAITS) {
+			waiting[queue_of(r)]++;
+			must(r->it.seq == r->seq && r->it.sector == r->sector &&
+			     r->it.sectors == r->sectors &&
+			     r->it.arrived == r->arrived, "what it is");
+			must(queue_of(r) == FLASH_WRITE ||
+			     r->it.layer == layer_of(r), "its sub-layer");
+		}
+		if (r->state == OUT) {
+			out++;
+			pieces += r->pieces;
+		}
+	}
+	must(!memcmp(waiting, f.s.waiting, sizeof(waiting)), "waiting");
+	must(out == f.s.out && pieces == f.s.pieces, "out or pieces");
+	must(f.s.nr_layers == layers(), "number of sub-layers");
+	for (n = 0; n < LAYER_MAX; n++) {
+		const struct layer_one *l = &f.s.layer[n];
+		const struct flash_link *link;
+		u32 nr = 0, in = 0;
+		u64 seq = 0;
+
+		for (link = l->line.next; link != &l->line; link = link->next) {
+			const struct layer_item *it =
+				layer_of_line((struct flash_link *)link);
+
+			must(link->next->prev == link, "a ring is torn");
+			must(it->seq > seq && it->layer == n, "a line");
+			seq = it->seq;
+			nr++;
+		}
+		for (i = 0; i < RECS; i++)
+			in += in_layer(&f.rec[i], n);
+		must(nr == in && nr == l->waiting, "in a sub-layer");
+		must(!l->first == !nr, "what is sorted");
+		must(flash_chipvec_test(&f.s.some, n) == !!nr, "some");
+		busy += !idle(n);
+	}
+	must(busy == f.s.occ.busy, "busy chips");
+	f.held = !paper() && !f.max && out && pieces >= flash_pace_bound(&f.s.pace);
+	must(f.held == layer_held(&f.s, f.max), "held");
+	must(!f.held || out, "held, and nothing is out");
+}
+
+/* What layer_read.c does after a request was taken. */
+static void take(struct rec *r)
+{
+	u64 page;
+
+	layer_take(&f.s, &r->it, r->dir, r->sector, r->sectors, f.max);
+	r->state = OUT;
+	r->pieces = r->dir == FLASH_NR_DIRS ? 1 : (r->sectors + 31) / 32;
+	if (r->pieces > 16)
+		r->pieces = 16;
+	memset(r->chip, 0, sizeof(r->chip));
+	if (!mapped() || r->dir == FLASH_NR_DIRS)
+		return;
+	for (page = page_of(r->sector);
+	     page <= page_of(r->sector + r->sectors - 1); page++)
+		r->chip[chip_of(page)] = true;
+}
+
+/* As much goes as may. */
+static void dispatch(u32 most)
+{
+	while (most-- && layer_waiting(&f.s) &&
+	       (!f.max || f.s.out < f.max) && !layer_held(&f.s, f.max)) {
+		bool both = f.s.waiting[0] && f.s.waiting[1];
+		struct rec *want = expected();
+		struct layer_item *it = layer_next(&f.s, f.now);
+		struct rec *r = (struct rec *)it;
+
+		must(it, "something waits, nothing goes");
+		must(r == want, "another one has to go");
+		must(f.s.cursor == f.cursor && f.s.in_layer == f.in_layer,
+		     "whose turn it is");
+		/* Nobody starves: rows of those that keep others waiting. */
+		f.row[!queue_of(r)] = 0;
+		f.row[queue_of(r)] = both ? f.row[queue_of(r)] + 1 : 0;
+		must(f.row[queue_of(r)] <= f.s.tun.batch[queue_of(r)],
+		     "too many in a row");
+		if (any(32)) {
+			take(r);
+		} else {
+			r->state = FREE;
+			f.went++;
+		}
+		if (!paper() && !some(!queue_of(r))) {
+			f.run = 0;
+			f.by_right = false;
+		}
+		audit();
+	}
+	must(!layer_waiting(&f.s) || f.s.out || !most || most == ~0U,
+	     "something waits, nothing is out");
+}
+
+static void add(struct rec *r)
+{
+	r->state = WAITS;
+	r->seq = ++f.seq;
+	r->arrived = f.now;
+	layer_add(&f.s, &r->it, r->seq, r->dir, r->sector, r->sectors, f.now);
+}
+
+static void arrive(void)
+{
+	static const u32 sizes[] = { 1, 8, 8, 8, 32, 33, 64, 500, 2048 };
+	struct rec *r = one(FREE);
+
+	if (!r)
+		return;
+	/* The record of its tag's last user, or a new one */
+	if (any(2))
+		memset(&r->it, 0, sizeof(r->it));
+	r->dir = any(12) ? (enum flash_dir)any(2) : FLASH_NR_DIRS;
+	r->sectors = sizes[any(9)];
+	/* Equal ones, boundaries, and beyond the capacity */
+	r->sector = any(3) ? any(4000) : any(4) * (f.s.span ?: 1);
+	f.came++;
+	if (any(40))
+		add(r);
+	else
+		take(r);
+}
+
+static void finish(bool ended)
+{
+	struct rec *r = one(OUT);
+
+	if (!r)
+		return;
+	layer_give(&f.s, &r->it, ended, f.max, f.now);
+	r->state = FREE;
+	if (ended || !any(4)) {
+		f.went++;
+		return;
+	}
+	if (any(2))
+		take(r);
+	else
+		add(r);
+}
+
+static void grow(void)
+{
+	struct rec *r = one(WAITS);
+	u32 more = 1 + any(64);
+
+	if (!r)
+		return;
+	if (any(2) && r->sector >= more)
+		r->sector -= more;
+	r->sectors += more;
+	layer_grow(&f.s, &r->it, r->sector, r->sectors);
+}
+
+static void absorb(void)
+{
+	struct rec *r = one(WAITS), *gone = one(WAITS);
+
+	if (!r || r == gone || queue_of(r) != queue_of(gone))
+		return;
+	if (gone->seq < r->seq) {
+		r->seq = gone->seq;
+		r->arrived = gone->arrived;
+	}
+	if (gone->sector < r->sector)
+		r->sector = gone->sector;
+	r->sectors += gone->sectors;
+	layer_absorb(&f.s, &r->it, &gone->it, r->sector, r->sectors);
+	gone->state = FREE;
+	f.went++;
+}
+
+static void change(void)
+{
+	static const char * const layouts[] = {
+		"none", "none", "page=4096 chips=1", "page=4096 chips=4",
+		"page=512 chips=200", "page=4096 terms=1:4:1,32:4:4",
+		"page=2048 chips=64",
+	};
+	struct flash_geometry geo = f.s.given;
+	struct layer_tunables tun = f.s.tun;
+	enum layer_mode mode = f.s.mode;
+	u64 capacity = f.s.capacity, offset = f.s.offset;
+
+	switch (any(7)) {
+	case 0:
+		mode = (enum layer_mode)any(LAYER_NR_MODES);
+		break;
+	case 1:
+		flash_geometry_parse(layouts[any(7)], &geo);
+		offset = any(2) ? 0 : any(100);
+		break;
+	case 2:
+		capacity = any(3) ? any(5000) : any(2);
+		break;
+	case 3:
+		tun.chips = any(3) ? 1 + any(4) : 1 + any(128);
+		break;
+	case 4:
+		tun.per_layer = 1 + any(9);
+		tun.batch[FLASH_READ] = 1 + any(17);
+		tun.batch[FLASH_WRITE] = 1 + any(21);
+		break;
+	case 5:
+		tun.expire[any(2)] = any(3) ? 1000ULL * any(3000) : 0;
+		break;
+	case 6:
+		tun.sort = (enum layer_sort)any(LAYER_NR_SORTS);
+		tun.sort_writes = any(2);
+		f.max = any(3) ? 1 + any(9) : 0;
+		break;
+	}
+	if (mode != f.s.mode) {
+		f.run = 0;
+		f.by_right = false;
+	}
+	layer_set(&f.s, mode, &geo, offset, capacity, &tun);
+	memset(f.row, 0, sizeof(f.row));
+	f.cursor = f.cursor < layers() ? f.cursor : 0;
+	f.in_layer = 0;
+}
+
+static void rest(void)
+{
+	while (layer_waiting(&f.s) || f.s.out) {
+		f.now += any(100000);
+		finish(true);
+		dispatch(~0U);
+	}
+	audit();
+	must(f.came == f.went, "somebody is lost");
+}
+
+static void fuzz(u64 steps)
+{
+	struct layer_tunables tun = {
+		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
+		.expire = { 500000, 5000000 },
+	};
+	u32 busy = 30;
+	u64 n;
+
+	f.now = 1000000;
+	f.max = 4;
+	layer_init(&f.s, &tun);
+	for (n = 0; n < steps; n++) {
+		u32 what = any(64);
+
+		if (!(n % 512))
+			busy = 15 + any(35);
+		f.now += any(64) ? any(20000) : any(2000000);
+		if (what < busy)
+			arrive();
+		else if (what < 57)
+			finish(true);
+		else if (what == 57)
+			finish(false);
+		else if (what < 60)
+			grow();
+		else if (what < 62)
+			absorb();
+		else if (!any(6))
+			change();
+		audit();
+		if (any(4) || !f.s.out)
+			dispatch(any(3) ? ~0U : 1);
+		if (!(n % 4096))
+			rest();
+	}
+	rest();
+}
+
+int main(int argc, char **argv)
+{
+	u64 steps = argc > 1 ? strtoull(argv[1], NULL, 0) : 20000;
+
+	f.seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	fuzz(steps);
+	eq(f.came, f.went, "%llu steps: each of %llu requests has gone once",
+	   (unsigned long long)steps, (unsigned long long)f.came);
+	printf("# %llu expired reads, %llu expired writes, %llu changes of direction\n",
+	       (unsigned long long)f.s.stats.expired[FLASH_READ],
+	       (unsigned long long)f.s.stats.expired[FLASH_WRITE],
+	       (unsigned long long)f.s.stats.switches);
+	return tap_done();
+}

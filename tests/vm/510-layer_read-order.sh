@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# for: layer_read
+# takes: 70 s
+# limit: 300 s
+#
+# Proves: the order of issue in mode paper, one request at a time, on a device that
+# ends nothing until all requests are there: sub-layers in turns of per_layer reads,
+# each by address, batches of reads and of writes, writes first come first served,
+# deadlines; whatever the hardware queue that a request came by.
+# The requests are those of tests/unit/test_layer_paper.c, farther apart: of two chips
+# there are four sub-layers, blocks 0 to 4096 are in the first, 4097 to 8192 in the
+# second.
+# Fails if: layer_choose() does not look at per_layer, layer_turn() not at batch, or
+# layer_pick_read() does not look at the oldest read of the sub-layer.
+
+# The first request is in the device and counts in no turn: a change of mode begins
+# them anew.
+begin() {
+	hold_add nr_hw_queues="${QUEUES:-1}"
+	sched_set "$DISK" "$SCHED"
+	tun "$DISK" chips 2
+	tun "$DISK" max_inflight 1
+	tun "$DISK" read_expire_ms 0
+	sched_new "$DISK"
+	trace_start block_rq_issue "$DISK"
+	read_one "$DISK" 0
+	await "$DISK" inflight 1
+	tun "$DISK" mode paper
+	is "layers" "$(stat_of "$DISK" layers)" 4
+	is "sectors of a layer" "$(stat_of "$DISK" layer_sectors)" 32769
+	COUNT=1
+}
+
+# arrive r|w BLOCK... - one after the other, from all processors in turn
+arrive() {
+	local way=$1 block
+	shift
+	for block; do
+		if [[ $way == r ]]; then
+			read_one "$DISK" "$block" taskset -c $((COUNT % $(cpus)))
+		else
+			dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 \
+				seek="$block" oflag=direct conv=notrunc \
+				status=none &
+			READERS+=($!)
+		fi
+		COUNT=$((COUNT + 1))
+		await "$DISK" inserted $COUNT
+	done
+}
+
+# finish WHAT WANT - all of them go; their order of issue
+finish() {
+	local got
+	is "issued while the first one is held" "$(stat_of "$DISK" dispatched)" 1
+	let_go -1
+	readers_done
+	trace_stop "$TMP/trace"
+	assert_idle "$DISK"
+	arrays "$DISK"
+	got=$(issued 8 "$TMP/trace")
+	is "order of issue, $1" "$got" "0 $2 "
+	sched_set "$DISK" none
+	flashsim_del
+}
+
+some() {
+	arrive r 50 30 90 5000 4500
+	arrive w 10000 9000
+}
+
+for QUEUES in 1 2; do
+	begin
+	some
+	is "reads that wait in layer 0" "$(arrays "$DISK" |
+		grep -c '^layer0 waiting 3 ')" 1
+	is "reads that wait in layer 1" "$(arrays "$DISK" |
+		grep -c '^layer1 waiting 2 ')" 1
+	finish "$QUEUES hardware queues" "30 50 90 4500 5000 10000 9000"
+done
+QUEUES=1
+
+begin
+tun "$DISK" batch_read 4
+some
+finish "batch_read 4" "30 50 90 4500 10000 9000 5000"
+
+begin
+tun "$DISK" per_layer 2
+some
+finish "per_layer 2" "30 50 4500 5000 90 10000 9000"
+
+begin
+tun "$DISK" sort big
+some
+finish "big ones first, all alike" "50 30 90 5000 4500 10000 9000"
+
+# All have expired: each sub-layer first come, first served.
+begin
+tun "$DISK" read_expire_ms 1
+some
+sleep 0.1
+finish "all have expired" "50 30 90 5000 4500 10000 9000"
+
+# Only the first one has.
+late=$((8000 * ${LAB_SLOW:-1}))
+((late <= 60000)) || late=60000
+begin
+tun "$DISK" read_expire_ms $late
+arrive r 90
+sleep $((late / 1000 + 1))
+arrive r 30 50 5000 4500
+arrive w 10000
+finish "90 has expired" "90 30 50 4500 5000 10000"
+
+# 20 reads of one sub-layer and 25 writes.
+begin
+reads=() writes=()
+for ((n = 1; n <= 20; n++)); do reads+=($((n * 10))); done
+for ((n = 1; n <= 25; n++)); do writes+=($((16000 - n * 10))); done
+arrive r "${reads[@]}"
+arrive w "${writes[@]}"
+finish "16 reads, 20 writes, 4 reads, 5 writes" \
+	"${reads[*]:0:16} ${writes[*]:0:20} ${reads[*]:16} ${writes[*]:20}"

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# for: layer_read
+# core: fast
+# takes: 25 s
+# limit: 240 s
+#
+# Proves: mode auto lets reads go before writes, in batches, an expired write before
+# reads, and with a layout each chip have its turn; it holds requests back when
+# enough is in the device, and then lets one go when one ends, when the mode changes
+# and when the user says how many: nothing else happens meanwhile.
+# Fails if: layer_turn() lets writes go on while reads wait, layer_deadline() is that
+# of reads only, layer_held() is not asked when a request ends, or policy_tuned()
+# does not call flash_resume().
+
+COUNT=0
+begin() {
+	hold_add
+	sched_set "$DISK" "$SCHED"
+	tun "$DISK" max_inflight 1
+	tun "$DISK" read_expire_ms 0
+	sched_new "$DISK"
+	trace_start block_rq_issue "$DISK"
+	read_one "$DISK" 0
+	await "$DISK" inflight 1
+	COUNT=1
+}
+
+# arrive r|w BLOCK... - one after the other
+arrive() {
+	local way=$1 block
+	shift
+	for block; do
+		if [[ $way == r ]]; then
+			read_one "$DISK" "$block"
+		else
+			dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 \
+				seek="$block" oflag=direct conv=notrunc \
+				status=none &
+			READERS+=($!)
+		fi
+		COUNT=$((COUNT + 1))
+		await "$DISK" inserted $COUNT
+	done
+}
+
+finish() {
+	local got
+	let_go -1
+	readers_done
+	trace_stop "$TMP/trace"
+	assert_idle "$DISK"
+	got=$(issued 8 "$TMP/trace")
+	is "order of issue, $1" "$got" "0 $2 "
+	sched_set "$DISK" none
+	flashsim_del
+}
+
+begin
+arrive w 10000 9000
+arrive r 50 30
+finish "reads first" "30 50 10000 9000"
+
+begin
+tun "$DISK" batch_read 3
+tun "$DISK" batch_write 2
+arrive w 10000 9000 8800
+arrive r 50 30 90 70 10
+finish "three reads, two writes" "10 30 50 10000 9000 70 90 8800"
+
+begin
+tun "$DISK" write_expire_ms 1
+arrive w 10000
+arrive r 50 30
+sleep 0.1
+finish "the write has expired" "10000 30 50"
+
+# Pages of 4 KiB on four chips. What is in the device is on none: it was there first.
+begin
+tun "$DISK" layout "page=4096 chips=4"
+tun "$DISK" per_layer 1
+is "layers" "$(stat_of "$DISK" layers)" 4
+arrive r 4 8 12 2 6 3
+finish "chips in turn" "4 2 3 8 6 12"
+
+# Six reads of 512 KiB: four are in the device, as 64 pieces of 16 KiB.
+hold_add max_kb=512
+sched_set "$DISK" "$SCHED"
+tun "$DISK" max_inflight 0
+sched_new "$DISK"
+for ((n = 0; n < 6; n++)); do
+	dd if="/dev/$DISK" of=/dev/null bs=512k count=1 skip=$((2 * n)) \
+		iflag=direct status=none &
+	READERS+=($!)
+done
+await "$DISK" inserted 6
+await "$DISK" inflight 4
+is "pieces" "$(stat_of "$DISK" pieces)" 64
+is "bound" "$(stat_of "$DISK" pieces_bound)" 64
+stays "$DISK" dispatched 4
+let_go 1
+await "$DISK" dispatched 5
+stays "$DISK" inflight 4
+tun "$DISK" mode paper
+await "$DISK" inflight 5
+is "finished so far" "$(stat_of "$DISK" completed)" 1
+let_go -1
+readers_done
+assert_idle "$DISK"
+
+let_go 0
+tun "$DISK" mode auto
+for ((n = 0; n < 6; n++)); do
+	dd if="/dev/$DISK" of=/dev/null bs=512k count=1 skip=$((2 * n)) \
+		iflag=direct status=none &
+	READERS+=($!)
+done
+await "$DISK" inflight 4
+await "$DISK" queued 2
+tun "$DISK" max_inflight 5
+await "$DISK" inflight 5
+let_go -1
+readers_done
+assert_idle "$DISK"
+sched_set "$DISK" none
+flashsim_del

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC2153
+# for: layer_read
+# core: yes
+# takes: 40 s
+# limit: 300 s
+#
+# Proves: all that can be set changes under verified load on two devices at once, each
+# with its own, also while schedulers are switched: nothing is lost, nothing waits for
+# nobody, each request gives back what it took, and what was set stands there. And
+# among 48 tasks that read as fast as they can, in both modes, a read of the last
+# address, a write, and a long read get through before many times as many reads as can
+# be outstanding have gone. Counted in requests, not in time.
+# Fails if: layer_give() computes the chips anew, layer_set() does not sort what waits
+# anew, policy_text_tuned() does not call flash_resume(), or layer_expired() is never
+# true and layer_turn() lets reads go on for ever.
+
+flashsim_add nr_devices=2 size_mb=32 channels=4 ways=2 page_kb=4 \
+	t_read_ns=200000 t_prog_ns=400000 nr_hw_queues=2
+disks=(flashsim0 flashsim1)
+for disk in "${disks[@]}"; do
+	soon 5 test -b "/dev/$disk" || fail "no /dev/$disk"
+	wbt_off "$disk"
+	sched_set "$disk" "$SCHED"
+done
+tunables
+seeded
+
+# change DISK - one value of one disk, drawn; sets WHAT and VALUE
+change() {
+	if ((RANDOM % 2)); then
+		WHAT=${TEXTS[RANDOM % ${#TEXTS[@]}]}
+		text_values "$WHAT"
+		VALUE=${GOOD[RANDOM % ${#GOOD[@]}]}
+	else
+		WHAT=${TUNABLES[RANDOM % ${#TUNABLES[@]}]}
+		draw "${LOW[$WHAT]}" "${HIGH[$WHAT]}"
+		((RANDOM % 2)) || draw "${LOW[$WHAT]}" $((${LOW[$WHAT]} + 1))
+		VALUE=$DRAWN
+	fi
+	tun "$1" "$WHAT" "$VALUE"
+}
+
+for disk in "${disks[@]}"; do
+	load_start "$disk" --size=1m --thread=1
+done
+declare -A value=()
+for ((n = 0; n < 200; n++)); do
+	disk=${disks[RANDOM % 2]}
+	change "$disk"
+	value[$disk.$WHAT]=$VALUE
+	if ((n % 10 == 0)); then
+		load_alive
+		for key in "${!value[@]}"; do
+			[[ $(tun "${key%%.*}" "${key#*.}") == "${value[$key]}" ]] ||
+				fail "$key is not ${value[$key]}"
+		done
+		before=$(ios "$disk")
+		# shellcheck disable=SC2317  # soon calls it
+		further() { (($(ios "$disk") > before + 5)); }
+		soon 30 further || fail "$disk stands still, mode" \
+			"$(tun "$disk" mode), layout $(tun "$disk" layout)"
+	fi
+	if ((n % 50 == 49)); then
+		sched_set "$disk" none
+		sched_set "$disk" "$SCHED"
+	fi
+done
+load_stop
+assert_idle "${disks[@]}"
+for disk in "${disks[@]}"; do
+	is "pieces of $disk" "$(stat_of "$disk" pieces)" 0
+	is "layers of $disk with something to do" "$(arrays "$disk" |
+		grep -cE '^layer.* (waiting|out) [1-9]')" 0
+	sched_set "$disk" none
+done
+flashsim_del
+
+TASKS=48 WANTED=20
+flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
+	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
+sched_set "$DISK" "$SCHED"
+for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
+	tun "$DISK" "$name" "${DEFAULT[$name]}"
+done
+tun "$DISK" max_inflight 8
+tun "$DISK" read_expire_ms 20
+sched_new "$DISK"
+fio --output="$TMP/flood" --eta=never --filename="/dev/$DISK" --direct=1 \
+	--ioengine=psync --thread=1 --bs=4k --size=32m --norandommap=1 \
+	--rw=randread --time_based=1 --runtime=3600 --name=flood \
+	--numjobs=$TASKS >/dev/null 2>&1 &
+flood=$!
+before=$(ios "$DISK")
+# shellcheck disable=SC2317  # soon calls it
+flooding() { (($(ios "$DISK") > before + 500)); }
+soon 60 flooding || fail "no flood"
+
+# lone NAME LIMIT ARGUMENTS... - while one of its requests waits, fewer reads of others
+# are issued
+lone() {
+	local name=$1 limit=$2 seen most
+	shift 2
+	trace_from 65536 "$DISK"
+	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=psync --thread=1 \
+		--number_ios=$WANTED --io_size=16m --norandommap=1 --name="$name" "$@"
+	trace_stop "$TMP/trace"
+	stats "$DISK"
+	read -r seen most < <(overtaken 65536 "$TMP/trace")
+	is "requests seen from insert to issue" "$seen" $WANTED
+	holds "$most < $limit" "reads issued while a $name waited"
+}
+# The last read is that of the highest address in the sub-layer that the flood is in:
+# of two sub-layers the first has one sector more than 32 MiB.
+for mode in paper auto; do
+	tun "$DISK" mode $mode
+	tun "$DISK" chips 1
+	lone last-read $((8 * TASKS)) --rw=randread --bs=4k --offset=32m --size=4k
+	lone write $((2 * TASKS)) --rw=randwrite --bs=4k --offset=32m --size=32m
+	lone long-read $((8 * TASKS)) --rw=randread --bs=128k --offset=32m \
+		--size=32m
+done
+kill -INT $flood
+wait $flood
+! grep -q 'error=' "$TMP/flood" || { cat "$TMP/flood"; fail "errors"; }
+assert_idle "$DISK"
+sched_set "$DISK" none
+flashsim_del
