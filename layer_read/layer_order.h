@@ -88,7 +88,7 @@ struct layer_item {
 
 /**
  * struct layer_tunables - what the user says
- * @chips:	the paper's N
+ * @chips:	the paper's N; 0: one sub-layer is all there is
  * @per_layer:	reads in a row from one sub-layer
  * @batch:	requests in a row of one direction, if the other one waits
  * @expire:	ns after which a request has expired; 0: never
@@ -388,7 +388,7 @@ static inline void layer_absorb(struct layer_sched *s, struct layer_item *it,
 /* The sub-layers, empty. */
 static inline void layer_make(struct layer_sched *s)
 {
-	u32 generation = s->geo.generation, n;
+	u32 generation = s->geo.generation, ranges, n;
 
 	s->geo = s->given;
 	/* The paper's drive is divided into ranges, whatever is known of it. */
@@ -397,8 +397,9 @@ static inline void layer_make(struct layer_sched *s)
 	s->geo.generation = generation + 1;
 	flash_occupancy_set(&s->occ, &s->geo, 1);
 
-	s->nr_layers = s->geo.nr_chips ? s->geo.nr_chips : 2 * s->tun.chips;
-	s->span = s->capacity / (2 * s->tun.chips) + 1;
+	ranges = s->tun.chips ? 2 * s->tun.chips : 1;
+	s->nr_layers = s->geo.nr_chips ? s->geo.nr_chips : ranges;
+	s->span = s->capacity / ranges + 1;
 	memset(&s->some, 0, sizeof(s->some));
 	s->some.nr_chips = s->nr_layers;
 	s->some.generation = s->geo.generation;

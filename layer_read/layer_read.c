@@ -24,7 +24,7 @@
 #include "layer_pick.h"
 
 /*
- * chips: the paper's N; 8 is its drive.
+ * chips: the paper's N; 8 is its drive. 0: no sub-layers, for comparison.
  * per_layer, batch_read, batch_write: the paper's.
  * read_expire_ms: not in the paper, which is made from Deadline: as there.
  * write_expire_ms: mode auto; as Deadline's. 0: never, as for reads.
@@ -36,7 +36,7 @@
  * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
  */
 #define LAYER_TUNABLES(X)				\
-	X(chips, 1, 128, 8)				\
+	X(chips, 0, 128, 8)				\
 	X(per_layer, 1, 65535, 8)			\
 	X(batch_read, 1, 65535, 16)			\
 	X(batch_write, 1, 65535, 20)			\

@@ -80,7 +80,9 @@ static bool mapped(void)
 
 static u32 layers(void)
 {
-	return mapped() ? f.s.given.nr_chips : 2 * f.s.tun.chips;
+	if (mapped())
+		return f.s.given.nr_chips;
+	return f.s.tun.chips ? 2 * f.s.tun.chips : 1;
 }
 
 static enum flash_dir queue_of(const struct rec *r)
@@ -110,7 +112,7 @@ static u32 layer_of(const struct rec *r)
 
 	if (mapped())
 		return chip_of(page_of(r->sector));
-	n = r->sector / (f.s.capacity / (2 * f.s.tun.chips) + 1);
+	n = r->sector / (f.s.capacity / layers() + 1);
 	return n < layers() ? (u32)n : layers() - 1;
 }
 
@@ -467,7 +469,7 @@ static void change(void)
 		capacity = any(3) ? any(5000) : any(2);
 		break;
 	case 3:
-		tun.chips = any(3) ? 1 + any(4) : 1 + any(128);
+		tun.chips = any(3) ? any(5) : 1 + any(128);
 		break;
 	case 4:
 		tun.per_layer = 1 + any(9);

@@ -309,6 +309,21 @@ static void sorts(void)
 				     "reads, sorted");
 		}
 	}
+	/* No sub-layers: all of them in one order. */
+	tun = layer_usual();
+	tun.chips = 0;
+	tun.batch[R] = 3;
+	tun.per_layer = 1;
+	tun.sort = LAYER_FIFO;
+	start(1000, &tun);
+	eq(d.s.nr_layers == 1 && layer_index(&d.s, 999) == 0, 1, "one layer");
+	for (i = 0; i < 5; i++)
+		arrive(&d, R, 900 - 200 * i, 8);
+	arrive(&d, W, 0, 8);
+	all_go(&d);
+	order_is(&d, "two FIFOs, as Deadline_fifo_3", 0, 1, 2, 5, 3, 4);
+	tun = layer_usual();
+
 	/* Sorted anew while they wait. */
 	start(1000, NULL);
 	arrive(&d, R, 20, 16);
