@@ -13,8 +13,8 @@
 # joins BLOCK QUEUED MERGED - the numbers after that read
 joins() {
 	read_one "$DISK" "$1"
-	await "$DISK" merged "$3"
 	await "$DISK" queued "$2"
+	await "$DISK" merged "$3"
 	say "ok: block $1: $2 queued, $3 merged"
 }
 
