@@ -153,6 +153,7 @@ struct layer_one {
  * @writes:	first of the writes as they are sorted, if @tun says so; or NULL
  * @cursor:	sub-layer whose turn it is
  * @in_layer:	reads in a row that it has had
+ * @passed:	mode auto: reads in a row that have passed the oldest one of all
  * @dir:	direction whose turn it is
  * @run:	requests in a row that it has had
  * @by_right:	mode auto: it has its turn because the other one's run was full
@@ -180,6 +181,7 @@ struct layer_sched {
 
 	u32 cursor;
 	u32 in_layer;
+	u32 passed;
 	enum flash_dir dir;
 	u32 run;
 	bool by_right;

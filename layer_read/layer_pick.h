@@ -30,7 +30,9 @@
  * goes at the latest after those of its direction that have expired before it,
  * and the turns between them.
  * If sub-layers are chips, one whose chip has nothing to do goes before one whose
- * chip has.
+ * chip has. Nobody waits for a deadline only because others have lower addresses or
+ * idle chips: the turn of a sub-layer begins with its oldest read, and the oldest of
+ * all goes when as many have passed it as go in a round of full turns.
  *
  * In both modes, while reads wait at most batch_write writes go in a row, and at
  * most batch_read reads while writes wait. As long as anything waits, something
@@ -147,11 +149,17 @@ static inline struct layer_item *layer_pick_read(struct layer_sched *s,
 	*expired = s->mode == LAYER_AUTO && layer_expired(s, it, now);
 	if (*expired)
 		return it;
+	if (s->mode == LAYER_AUTO &&
+	    s->passed >= s->nr_layers * s->tun.per_layer)
+		return it;
 	l = layer_choose(s);
-	s->in_layer++;
 	it = layer_of_line(l->line.next);
-	*expired = s->mode == LAYER_PAPER && layer_expired(s, it, now);
-	return *expired ? it : layer_of_node(l->first);
+	if (s->mode == LAYER_PAPER)
+		*expired = layer_expired(s, it, now);
+	if (!*expired && (s->mode == LAYER_PAPER || s->in_layer))
+		it = layer_of_node(l->first);
+	s->in_layer++;
+	return it;
 }
 
 /* The write that goes next, likewise. */
@@ -182,6 +190,9 @@ static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
 	layer_turn(s, now);
 	it = s->dir == FLASH_READ ? layer_pick_read(s, now, &expired) :
 				    layer_pick_write(s, now, &expired);
+	if (it->dir == FLASH_READ)
+		s->passed = it == layer_oldest(s, FLASH_READ) ? 0 :
+			    s->passed + 1;
 	layer_leave(s, it);
 	s->stats.served[it->dir]++;
 	s->stats.expired[it->dir] += expired;

@@ -102,6 +102,7 @@ struct layer_rq {
  * @mode: the mode that the user has set
  * @sort: what the user wants sub-layers sorted by
  * @given: the layout that the user has set
+ * @max: and how many requests may be in the device; 0: we find out
  */
 struct layer_queue {
 	struct flash_queue fq;
@@ -109,6 +110,7 @@ struct layer_queue {
 	enum layer_mode mode;
 	enum layer_sort sort;
 	struct flash_geometry given;
+	unsigned int max;
 };
 
 const char policy_name[] = "layer_read";
@@ -143,16 +145,13 @@ static u64 layer_capacity(const struct flash_queue *fq)
 /* Whoever calls this kicks, or starts a run, after it if that lets something go. */
 static void layer_hold(struct layer_queue *lq)
 {
-	struct flash_queue *fq = &lq->fq;
-
-	flash_hold(fq, layer_held(lq->s, flash_tun(fq, TUN_max_inflight)));
+	flash_hold(&lq->fq, layer_held(lq->s, lq->max));
 }
 
 /* Everything that the user has set is in force from here on. */
 static void layer_apply(struct layer_queue *lq)
 {
 	struct flash_queue *fq = &lq->fq;
-	unsigned int max = flash_tun(fq, TUN_max_inflight);
 	struct layer_tunables tun = {
 		.chips		= flash_tun(fq, TUN_chips),
 		.per_layer	= flash_tun(fq, TUN_per_layer),
@@ -175,7 +174,8 @@ static void layer_apply(struct layer_queue *lq)
 	layer_set(lq->s, lq->mode, &lq->given,
 		  flash_tun(fq, TUN_lba_offset_sectors), layer_capacity(fq),
 		  &tun);
-	WRITE_ONCE(fq->bound, max ? max : UINT_MAX);
+	lq->max = flash_tun(fq, TUN_max_inflight);
+	WRITE_ONCE(fq->bound, lq->max ? lq->max : UINT_MAX);
 	layer_hold(lq);
 }
 
@@ -275,7 +275,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	struct request *rq = fr->rq;
 
 	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
-		   blk_rq_sectors(rq), flash_tun(fq, TUN_max_inflight));
+		   blk_rq_sectors(rq), lq->max);
 	layer_hold(lq);
 }
 
@@ -283,8 +283,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct layer_queue *lq = to_layer(fq);
 
-	layer_give(lq->s, layer_it(fr), ended, flash_tun(fq, TUN_max_inflight),
-		   ktime_get_ns());
+	layer_give(lq->s, layer_it(fr), ended, lq->max, ktime_get_ns());
 	layer_hold(lq);
 }
 

@@ -168,6 +168,7 @@ static void one_expires(enum flash_dir dir, u32 limit)
 		tun.expire[dir] = 5000 + when;
 		/* Sorted, writes, too: the old one is always the last. */
 		tun.sort_writes = true;
+		tun.per_layer = 65535;
 		start("none", &tun);
 		old = arrive(&d, dir, 998, 1);
 		for (i = 0; i < 100; i++)
@@ -181,8 +182,6 @@ static void one_expires(enum flash_dir dir, u32 limit)
 			passed += d.now > d.it[old].arrived + 5000 + when;
 			/* Those of its direction are never old. */
 			arrive(&d, d.it[i].dir, d.it[i].sector, 1);
-			if (d.s.nr_layers && d.nr >= MAX_RQ - 2)
-				break;
 		}
 		eq(i, old, "it goes");
 		if (passed > worst)
@@ -191,6 +190,59 @@ static void one_expires(enum flash_dir dir, u32 limit)
 	printf("# %s: %u have passed it\n", dir == R ? "read" : "write", worst);
 	eq(worst <= limit, 1, "at most %u pass an expired %s", limit,
 	   dir == R ? "read" : "write");
+	eq(worst > 0, 1, "and some do");
+}
+
+/* Without deadlines: a high address, or a chip that is always busy. */
+static void no_deadline(const char *layout, bool busy)
+{
+	struct layer_tunables tun = layer_usual();
+	u32 n, i, old, limit, w;
+
+	tun.expire[R] = 0;
+	tun.expire[W] = 0;
+	start(layout, &tun);
+	limit = d.s.nr_layers * tun.per_layer;
+	if (busy) {
+		w = arrive(&d, W, 31, 1);
+		go(&d);
+		take(w, 0);
+	}
+	for (i = 0; i < 100; i++)
+		arrive(&d, R, i % 3 * 8, 1);
+	for (n = 0; n < 50; n++) {
+		i = go(&d);
+		arrive(&d, R, d.it[i].sector, 1);
+	}
+	old = arrive(&d, R, 30, 1);
+	for (n = 0; n < 9000; n++) {
+		i = go(&d);
+		if (i == old)
+			break;
+		arrive(&d, R, d.it[i].sector, 1);
+	}
+	printf("# %s%s: %u have passed it\n", layout, busy ? ", busy" : "", n);
+	/* Those that are older go first, each as late. */
+	eq(i, old, "it goes");
+	eq(n <= 101 * (limit + 1), 1, "at most so many rounds as are older");
+	eq(n > 0, 1, "and waits");
+}
+
+static void oldest_first(void)
+{
+	struct layer_tunables tun = layer_usual();
+
+	tun.per_layer = 3;
+	start("none", &tun);
+	arrive(&d, R, 40, 1);
+	arrive(&d, R, 300, 1);
+	arrive(&d, R, 30, 1);
+	arrive(&d, R, 50, 1);
+	arrive(&d, R, 20, 1);
+	arrive(&d, R, 10, 1);
+	all_go(&d);
+	order_is(&d, "40 10 20, 300, 30 50: a turn begins with the oldest",
+		 0, 5, 4, 1, 2, 3);
 }
 
 static void chips(void)
@@ -356,6 +408,10 @@ int main(void)
 	overload(0, 0);
 	one_expires(R, 20);
 	one_expires(W, 16);
+	oldest_first();
+	no_deadline("none", false);
+	no_deadline("page=4096 chips=4", false);
+	no_deadline("page=4096 chips=4", true);
 	chips();
 	held();
 	opens(16, 64, 96);

@@ -35,7 +35,7 @@ static struct {
 	unsigned long long seed;
 	/* The model */
 	enum flash_dir dir;
-	u32 run, cursor, in_layer, row[FLASH_NR_DIRS];
+	u32 run, cursor, in_layer, passed, row[FLASH_NR_DIRS];
 	bool by_right;
 } f;
 
@@ -240,9 +240,9 @@ static struct rec *expected(void)
 	if (f.dir == FLASH_WRITE)
 		return old(w) || !f.s.tun.sort_writes ? w :
 		       least(FLASH_WRITE, LAYER_MAX);
-	if (!paper() && old(r))
-		return r;
 	n = layers();
+	if (!paper() && (old(r) || f.passed >= n * f.s.tun.per_layer))
+		return r;
 	for (i = 0; i < n; i++) {
 		can[i] = oldest(FLASH_READ, i);
 		any_idle = any_idle || (can[i] && mapped() && idle(i));
@@ -255,8 +255,9 @@ static struct rec *expected(void)
 		f.cursor = (f.cursor + 1) % n;
 		f.in_layer = 0;
 	}
-	f.in_layer++;
 	it = oldest(FLASH_READ, f.cursor);
+	if (!f.in_layer++ && !paper())
+		return it;
 	return paper() && old(it) ? it : least(FLASH_READ, f.cursor);
 }
 
@@ -338,12 +339,15 @@ static void dispatch(u32 most)
 	while (most-- && layer_waiting(&f.s) &&
 	       (!f.max || f.s.out < f.max) && !layer_held(&f.s, f.max)) {
 		bool both = f.s.waiting[0] && f.s.waiting[1];
+		struct rec *first = oldest(FLASH_READ, LAYER_MAX);
 		struct rec *want = expected();
 		struct layer_item *it = layer_next(&f.s, f.now);
 		struct rec *r = (struct rec *)it;
 
 		must(it, "something waits, nothing goes");
 		must(r == want, "another one has to go");
+		if (queue_of(r) == FLASH_READ)
+			f.passed = r == first ? 0 : f.passed + 1;
 		must(f.s.cursor == f.cursor && f.s.in_layer == f.in_layer,
 		     "whose turn it is");
 		/* Nobody starves: rows of those that keep others waiting. */

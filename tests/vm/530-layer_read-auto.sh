@@ -6,7 +6,8 @@
 # limit: 240 s
 #
 # Proves: mode auto lets reads go before writes, in batches, an expired write before
-# reads, and with a layout each chip have its turn; it holds requests back when
+# reads, the oldest of a sub-layer first when that begins its turn, and with a layout
+# each chip have its turn; it holds requests back when
 # enough is in the device, and then lets one go when one ends, when the mode changes
 # and when the user says how many: nothing else happens meanwhile.
 # Fails if: layer_turn() lets writes go on while reads wait, layer_deadline() is that
@@ -66,14 +67,14 @@ tun "$DISK" batch_read 3
 tun "$DISK" batch_write 2
 arrive w 10000 9000 8800
 arrive r 50 30 90 70 10
-finish "three reads, two writes" "10 30 50 10000 9000 70 90 8800"
+finish "three reads, two writes" "50 10 30 10000 9000 70 90 8800"
 
 begin
 tun "$DISK" write_expire_ms 1
 arrive w 10000
 arrive r 50 30
 sleep 0.1
-finish "the write has expired" "10000 30 50"
+finish "the write has expired" "10000 50 30"
 
 # Pages of 4 KiB on four chips. What is in the device is on none: it was there first.
 begin
