@@ -156,6 +156,7 @@ struct layer_one {
  * @passed:	mode auto: reads in a row that have passed the oldest one of all
  * @dir:	direction whose turn it is
  * @run:	requests in a row that it has had
+ * @run_pieces:	what these are of the bound
  * @by_right:	mode auto: it has its turn because the other one's run was full
  * @occ:	what is out on each chip of the layout
  * @out:	requests that the driver has
@@ -184,6 +185,7 @@ struct layer_sched {
 	u32 passed;
 	enum flash_dir dir;
 	u32 run;
+	u32 run_pieces;
 	bool by_right;
 
 	struct flash_occupancy occ;
@@ -437,6 +439,7 @@ static inline void layer_set(struct layer_sched *s, enum layer_mode mode,
 
 	if (mode != s->mode) {
 		s->run = 0;
+		s->run_pieces = 0;
 		s->by_right = false;
 		flash_pace_break(&s->pace);
 	}

@@ -28,7 +28,8 @@
  * until its own is, whatever has expired: else one that has more to do than the
  * device can would never let the other one have a turn. So an expired request
  * goes at the latest after those of its direction that have expired before it,
- * and the turns between them.
+ * and the turns between them. A turn of writes is full, too, when it has filled the
+ * device once: more of it would only make reads wait.
  * If sub-layers are chips, one whose chip has nothing to do goes before one whose
  * chip has. Nobody waits for a deadline only because others have lower addresses or
  * idle chips: the turn of a sub-layer begins with its oldest read, and the oldest of
@@ -88,8 +89,26 @@ static inline void layer_switch(struct layer_sched *s, bool by_right)
 {
 	s->dir = layer_other(s->dir);
 	s->run = 0;
+	s->run_pieces = 0;
 	s->by_right = by_right;
 	s->stats.switches++;
+}
+
+/* What a request counts of the bound. */
+static inline u32 layer_pieces(bool data, u32 sectors)
+{
+	u32 pieces = data ? (sectors + LAYER_PIECE_SECTORS - 1) /
+			    LAYER_PIECE_SECTORS : 1;
+
+	return pieces < LAYER_PIECES_MAX ? pieces : LAYER_PIECES_MAX;
+}
+
+/* Has the direction had all of its turn? */
+static inline bool layer_full(const struct layer_sched *s)
+{
+	return s->run >= s->tun.batch[s->dir] ||
+	       (s->mode == LAYER_AUTO && s->dir == FLASH_WRITE &&
+		s->run_pieces >= flash_pace_bound(&s->pace));
 }
 
 /* Whose turn is it? Something waits. */
@@ -100,11 +119,13 @@ static inline void layer_turn(struct layer_sched *s, u64 now)
 
 	if (!s->waiting[s->dir]) {
 		layer_switch(s, false);
-	} else if (s->run >= s->tun.batch[s->dir]) {
-		if (other)
+	} else if (layer_full(s)) {
+		if (other) {
 			layer_switch(s, true);
-		else
+		} else {
 			s->run = 0;
+			s->run_pieces = 0;
+		}
 	} else if (s->mode == LAYER_AUTO && other && !s->by_right) {
 		want = layer_due(s, now) == FLASH_WRITE ? FLASH_WRITE :
 							  FLASH_READ;
@@ -202,9 +223,11 @@ static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
 		l->expired += expired;
 	}
 	s->run++;
+	s->run_pieces += layer_pieces(it->data, it->sectors);
 	/* Mode auto counts those that made others wait. */
 	if (s->mode == LAYER_AUTO && !s->waiting[layer_other(s->dir)]) {
 		s->run = 0;
+		s->run_pieces = 0;
 		s->by_right = false;
 	}
 	return it;
@@ -240,11 +263,7 @@ static inline void layer_take(struct layer_sched *s, struct layer_item *it,
 	it->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	it->sector = sector;
 	it->sectors = sectors;
-	it->pieces = 1;
-	if (it->data && sectors > LAYER_PIECE_SECTORS)
-		it->pieces = (sectors - 1) / LAYER_PIECE_SECTORS + 1;
-	if (it->pieces > LAYER_PIECES_MAX)
-		it->pieces = LAYER_PIECES_MAX;
+	it->pieces = layer_pieces(it->data, sectors);
 	it->out = true;
 	s->out++;
 	s->pieces += it->pieces;

@@ -74,6 +74,18 @@ static void turns(void)
 	go(&d);
 	eq(d.trace[5], r, "then reads");
 
+	/* Long ones fill the device: four of 512 KiB. */
+	tun.batch[R] = 3;
+	tun.batch[W] = 20;
+	start("none", &tun);
+	for (i = 0; i < 8; i++)
+		arrive(&d, R, i, 1024);
+	for (i = 0; i < 8; i++)
+		arrive(&d, W, i, 1024);
+	all_go(&d);
+	order_is(&d, "3 reads, 4 writes, 3 reads, 4 writes, 2 reads",
+		 0, 1, 2, 8, 9, 10, 11, 3, 4, 5, 12, 13, 14, 15, 6, 7);
+
 	/* An expired write goes at once, and by itself. */
 	tun = layer_usual();
 	tun.expire[W] = 1000;

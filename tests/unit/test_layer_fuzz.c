@@ -35,7 +35,7 @@ static struct {
 	unsigned long long seed;
 	/* The model */
 	enum flash_dir dir;
-	u32 run, cursor, in_layer, passed, row[FLASH_NR_DIRS];
+	u32 run, weight, cursor, in_layer, passed, row[FLASH_NR_DIRS];
 	bool by_right;
 } f;
 
@@ -88,6 +88,17 @@ static u32 layers(void)
 static enum flash_dir queue_of(const struct rec *r)
 {
 	return r->dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+}
+
+static u32 weight_of(const struct rec *r)
+{
+	u32 pieces = 0;
+
+	if (r->dir == FLASH_NR_DIRS)
+		return 1;
+	while (pieces < 16 && pieces * 32 < r->sectors)
+		pieces++;
+	return pieces;
 }
 
 static u32 chip_of(u64 page)
@@ -212,6 +223,7 @@ static void turn_to(bool by_right)
 {
 	f.dir = !f.dir;
 	f.run = 0;
+	f.weight = 0;
 	f.by_right = by_right;
 }
 
@@ -219,20 +231,23 @@ static struct rec *expected(void)
 {
 	struct rec *r = oldest(FLASH_READ, LAYER_MAX);
 	struct rec *w = oldest(FLASH_WRITE, LAYER_MAX), *it;
-	bool mine, other, write_due, can[LAYER_MAX], any_idle = false;
+	bool mine, other, full, write_due, can[LAYER_MAX], any_idle = false;
 	u32 n, i, step;
 
 	if (!r && !w)
 		return NULL;
 	mine = f.dir == FLASH_READ ? r != NULL : w != NULL;
 	other = f.dir == FLASH_READ ? w != NULL : r != NULL;
+	full = f.run >= f.s.tun.batch[f.dir] ||
+	       (!paper() && f.dir == FLASH_WRITE &&
+		f.weight >= flash_pace_bound(&f.s.pace));
 	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
 	if (!mine)
 		turn_to(false);
-	else if (f.run >= f.s.tun.batch[f.dir] && other)
+	else if (full && other)
 		turn_to(true);
-	else if (f.run >= f.s.tun.batch[f.dir])
-		f.run = 0;
+	else if (full)
+		f.run = f.weight = 0;
 	else if (!paper() && other && !f.by_right &&
 		 write_due != (f.dir == FLASH_WRITE))
 		turn_to(false);
@@ -322,9 +337,7 @@ static void take(struct rec *r)
 
 	layer_take(&f.s, &r->it, r->dir, r->sector, r->sectors, f.max);
 	r->state = OUT;
-	r->pieces = r->dir == FLASH_NR_DIRS ? 1 : (r->sectors + 31) / 32;
-	if (r->pieces > 16)
-		r->pieces = 16;
+	r->pieces = weight_of(r);
 	memset(r->chip, 0, sizeof(r->chip));
 	if (!mapped() || r->dir == FLASH_NR_DIRS)
 		return;
@@ -345,6 +358,7 @@ static void dispatch(u32 most)
 		struct rec *r = (struct rec *)it;
 
 		must(it, "something waits, nothing goes");
+		f.weight += weight_of(r);
 		must(r == want, "another one has to go");
 		if (queue_of(r) == FLASH_READ)
 			f.passed = r == first ? 0 : f.passed + 1;
@@ -362,7 +376,7 @@ static void dispatch(u32 most)
 			f.went++;
 		}
 		if (!paper() && !some(!queue_of(r))) {
-			f.run = 0;
+			f.run = f.weight = 0;
 			f.by_right = false;
 		}
 		audit();
@@ -490,7 +504,7 @@ static void change(void)
 		break;
 	}
 	if (mode != f.s.mode) {
-		f.run = 0;
+		f.run = f.weight = 0;
 		f.by_right = false;
 	}
 	layer_set(&f.s, mode, &geo, offset, capacity, &tun);
