@@ -137,9 +137,9 @@ static struct flash_rq *layer_fr(struct layer_item *it)
 /* Nobody tells of a change; one that is missed is seen at the next request. */
 static u64 layer_capacity(const struct flash_queue *fq)
 {
-	const struct gendisk *disk = fq->q->disk;
+	struct gendisk *disk = fq->q->disk;
 
-	return disk ? data_race(get_capacity((struct gendisk *)disk)) : 0;
+	return disk ? data_race(get_capacity(disk)) : 0;
 }
 
 /* Whoever calls this kicks, or starts a run, after it if that lets something go. */
