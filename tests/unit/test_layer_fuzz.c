@@ -143,11 +143,6 @@ static bool some(enum flash_dir dir)
 	return false;
 }
 
-static bool in_layer(const struct rec *r, u32 layer)
-{
-	return waits(r, FLASH_READ) && layer_of(r) == layer;
-}
-
 static bool idle(u32 chip)
 {
 	u32 i;
@@ -280,7 +275,11 @@ static struct rec *expected(void)
 static void audit(void)
 {
 	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, pieces = 0, busy = 0;
+	static u32 in[LAYER_MAX];
+	static bool on[LAYER_MAX];
 
+	memset(in, 0, sizeof(in));
+	memset(on, 0, sizeof(on));
 	for (i = 0; i < RECS; i++) {
 		const struct rec *r = &f.rec[i];
 
@@ -288,6 +287,8 @@ static void audit(void)
 		must(r->it.out == (r->state == OUT), "out");
 		if (r->state == WAITS) {
 			waiting[queue_of(r)]++;
+			if (queue_of(r) == FLASH_READ)
+				in[layer_of(r)]++;
 			must(r->it.seq == r->seq && r->it.sector == r->sector &&
 			     r->it.sectors == r->sectors &&
 			     r->it.arrived == r->arrived, "what it is");
@@ -297,6 +298,8 @@ static void audit(void)
 		if (r->state == OUT) {
 			out++;
 			pieces += r->pieces;
+			for (n = 0; n < LAYER_MAX; n++)
+				on[n] = on[n] || r->chip[n];
 		}
 	}
 	must(!memcmp(waiting, f.s.waiting, sizeof(waiting)), "waiting");
@@ -305,7 +308,7 @@ static void audit(void)
 	for (n = 0; n < LAYER_MAX; n++) {
 		const struct layer_one *l = &f.s.layer[n];
 		const struct flash_link *link;
-		u32 nr = 0, in = 0;
+		u32 nr = 0;
 		u64 seq = 0;
 
 		for (link = l->line.next; link != &l->line; link = link->next) {
@@ -317,12 +320,10 @@ static void audit(void)
 			seq = it->seq;
 			nr++;
 		}
-		for (i = 0; i < RECS; i++)
-			in += in_layer(&f.rec[i], n);
-		must(nr == in && nr == l->waiting, "in a sub-layer");
+		must(nr == in[n] && nr == l->waiting, "in a sub-layer");
 		must(!l->first == !nr, "what is sorted");
 		must(flash_chipvec_test(&f.s.some, n) == !!nr, "some");
-		busy += !idle(n);
+		busy += on[n];
 	}
 	must(busy == f.s.occ.busy, "busy chips");
 	f.held = !paper() && !f.max && out && pieces >= flash_pace_bound(&f.s.pace);
