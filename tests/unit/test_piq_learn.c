@@ -139,7 +139,7 @@ static void one_waits(void)
 			step(&d);
 			insert(&d, PIQ_READ, n * 8, 8);
 		}
-		eq(d.l.full, extra, "%u more than the bound: it %s", extra,
+		eq(d.l.pace.full, extra, "%u more than the bound: it %s", extra,
 		   extra ? "binds" : "does not bind");
 		drain(&d);
 	}
@@ -156,13 +156,13 @@ static void between_windows(void)
 	d.learning = true;
 	for (n = 0; n < 100; n++)
 		insert(&d, PIQ_READ, n * 8, 8);
-	for (n = 0; n < 10000 && !d.l.climb.second; n++) {
+	for (n = 0; n < 10000 && !d.l.pace.climb.second; n++) {
 		step(&d);
 		insert(&d, PIQ_READ, n * 8, 8);
 	}
-	eq(d.l.climb.second, true, "half of a pair");
+	eq(d.l.pace.climb.second, true, "half of a pair");
 	piq_learn_done(&d.s, &d.l, &d.it[d.out[0]], 7, d.now);
-	eq(d.l.climb.second, false, "is no pair with what comes after a bound");
+	eq(d.l.pace.climb.second, false, "is no pair with what comes after a bound");
 	drain(&d);
 }
 
