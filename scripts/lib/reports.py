@@ -166,13 +166,38 @@ def _race_only(report):
                for line in report.lines)
 
 
+# Who called these has no part in what stands above them on a stack: what the owners
+# of a bio and of a request do when a driver tells that it has begun or ended it, and
+# an interrupt that came in between.
+_HANDED_OVER = re.compile(r"^ (?:bio_endio|blk_mq_(?:start|end)_request|"
+                          r"asm_sysvec_\w+|asm_common_interrupt)\+0x")
+
+
+def _raced_in(report, marks):
+    """Is a function with one of `marks` in it, and has to do with it?"""
+    above, handed = 0, False
+    for line in report.lines:
+        _, message = _split(line)
+        if not message.startswith(" "):
+            above, handed = 0, False
+            if any(mark in message for mark in marks):
+                return True
+            continue
+        if not handed and any(mark in message for mark in marks):
+            return True
+        handed |= above > 0 and bool(_HANDED_OVER.match(message))
+        above += 1
+    return False
+
+
 def ours(found, modules):
     """(reports that count, how many do not): races that are not our modules'.
 
-    A report about a race counts if a function of one of `modules` is in it.
+    A report about a race counts if a function of one of `modules` is on top of
+    a stack or has called, one by one, what is.
     """
     marks = {f"[{name}]" for name in modules}
     mine = [report for report in found
             if report.kind not in _OWN_ONLY or not _race_only(report)
-            or any(mark in line for line in report.lines for mark in marks)]
+            or _raced_in(report, marks)]
     return mine, len(found) - len(mine)

@@ -465,6 +465,19 @@ def race(first, second="blk_account_io_done+0x5/0x9", below="submit_bio+0x1"):
     (race("sbitmap_get+0x1/0x2"), False),
     (race("nvme_irq+0x1/0x2 [nvme]"), False),
     (race("fifo_insert+0x1/0x2"), False),
+    # What becomes of a bio or a request that we have ended is its owner's affair.
+    (race("wbt_done+0x1/0x2", below="blk_mq_end_request+0x1/0x2\n"
+          " fs_complete_rq+0x1/0x2 [flashsim]"), False),
+    (race("aio_complete+0x1/0x2",
+          below="bio_endio+0x1/0x2\n fs_complete_rq+0x1/0x2 [flashsim]"), False),
+    (race("aio_complete+0x1/0x2",
+          below="fs_timer+0x1/0x2 [flashsim]\n bio_endio+0x1/0x2"), True),
+    (race("bio_endio+0x1/0x2", below="fs_complete_rq+0x1/0x2 [flashsim]"), True),
+    # An interrupt while we were at work
+    (race("tick+0x1/0x2", below="asm_sysvec_apic_timer_interrupt+0x1/0x2\n"
+          " k2_insert+0x1/0x2 [k2]"), False),
+    (race("tick+0x1/0x2", "k2_insert+0x1/0x2 [k2]",
+          "asm_sysvec_apic_timer_interrupt+0x1/0x2"), True),
 ])
 def test_races_count_if_they_are_ours(log, counts):
     found = reports.scan(log)
