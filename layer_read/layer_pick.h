@@ -253,11 +253,9 @@ static inline bool layer_held(const struct layer_sched *s, u32 max)
  * @dir: what it does; FLASH_NR_DIRS: no data
  * @sector: its first sector
  * @sectors: its length
- * @max: as for layer_held()
  */
 static inline void layer_take(struct layer_sched *s, struct layer_item *it,
-			      enum flash_dir dir, u64 sector, u32 sectors,
-			      u32 max)
+			      enum flash_dir dir, u64 sector, u32 sectors)
 {
 	it->data = dir != FLASH_NR_DIRS;
 	it->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
@@ -273,8 +271,6 @@ static inline void layer_take(struct layer_sched *s, struct layer_item *it,
 	else
 		flash_chipvec_clear(&it->vec, &s->geo);
 	flash_occupancy_take(&s->occ, &it->vec, it->dir);
-	if (layer_held(s, max) && layer_waiting(s))
-		s->pace.full = true;
 }
 
 /**
@@ -289,6 +285,9 @@ static inline void layer_give(struct layer_sched *s, struct layer_item *it,
 			      bool ended, u32 max, u64 now)
 {
 	if (ended && s->mode == LAYER_AUTO) {
+		/* Whoever was held back is so until a request ends. */
+		if (layer_held(s, max) && layer_waiting(s))
+			s->pace.full = true;
 		if (it->data)
 			s->pace.moved += it->sectors;
 		flash_pace_end(&s->pace, s->out == 1, !max, now);

@@ -275,7 +275,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	struct request *rq = fr->rq;
 
 	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
-		   blk_rq_sectors(rq), lq->max);
+		   blk_rq_sectors(rq));
 	layer_hold(lq);
 }
 

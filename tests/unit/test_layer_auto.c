@@ -18,12 +18,12 @@ static void start(const char *layout, const struct layer_tunables *tun)
 }
 
 /* To the driver, and back. */
-static void take(u32 i, u32 max)
+static void take(u32 i)
 {
 	struct layer_item *it = &d.it[i];
 
 	layer_take(&d.s, it, it->data ? it->dir : FLASH_NR_DIRS, it->sector,
-		   it->sectors, max);
+		   it->sectors);
 }
 
 static void give(u32 i, u32 max)
@@ -218,7 +218,7 @@ static void no_deadline(const char *layout, bool busy)
 	if (busy) {
 		w = arrive(&d, W, 31, 1);
 		go(&d);
-		take(w, 0);
+		take(w);
 	}
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i % 3 * 8, 1);
@@ -269,18 +269,18 @@ static void chips(void)
 	/* All of them in the device: each chip in its turn. */
 	for (i = 0; i < 4; i++) {
 		n = go(&d);
-		take(n, 0);
+		take(n);
 		bad += d.it[n].sector / 8 != i;
 	}
 	eq(bad, 0, "four idle chips: one read each");
 	eq(d.s.in_layer, 1, "the last one's turn has begun");
 	n = go(&d);
 	eq(d.it[n].sector / 8, 3, "all are busy: its turn goes on");
-	take(n, 0);
+	take(n);
 	give(d.trace[1], 0);
 	n = go(&d);
 	eq(d.it[n].sector / 8, 1, "chip 1 is idle: it is next");
-	take(n, 0);
+	take(n);
 	eq(d.s.occ.busy, 4, "all are busy");
 	for (i = 0; i < d.nr_trace; i++) {
 		if (d.it[d.trace[i]].out)
@@ -312,7 +312,7 @@ static void chips(void)
 	i = arrive(&d, R, 24, 8);
 	arrive(&d, R, 600, 8);
 	go(&d);
-	take(i, 0);
+	take(i);
 	eq(flash_occupancy_on(&d.s.occ, 3), 1, "chip 3 is busy");
 	dev_set(&d, LAYER_PAPER, "page=4096 chips=4", 1000, &tun);
 	eq(d.s.nr_layers, 4, "mode paper: four ranges");
@@ -325,6 +325,30 @@ static void chips(void)
 	eq(d.nr_trace, 2, "both have gone");
 }
 
+/* One that waits, whenever a request ends, is enough to see the bound bind. */
+static void one_waits(void)
+{
+	u32 extra, i, n;
+
+	for (extra = 0; extra < 2; extra++) {
+		start("none", NULL);
+		for (i = 0; i < LAYER_BOUND_START + extra; i++)
+			arrive(&d, R, i, 8);
+		for (n = 0; n < LAYER_BOUND_START; n++)
+			take(go(&d));
+		for (i = 0; i < 10; i++) {
+			give(d.trace[i], 0);
+			if (extra)
+				take(go(&d));
+			arrive(&d, R, 1000 + i, 8);
+			if (!extra)
+				take(go(&d));
+		}
+		eq(d.s.pace.full, extra, "%u more than the bound: it %s", extra,
+		   extra ? "binds" : "does not bind");
+	}
+}
+
 static void held(void)
 {
 	struct layer_tunables tun = layer_usual();
@@ -334,19 +358,22 @@ static void held(void)
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i, 8);
 	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
-		take(go(&d), 0);
+		take(go(&d));
 	eq(n, LAYER_BOUND_START, "so many reads of 4 KiB");
-	eq(d.s.pace.full, 1, "the bound holds something back");
 	eq(layer_held(&d.s, 200), 0, "not if the user says how many");
+	/* The first end begins a window. */
 	give(d.trace[0], 0);
+	take(go(&d));
+	give(d.trace[1], 0);
+	eq(d.s.pace.full, 1, "the bound has held something back");
 	eq(layer_held(&d.s, 0), 0, "one ends: one more may go");
 	/* In mode paper nothing is held back. */
-	take(go(&d), 0);
+	take(go(&d));
 	eq(layer_held(&d.s, 0), 1, "full again");
 	dev_set(&d, LAYER_PAPER, "none", 1000, &tun);
 	eq(layer_held(&d.s, 0), 0, "mode paper has no bound");
 	dev_set(&d, LAYER_AUTO, "none", 1000, &tun);
-	for (i = 1; i < d.nr_trace; i++)
+	for (i = 2; i < d.nr_trace; i++)
 		give(d.trace[i], 0);
 	eq(d.s.pieces + d.s.out, 0, "nothing is out");
 
@@ -354,14 +381,14 @@ static void held(void)
 	for (i = 0; i < 100; i++)
 		arrive(&d, i % 2 ? R : W, 1024 * i, 1024);
 	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
-		take(go(&d), 0);
+		take(go(&d));
 	eq(n, 4, "four requests of 512 KiB");
 	eq(d.s.pieces, 64, "64 pieces");
 	start("none", NULL);
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i, 33);
 	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
-		take(go(&d), 0);
+		take(go(&d));
 	eq(n, 32, "33 sectors are two pieces");
 
 	/* Discards have no data and no chips, whatever their length. */
@@ -369,7 +396,7 @@ static void held(void)
 	i = arrive(&d, FLASH_NR_DIRS, 0, 1 << 20);
 	eq(d.s.waiting[W], 1, "a discard waits among writes");
 	go(&d);
-	take(i, 0);
+	take(i);
 	eq(d.s.pieces, 1, "is one piece");
 	eq(d.s.occ.busy, 0, "and on no chip");
 	give(i, 0);
@@ -399,7 +426,7 @@ static void opens(u32 knee, u32 low, u32 high)
 		}
 		while (!layer_held(&d.s, 0)) {
 			i = (u32)(layer_next(&d.s, d.now) - d.it);
-			take(i, 0);
+			take(i);
 			d.trace[d.nr_trace++ % MAX_RQ] = i;
 		}
 		i = d.s.out < knee ? d.s.out : knee;
@@ -426,6 +453,7 @@ int main(void)
 	no_deadline("page=4096 chips=4", true);
 	chips();
 	held();
+	one_waits();
 	opens(16, 64, 96);
 	opens(200, 144, 340);
 	return tap_done();

@@ -336,7 +336,7 @@ static void take(struct rec *r)
 {
 	u64 page;
 
-	layer_take(&f.s, &r->it, r->dir, r->sector, r->sectors, f.max);
+	layer_take(&f.s, &r->it, r->dir, r->sector, r->sectors);
 	r->state = OUT;
 	r->pieces = weight_of(r);
 	memset(r->chip, 0, sizeof(r->chip));
