@@ -21,19 +21,22 @@ slow=(nr_devices=2 size_mb=16 t_prog_ns=$((2000000 * ${LAB_SLOW:-1}))
 round() {	# SCHEDULER PARAM=VALUE...
 	local scheduler=$1 out victim status begin few=8
 	shift
-	# bfq waits for one task's next request while the other's are ready, and a
-	# guest that is slow keeps no device busy.
-	[[ $scheduler != bfq && ${LAB_SLOW:-1} == 1 ]] || few=0
+	# bfq waits for one task's next request while the other's are ready.
+	[[ $scheduler != bfq ]] || few=0
 	say "--- $scheduler $*"
 	flashsim_add "${slow[@]}" "$@"
 	sched_set flashsim0 "$scheduler"
 	sched_set flashsim1 "$scheduler"
 	fio --filename=/dev/flashsim0 --direct=1 --ioengine=libaio \
-		--iodepth=32 --rw=randrw --bs=4k --time_based=1 --runtime=60 \
+		--iodepth=32 --rw=randrw --bs=4k --time_based=1 --runtime=3600 \
 		--thread=1 --output="$TMP/victim" --eta=never --name=a --name=b \
 		>/dev/null 2>&1 &
 	victim=$!
 	load_start flashsim1 --thread=1 --size=512k
+	begun() { (($(ios flashsim0) > 20)); }
+	soon 20 begun || fail "fio does not start on the first device"
+	# A guest that is slow keeps no device busy.
+	((${LAB_SLOW:-1} == 1)) || echo 0 >"$FLASHSIM/flashsim0/hold"
 	under_way() { (($(flashsim_stat outstanding flashsim0) > few)); }
 	soon 20 under_way || fail "no load on the first device"
 	rmmod flashsim 2>/dev/null && fail "unloaded while in use"
