@@ -37,7 +37,10 @@ round() {	# SCHEDULER PARAM=VALUE...
 	soon 20 begun || fail "fio does not start on the first device"
 	# A guest that is slow keeps no device busy.
 	((${LAB_SLOW:-1} == 1)) || echo 0 >"$FLASHSIM/flashsim0/hold"
-	under_way() { (($(flashsim_stat outstanding flashsim0) > few)); }
+	under_way() {
+		(($(flashsim_stat outstanding flashsim0) +
+		  $(flashsim_stat held flashsim0) > few))
+	}
 	soon 20 under_way || fail "no load on the first device"
 	rmmod flashsim 2>/dev/null && fail "unloaded while in use"
 
