@@ -28,6 +28,9 @@
 
 struct flash_queue;
 
+/* Figures that a policy may leave with a disk. */
+#define FLASH_KEPT		4
+
 /* Most tunables and texts that one policy may have, and longest text with its 0. */
 #define FLASH_TUNABLES_MAX	24
 #define FLASH_TEXTS_MAX		3
@@ -62,6 +65,8 @@ struct flash_text {
  * @attached: an elevator uses it now
  * @val: the values, indexed like policy_tunables
  * @text: the texts, indexed like policy_texts; under flash_texts_lock
+ * @kept: what the policy has found out about the disk, 0 at first; under the lock
+ *	of the flash_queue that has attached it
  */
 struct flash_disk {
 	struct list_head list;
@@ -69,6 +74,7 @@ struct flash_disk {
 	bool attached;
 	unsigned int val[FLASH_TUNABLES_MAX];
 	char text[FLASH_TEXTS_MAX][FLASH_TEXT_LEN];
+	u64 kept[FLASH_KEPT];
 };
 
 /* The policy's table, its length and the defaults (set at load time). */
@@ -144,7 +150,11 @@ extern const struct kernel_param_ops flash_text_param_ops;
 #define FLASH_ATTR_SHOWN(tun, shows)					\
 	{ .attr = { .name = #tun, .mode = 0444 }, .show = shows },
 
-/* For a policy without texts, or without read-only attributes of its own. */
+#define FLASH_ATTR_COMMAND(tun, shows, stores)				\
+	{ .attr = { .name = #tun, .mode = 0644 },			\
+	  .show = shows, .store = stores },
+
+/* For a policy without texts, or without other attributes of its own. */
 #define FLASH_NONE(X)
 
 /**
@@ -152,19 +162,21 @@ extern const struct kernel_param_ops flash_text_param_ops;
  * @TABLE: the X-macro
  */
 #define FLASH_DEFINE_TUNABLES(TABLE) \
-	FLASH_DEFINE_ATTRS(TABLE, FLASH_NONE, FLASH_NONE)
+	FLASH_DEFINE_ATTRS(TABLE, FLASH_NONE, FLASH_NONE, FLASH_NONE)
 
 /**
  * FLASH_DEFINE_ATTRS - everything that follows from a policy's lists
  * @TABLE: the X-macro of its tunables
  * @TEXTS: that of its texts
  * @SHOWN: that of its read-only attributes, X(name, show)
+ * @COMMANDS: that of attributes that are written to make something happen, and
+ *	neither kept nor module parameters: X(name, show, store)
  *
  * Defines the enums of TUN_<name> and TEXT_<name> indices, the tables, their
  * defaults, the module parameters and policy_attrs[], which also gets the
  * read-only attributes "inflight" and "stats" that every policy has.
  */
-#define FLASH_DEFINE_ATTRS(TABLE, TEXTS, SHOWN)				\
+#define FLASH_DEFINE_ATTRS(TABLE, TEXTS, SHOWN, COMMANDS)			\
 	enum { TABLE(FLASH_TUN_INDEX) NR_TUN };				\
 	enum { TEXTS(FLASH_TEXT_INDEX) NR_TEXT };			\
 	static_assert((int)NR_TUN <= FLASH_TUNABLES_MAX);		\
@@ -183,6 +195,7 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		TABLE(FLASH_TUN_ATTR)					\
 		TEXTS(FLASH_TEXT_ATTR)					\
 		SHOWN(FLASH_ATTR_SHOWN)					\
+		COMMANDS(FLASH_ATTR_COMMAND)				\
 		{ .attr = { .name = "inflight", .mode = 0444 },		\
 		  .show = flash_inflight_show },			\
 		{ .attr = { .name = "stats", .mode = 0444 },		\

@@ -80,14 +80,15 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 
 	/* A record of the last user of this tag holds nothing any more. */
 	if (rq->elv.priv[0] != fr) {
-		if (policy_watches)
+		if (fq->watches)
 			memset(fr, 0, policy_rec_size);
+		fr->watched = fq->watches;
 		fr->slot = FLASH_SLOT_IDLE;
 		fr->rq = rq;
 		rq->elv.priv[0] = fr;
 	}
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
-		if (policy_watches)
+		if (fr->watched)
 			policy_finished(fq, fr, false);
 		atomic_dec(&fq->inflight);
 	}
@@ -233,7 +234,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 	bool was_first = flash_first_done(fq, rq);
 	unsigned long flags;
 
-	if (policy_watches && slots) {
+	if (fr->watched && slots) {
 		spin_lock_irqsave(&fq->lock, flags);
 		policy_finished(fq, fr, ended);
 		spin_unlock_irqrestore(&fq->lock, flags);
@@ -363,6 +364,7 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	INIT_LIST_HEAD(&fq->head);
 	flash_store_init(&fq->store);
 	fq->bound = UINT_MAX;
+	fq->watches = policy_watches;
 	return fq;
 }
 

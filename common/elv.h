@@ -30,21 +30,23 @@
  * @seq:	its place in the order of arrival on the device
  * @slot:	where it stands in in-flight accounting
  * @class:	the policy's class; requests of different classes never merge
+ * @watched:	the policy is told what becomes of it; as flash_queue.watches was
+ *		when it first came
  *
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
  * points here from insert to finish. @slot changes hands with the request: the
  * block layer never runs two hooks of one request at once.
  *
  * A policy may embed it as the first member of a record of its own
- * (policy_rec_size). What follows is then the policy's. If policy_watches, it is
- * all zeroes when a request is inserted for the first time; it stays over a
- * requeue.
+ * (policy_rec_size). What follows is then the policy's. If @watched, it is all
+ * zeroes when a request is inserted for the first time; it stays over a requeue.
  */
 struct flash_rq {
 	struct request *rq;
 	u64 seq;
 	enum flash_slot slot;
 	unsigned int class;
+	bool watched;
 };
 
 /**
@@ -93,7 +95,7 @@ struct flash_stats {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @store, @stats, @seq, each flash_hctx.queued, all
+ * @lock:	guards @head, @store, @stats, @seq, @watches, each flash_hctx.queued, all
  *		writes to @queued, @nr_head, @held and @work, and the policy's
  *		queues
  * @inflight:	requests handed to the driver and not finished, lockless
@@ -106,6 +108,8 @@ struct flash_stats {
  *		handed back, and what the flush machinery waits for
  * @store:	merge lookup over the policy's queues
  * @seq:	last flash_rq.seq given out
+ * @watches:	the policy wants to know what is in flight of the requests that
+ *		come from now on; policy_watches at first
  * @stats:	see there
  * @first:	dispatched, and to be issued before anything else is chosen
  * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device
@@ -130,6 +134,7 @@ struct flash_queue {
 	struct list_head head;
 	struct flash_store store;
 	u64 seq;
+	bool watches;
 	struct flash_stats stats;
 
 	atomic_t inflight ____cacheline_aligned_in_smp;
@@ -229,7 +234,9 @@ extern const size_t policy_rec_size;
  * policy_watches - does the policy want to know what is in flight?
  *
  * If so policy_taken() and policy_finished() are called, and the lock is taken
- * once more a request, for the latter. A policy without it supplies neither.
+ * once more a request, for the latter. This is how it begins; a policy may change
+ * its mind (flash_queue.watches), which holds for requests that come later. One
+ * that never watches supplies neither.
  */
 extern const bool policy_watches;
 

@@ -222,7 +222,7 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	now = atomic_inc_return(&fq->inflight);
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
-	if (policy_watches)
+	if (fr->watched)
 		policy_taken(fq, fr);
 }
 

@@ -16,11 +16,21 @@
  *
  * Who waits for whom is in k2_order.h; how the paper chooses a bound from
  * measurements is in k2_guide.h.
+ *
+ * That is policy "static", which is all there is unless the user asks for more:
+ * for a bound that is found at run time (k2_control.h), or for what else lets a
+ * request in or keeps it out (k2_admit.h). Only then does K2 watch what is in
+ * flight (flash_queue.watches), and functions named k2_watch_*() run.
  */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
 #include "../common/elv.h"
+#include "k2_admit.h"
+#include "k2_control.h"
 #include "k2_order.h"
 
 /*
@@ -29,13 +39,89 @@
  * meta_every: see k2_order.h. 16 costs a real-time flood one slot in 17 and
  *	only while a metadata request waits. 0 is the paper's strict order.
  * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
+ *	k2_target.
+ * reserve, nrt_wait_ms: see k2_admit.h. 0 is the paper.
+ * observe: watch with policy static, too.
  */
 #define K2_TUNABLES(X)				\
 	X(max_inflight, 1, 65535, 32)		\
 	X(meta_every, 0, 65535, 16)		\
-	X(inline_dispatch, 0, 1, 1)
+	X(inline_dispatch, 0, 1, 1)		\
+	X(target_us, 0, 60000000, 0)		\
+	X(target_pct, 1, 100, 50)		\
+	X(target_quantile, 500000, 999999, 990000) \
+	X(bw_floor_pct, 1, 100, 10)		\
+	X(rt_hold_ms, 0, 60000, 1000)		\
+	X(reserve, 0, 1024, 0)			\
+	X(nrt_wait_ms, 0, 60000, 0)		\
+	X(observe, 0, 1, 0)
 
-FLASH_DEFINE_TUNABLES(K2_TUNABLES);
+#define K2_TEXTS(X)						\
+	X(policy, k2_check_policy, "static",			\
+	  "one of static latency bandwidth")			\
+	X(bound_unit, k2_check_unit, "requests",		\
+	  "one of requests cost")
+
+#define K2_SHOWN(X)						\
+	X(bound, k2_bound_show)					\
+	X(observed_tail_us, k2_tail_show)			\
+	X(bw_share_pct, k2_share_show)				\
+	X(infeasible, k2_infeasible_show)
+
+#define K2_COMMANDS(X)						\
+	X(calibrate, k2_calibrate_show, k2_calibrate_store)
+
+static const char * const k2_policies[K2_NR_POLICIES] = {
+	[K2_STATIC]	= "static",
+	[K2_LATENCY]	= "latency",
+	[K2_BANDWIDTH]	= "bandwidth",
+};
+
+static const char * const k2_units[] = { "requests", "cost" };
+
+static int k2_check_policy(const char *text)
+{
+	int policy = match_string(k2_policies, K2_NR_POLICIES, text);
+
+	return policy < 0 ? policy : 0;
+}
+
+static int k2_check_unit(const char *text)
+{
+	int unit = match_string(k2_units, ARRAY_SIZE(k2_units), text);
+
+	return unit < 0 ? unit : 0;
+}
+
+static ssize_t k2_bound_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_tail_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_share_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
+				  size_t count);
+
+FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
+
+/* What is kept with a disk: struct k2_calibration. */
+enum { K2_KEPT_RATE, K2_KEPT_TAIL, K2_KEPT_AT, K2_NR_KEPT };
+static_assert((int)K2_NR_KEPT <= FLASH_KEPT);
+
+/**
+ * struct k2_rq - K2's record of a request; of the rest nothing is touched unless
+ *	it is watched
+ * @fr: what every policy has
+ * @in: what it takes of the device
+ * @arrived: when it first came, ns; 0: it went before everything
+ * @returned: see k2_control_arrived()
+ */
+struct k2_rq {
+	struct flash_rq fr;
+	struct k2_admit_rq in;
+	u64 arrived;
+	bool returned;
+};
 
 /**
  * struct k2_queue - K2 on one device; all under flash_queue.lock
@@ -45,6 +131,9 @@ FLASH_DEFINE_TUNABLES(K2_TUNABLES);
  * @nr: requests in each staging queue
  * @served: requests dispatched from each staging queue
  * @meta_turns: times that metadata went before a waiting real-time request
+ * @policy: what the user has set
+ * @admit: what is in the device, as far as it is watched
+ * @control: the search for the bound
  */
 struct k2_queue {
 	struct flash_queue fq;
@@ -53,11 +142,14 @@ struct k2_queue {
 	unsigned int nr[K2_NR_CLASSES];
 	u64 served[K2_NR_CLASSES];
 	u64 meta_turns;
+	enum k2_policy policy;
+	struct k2_admit admit;
+	struct k2_control *control;
 };
 
 const char policy_name[] = "k2";
 const size_t policy_queue_size = sizeof(struct k2_queue);
-const size_t policy_rec_size = sizeof(struct flash_rq);
+const size_t policy_rec_size = sizeof(struct k2_rq);
 const bool policy_watches;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
@@ -66,14 +158,93 @@ static struct k2_queue *to_k2(struct flash_queue *fq)
 	return container_of(fq, struct k2_queue, fq);
 }
 
+static struct k2_rq *to_k2_rq(struct flash_rq *fr)
+{
+	return container_of(fr, struct k2_rq, fr);
+}
+
+/* May any of what waits go? Nothing else holds requests back but the bound. */
+static void k2_watch_hold(struct k2_queue *k2)
+{
+	struct flash_queue *fq = &k2->fq;
+	bool rt = k2->order.busy & K2_RT_MASK;
+
+	flash_hold(fq, fq->watches && k2->order.busy &&
+		       (k2_admit_full(&k2->admit, fq->bound) ||
+			(!rt && k2_admit_kept(&k2->admit, fq->bound))));
+}
+
+/* What was found, or set, is in force. Whoever calls this kicks after it. */
+static void k2_watch_follow(struct k2_queue *k2)
+{
+	struct flash_queue *fq = &k2->fq;
+
+	lockdep_assert_held(&fq->lock);
+
+	fq->watches = k2_control_watches(k2->control) ||
+		      k2_admit_watches(&k2->admit) ||
+		      flash_tun(fq, TUN_observe);
+	if (fq->bound != k2->control->bound)
+		WRITE_ONCE(fq->bound, k2->control->bound);
+	k2_watch_hold(k2);
+}
+
+/* What the user wants of the search. */
+static struct k2_target k2_target(const struct k2_queue *k2)
+{
+	const struct flash_queue *fq = &k2->fq;
+	struct k2_target t = {
+		.policy		= k2->policy,
+		.start		= flash_tun(fq, TUN_max_inflight),
+		.quantile	= flash_tun(fq, TUN_target_quantile),
+		.target_ns	= flash_tun(fq, TUN_target_us) *
+				  (u64)NSEC_PER_USEC,
+		.target_pct	= flash_tun(fq, TUN_target_pct),
+		.floor_pct	= flash_tun(fq, TUN_bw_floor_pct),
+		.hold_ns	= flash_tun(fq, TUN_rt_hold_ms) *
+				  (u64)NSEC_PER_MSEC,
+	};
+
+	return t;
+}
+
+/* What the user wants of what lets requests in; the unit is known. */
+static void k2_admit_set(struct k2_queue *k2)
+{
+	const struct flash_queue *fq = &k2->fq;
+
+	k2->admit.reserve = flash_tun(fq, TUN_reserve);
+	k2->admit.wait_ns = flash_tun(fq, TUN_nrt_wait_ms) * (u64)NSEC_PER_MSEC;
+}
+
 int policy_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
+	const struct k2_calibration cal = {
+		.rate	 = fq->disk->kept[K2_KEPT_RATE],
+		.tail_ns = fq->disk->kept[K2_KEPT_TAIL],
+		.at	 = fq->disk->kept[K2_KEPT_AT],
+	};
+	struct k2_target t;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
-	fq->bound = flash_tun(fq, TUN_max_inflight);
+	k2->control = kvzalloc_node(sizeof(*k2->control), GFP_KERNEL,
+				    fq->q->node);
+	if (!k2->control)
+		return -ENOMEM;
+	spin_lock_irq(&fq->lock);
+	/* Both texts were legal when they were set. */
+	k2->policy = match_string(k2_policies, K2_NR_POLICIES,
+				  fq->disk->text[TEXT_policy]);
+	k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
+					 fq->disk->text[TEXT_bound_unit]);
+	k2_admit_set(k2);
+	t = k2_target(k2);
+	k2_control_init(k2->control, &t, &cal, ktime_get_ns());
+	k2_watch_follow(k2);
+	spin_unlock_irq(&fq->lock);
 	return 0;
 }
 
@@ -84,6 +255,8 @@ void policy_exit(struct flash_queue *fq)
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		WARN_ON_ONCE(!list_empty(&k2->fifo[class]));
+	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.rest);
+	kvfree(k2->control);
 }
 
 static unsigned int k2_class(unsigned short ioprio, bool meta)
@@ -118,6 +291,26 @@ enum flash_urgency policy_urgency(blk_opf_t opf)
 	return (opf & K2_META_FLAGS) ? FLASH_RELATED : FLASH_PATIENT;
 }
 
+/* A request has come. */
+static void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
+{
+	struct k2_rq *kr = to_k2_rq(fr);
+	bool rt = fr->class < K2_RT_LEVELS, returned;
+	u64 now = ktime_get_ns();
+
+	returned = k2_control_arrived(k2->control, rt,
+				      atomic_read(&k2->fq.inflight), now);
+	/* Not of one that has come back. */
+	if (fr->watched && !kr->arrived) {
+		kr->arrived = now;
+		kr->returned = returned;
+		kr->in.rt = rt;
+	}
+	if (fr->class == K2_NRT && k2->nr[K2_NRT] == 1)
+		k2_admit_waits(&k2->admit, now);
+	k2_watch_follow(k2);
+}
+
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_queue *k2 = to_k2(fq);
@@ -125,6 +318,8 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	list_add_tail(&fr->rq->queuelist, &k2->fifo[fr->class]);
 	k2->nr[fr->class]++;
 	k2->order.busy |= 1U << fr->class;
+	if (unlikely(fq->watches))
+		k2_watch_insert(k2, fr);
 }
 
 static void k2_remove(struct k2_queue *k2, struct flash_rq *fr)
@@ -142,16 +337,47 @@ static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 	return rq ? flash_rq_of(rq) : NULL;
 }
 
+/* The class to serve next: k2_pick(), but for a reserve and a cap on starvation. */
+static unsigned int k2_watch_pick(struct k2_queue *k2, bool meta_first)
+{
+	struct flash_queue *fq = &k2->fq;
+	struct k2_order *o = &k2->order;
+	unsigned int class;
+	u64 now;
+
+	if (!(o->busy & K2_RT_MASK))
+		class = k2_pick(o, meta_first, 0);
+	else if (k2_admit_kept(&k2->admit, fq->bound))
+		return k2_pick_rt(o);
+	else
+		class = k2_pick(o, meta_first, flash_tun(fq, TUN_meta_every));
+	if (!k2->nr[K2_NRT] || !k2->admit.wait_ns)
+		return class;
+
+	now = ktime_get_ns();
+	if (class < K2_RT_LEVELS && k2_admit_due(&k2->admit, now)) {
+		class = K2_NRT;
+		k2->admit.turns++;
+	}
+	if (class == K2_NRT)
+		k2_admit_waits(&k2->admit, now);
+	return class;
+}
+
 struct flash_rq *policy_select(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct flash_rq *meta = k2_head(k2, K2_META);
 	struct flash_rq *nrt = k2_head(k2, K2_NRT);
+	bool meta_first = meta && nrt && meta->seq < nrt->seq;
 	struct flash_rq *fr;
 	unsigned int class;
 
-	class = k2_pick(&k2->order, meta && nrt && meta->seq < nrt->seq,
-			flash_tun(fq, TUN_meta_every));
+	if (likely(!fq->watches))
+		class = k2_pick(&k2->order, meta_first,
+				flash_tun(fq, TUN_meta_every));
+	else
+		class = k2_watch_pick(k2, meta_first);
 	fr = k2_head(k2, class);
 	if (class == K2_META && (k2->order.busy & K2_RT_MASK))
 		k2->meta_turns++;
@@ -159,7 +385,52 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	k2_remove(k2, fr);
 	if (class < K2_RT_LEVELS)
 		flash_issue_first(fq, fr);
+	if (unlikely(fq->watches))
+		k2_watch_hold(k2);
 	return fr;
+}
+
+/* The next two are called for requests that came while K2 was watching, only. */
+void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	struct k2_admit_rq *in = &to_k2_rq(fr)->in;
+	const struct request *rq = fr->rq;
+
+	/* What is discarded takes no time. */
+	in->dir = req_op(rq) == REQ_OP_READ ? FLASH_READ : FLASH_WRITE;
+	in->sectors = req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE ?
+		      blk_rq_sectors(rq) : 0;
+	k2_admit_take(&k2->admit, in, ktime_get_ns());
+	k2_watch_hold(k2);
+}
+
+void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	struct k2_control *c = k2->control;
+	struct k2_rq *kr = to_k2_rq(fr);
+	int inflight = atomic_read(&fq->inflight);
+	struct k2_end end = {
+		.now		= ktime_get_ns(),
+		.arrived	= kr->arrived,
+		.sectors	= kr->in.sectors,
+		.inflight	= inflight > 0 ? inflight : 0,
+		.rt		= kr->in.rt,
+		.returned	= kr->returned,
+		.refused	= fq->queued &&
+				  (fq->held ||
+				   !flash_slot_free(inflight, fq->bound)),
+	};
+
+	k2_admit_give(&k2->admit, &kr->in, ended, end.now);
+	if (ended && k2_control_done(c, &end)) {
+		fq->disk->kept[K2_KEPT_RATE] = c->cal.rate;
+		fq->disk->kept[K2_KEPT_TAIL] = c->cal.tail_ns;
+		fq->disk->kept[K2_KEPT_AT] = c->cal.at;
+	}
+	/* The slot that is given back next kicks. */
+	k2_watch_follow(k2);
 }
 
 void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
@@ -175,25 +446,163 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	k2_remove(k2, gone);
 }
 
+/* Something was set, which may let requests go. */
+static void k2_bound_moved(struct flash_queue *fq)
+{
+	/*
+	 * The kernel stores attributes of one elevator one by one: who does not
+	 * watch now does not until we are done, and nobody else moves the bound.
+	 */
+	if (READ_ONCE(fq->watches))
+		flash_resume(fq);
+	else
+		flash_set_bound(fq, READ_ONCE(to_k2(fq)->control->bound));
+}
+
 void policy_tuned(struct flash_queue *fq, unsigned int idx)
 {
-	if (idx == TUN_max_inflight)
-		flash_set_bound(fq, flash_tun(fq, TUN_max_inflight));
+	struct k2_queue *k2 = to_k2(fq);
+	struct k2_target t;
+
+	switch (idx) {
+	case TUN_meta_every:
+	case TUN_inline_dispatch:
+		return;
+	}
+	spin_lock_irq(&fq->lock);
+	k2_admit_set(k2);
+	if (idx != TUN_reserve && idx != TUN_nrt_wait_ms && idx != TUN_observe) {
+		t = k2_target(k2);
+		k2_control_set(k2->control, &t, ktime_get_ns());
+	}
+	k2_watch_follow(k2);
+	spin_unlock_irq(&fq->lock);
+	k2_bound_moved(fq);
+}
+
+void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+		       const char *text)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	struct k2_target t;
+
+	spin_lock_irq(&fq->lock);
+	if (idx == TEXT_policy) {
+		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
+		t = k2_target(k2);
+		k2_control_set(k2->control, &t, ktime_get_ns());
+	} else {
+		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
+						 text);
+	}
+	k2_watch_follow(k2);
+	spin_unlock_irq(&fq->lock);
+	k2_bound_moved(fq);
+}
+
+static ssize_t k2_bound_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+
+	return sysfs_emit(page, "%u\n", READ_ONCE(fq->bound));
+}
+
+static ssize_t k2_tail_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	u64 ns;
+
+	spin_lock_irq(&fq->lock);
+	ns = k2_control_tail_ns(to_k2(fq)->control);
+	spin_unlock_irq(&fq->lock);
+	return sysfs_emit(page, "%llu\n", div_u64(ns, NSEC_PER_USEC));
+}
+
+static ssize_t k2_share_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	unsigned int pct;
+
+	spin_lock_irq(&fq->lock);
+	pct = k2_control_share_pct(to_k2(fq)->control);
+	spin_unlock_irq(&fq->lock);
+	return sysfs_emit(page, "%u\n", pct);
+}
+
+static ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	bool infeasible;
+
+	spin_lock_irq(&fq->lock);
+	infeasible = k2_control_infeasible(to_k2(fq)->control);
+	spin_unlock_irq(&fq->lock);
+	return sysfs_emit(page, "%d\n", infeasible);
+}
+
+static ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	bool on;
+
+	spin_lock_irq(&fq->lock);
+	on = to_k2(fq)->control->calibrating;
+	spin_unlock_irq(&fq->lock);
+	return sysfs_emit(page, "%d\n", on);
+}
+
+static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
+				  size_t count)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	struct k2_queue *k2 = to_k2(fq);
+	unsigned int on;
+	int ret = -EINVAL;
+
+	if (page[0] >= '0' && page[0] <= '9')
+		ret = kstrtouint(page, 10, &on);
+	if (!ret && on > 1)
+		ret = -ERANGE;
+	if (ret)
+		return ret;
+	spin_lock_irq(&fq->lock);
+	k2_control_calibrate(k2->control, on, ktime_get_ns());
+	k2_watch_follow(k2);
+	spin_unlock_irq(&fq->lock);
+	k2_bound_moved(fq);
+	return count;
 }
 
 int policy_stats(struct flash_queue *fq, char *page, int len)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	u64 rt = 0;
+	const struct k2_control *c = k2->control;
+	u64 rt = 0, now = ktime_get_ns();
+	s64 age = -1;
 	unsigned int class;
 
 	for (class = 0; class < K2_RT_LEVELS; class++)
 		rt += k2->served[class];
-	return len + sysfs_emit_at(page, len,
-				   "served_rt %llu\nserved_meta %llu\n"
-				   "served_nrt %llu\nmeta_turns %llu\n",
-				   rt, k2->served[K2_META], k2->served[K2_NRT],
-				   k2->meta_turns);
+	len += sysfs_emit_at(page, len,
+			     "served_rt %llu\nserved_meta %llu\n"
+			     "served_nrt %llu\nmeta_turns %llu\n",
+			     rt, k2->served[K2_META], k2->served[K2_NRT],
+			     k2->meta_turns);
+	if (c->cal.rate)
+		age = now > c->cal.at ? div_u64(now - c->cal.at, NSEC_PER_SEC) : 0;
+	len += sysfs_emit_at(page, len,
+			     "nrt_turns %llu\nrt_ended %llu\nrt_late %llu\n"
+			     "target_ns %llu\nsteps %llu\nopened %llu\n"
+			     "load_x16 %llu\n",
+			     k2->admit.turns, c->rt_ended, c->rt_missed,
+			     c->target_ns, c->steps, c->opens, k2->admit.load);
+	/* Sectors in 16 s are half as many KiB. */
+	len += sysfs_emit_at(page, len,
+			     "calibration_age_s %lld\ncalibrated_kib_s %llu\n"
+			     "calibrated_tail_us %llu\n",
+			     age, c->cal.rate / 32,
+			     div_u64(c->cal.tail_ns, NSEC_PER_USEC));
+	return len;
 }
 
 void policy_arrays(struct flash_queue *fq, struct seq_file *m)

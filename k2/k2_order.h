@@ -81,4 +81,16 @@ static inline unsigned int k2_pick(struct k2_order *o, int meta_first,
 	return K2_NRT;
 }
 
+/**
+ * k2_pick_rt - the class to serve next, if nothing but real-time requests may go
+ * @o: the state; a real-time class is busy
+ *
+ * Metadata that is passed over meanwhile has its turn later.
+ */
+static inline unsigned int k2_pick_rt(struct k2_order *o)
+{
+	o->passed = o->busy & (1U << K2_META) ? o->passed + 1 : 0;
+	return (unsigned int)__builtin_ctz(o->busy & K2_RT_MASK);
+}
+
 #endif /* K2_ORDER_H */

@@ -74,7 +74,7 @@ static int piq_check_mode(const char *text)
 
 static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page);
 
-FLASH_DEFINE_ATTRS(PIQ_TUNABLES, PIQ_TEXTS, PIQ_SHOWN);
+FLASH_DEFINE_ATTRS(PIQ_TUNABLES, PIQ_TEXTS, PIQ_SHOWN, FLASH_NONE);
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
