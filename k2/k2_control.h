@@ -280,7 +280,7 @@ struct k2_control {
 	u64 rt_missed;
 };
 
-/** k2_log - the logarithm of @v, 1/130 of an octave too small at most */
+/** k2_log - the logarithm of @v, no more than 1/110 of an octave off */
 static inline s64 k2_log(u64 v)
 {
 	u32 octave;
@@ -532,10 +532,11 @@ static inline void k2_control_look(struct k2_control *c)
 	u64 may = c->seen * (K2_MILLION - c->t.quantile) / K2_MILLION;
 	u64 scatter = flash_sqrt(may) + 1;
 
-	if (c->late > may + 3 * scatter && c->clipped * 2 >= c->late)
-		c->unmet = true;
-	else if (c->clipped * 2 < c->late || c->late <= may + scatter)
+	if (c->clipped * 2 < c->late || c->late <= may + scatter ||
+	    c->level > c->floor + K2_OCTAVE)
 		c->unmet = false;
+	else if (c->late > may + 3 * scatter)
+		c->unmet = true;
 	if (++c->looks % K2_LOOKS == 0) {
 		c->seen /= 2;
 		c->late /= 2;

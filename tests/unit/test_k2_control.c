@@ -360,3 +360,496 @@ static void calibrate(void)
 		run(MOST_RT, s.now + 10 * MS);
 	dispatch();
 }
+
+/* The load changes: the same holds again from 2000 requests after it on. */
+static void load_steps(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	unsigned int before, share;
+
+	t.target_ns = 3 * MS;
+	device(&t, false, 9);
+	set_depth(192);
+	run(6000, ~0ULL);
+	before = s.c.bound;
+	s.write_pct = 10;
+	run(16000, ~0ULL);
+	share = late(8000, t.target_ns);
+	eq(share >= 75 && share <= 125, 1,
+	   "a tenth becomes writes: %u of 10000 late", share);
+	eq(s.c.bound < before * 2 / 3, 1, "with a bound of %u, not %u",
+	   s.c.bound, before);
+	s.write_pct = 0;
+	run(26000, ~0ULL);
+	share = late(18000, t.target_ns);
+	eq(share >= 75 && share <= 125, 1,
+	   "all are reads again: %u of 10000 late", share);
+	eq(s.c.bound > before * 4 / 5, 1, "with a bound of %u", s.c.bound);
+	t.target_ns = 1200 * US;
+	k2_control_set(&s.c, &t, s.now);
+	run(36000, ~0ULL);
+	share = late(28000, t.target_ns);
+	eq(share >= 75 && share <= 125, 1,
+	   "another target: %u of 10000 late, bound %u", share, s.c.bound);
+}
+
+/* A bound that holds nothing back does not rise, and is right when it does. */
+static void windup(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	unsigned int before;
+	s64 level;
+
+	t.target_ns = 3 * MS;
+	device(&t, false, 9);
+	set_depth(192);
+	run(6000, ~0ULL);
+	level = s.c.level;
+	set_depth(4);
+	run(12000, ~0ULL);
+	before = s.c.bound;
+	/* What was counted before the change makes one more step. */
+	eq(s.c.level <= level + 8 * 10000 * 3 / 2, 1,
+	   "6000 requests in time under a light load: the level stays");
+	s.nr_rt = 0;
+	set_depth(192);
+	run(500, ~0ULL);
+	eq(late(0, t.target_ns) <= 300, 1,
+	   "the load is back: %u of 10000 of the next 500 late, bound %u",
+	   late(0, t.target_ns), before);
+}
+
+/* The target is out of reach: said soon, and the floor is kept. */
+static void infeasible(bool calibrated, unsigned int floor_pct)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	u64 begun, sec, ref, said = 0;
+	unsigned int below = 0, n = 0;
+
+	t.target_ns = 300 * US;
+	t.floor_pct = floor_pct;
+	device(&t, true, 5);
+	set_depth(192);
+	if (calibrated)
+		calibrate();
+	else
+		run(MOST_RT, 100 * MS);
+	begun = s.now;
+	while (s.now < begun + 40 * SEC) {
+		run(MOST_RT, s.now + 100 * MS);
+		if (k2_control_infeasible(&s.c) && !said)
+			said = s.now - begun;
+	}
+	eq(said && said < 10 * SEC, 1, "%s: said after %llu ms",
+	   calibrated ? "calibrated" : "not calibrated",
+	   (unsigned long long)(said / MS));
+	eq(k2_control_infeasible(&s.c), 1, "and said still");
+	ref = k2_reference(&s.c) / 16;
+	for (sec = begun / SEC + 10; sec < s.now / SEC; sec++, n++)
+		below += s.sec_moved[sec] * 100 < ref * floor_pct;
+	eq(below * 20 <= n && n >= 25, 1,
+	   "the floor of %u %% holds: %u of %u seconds are below, bound %u",
+	   floor_pct, below, n, s.c.bound);
+	/* Then it comes into reach. */
+	s.c.t.target_ns = 20 * MS;
+	s.c.target_ns = 20 * MS;
+	run(MOST_RT, s.now + 20 * SEC);
+	eq(k2_control_infeasible(&s.c), 0, "in reach again: no longer said");
+}
+
+/* The least bound that keeps a share of the bandwidth. */
+static void bandwidth(unsigned int pct, bool random)
+{
+	struct k2_target t = aim(K2_BANDWIDTH);
+	unsigned int below = 0, from, seconds = 30;
+	u64 ref, begin, sec, tail, best = 0;
+
+	t.floor_pct = pct;
+	device(&t, random, 9);
+	set_depth(192);
+	calibrate();
+	eq(s.c.bound < K2_BOUND_MAX && s.c.cal.rate > 0, 1, "calibrated");
+	ref = s.c.cal.rate / 16;
+	begin = s.now / SEC + 3;
+	run(MOST_RT, begin * SEC);
+	from = s.nr_rt;
+	run(MOST_RT, (begin + seconds) * SEC);
+	for (sec = begin; sec < begin + seconds; sec++)
+		below += s.sec_moved[sec] * 100 < ref * pct;
+	tail = tail_of(from, 990000);
+	eq(below * 20 <= seconds, 1,
+	   "%u %%, %s: %u of %u seconds are below, bound %u", pct,
+	   random ? "random" : "even", below, seconds, s.c.bound);
+	eq(k2_control_infeasible(&s.c), 0, "feasible");
+
+	t = aim(K2_STATIC);
+	for (t.start = 4; t.start < 256 && !best;
+	     t.start += t.start < 16 ? 1 : t.start / 8) {
+		u64 moved, when;
+
+		device(&t, random, 9);
+		set_depth(192);
+		run(MOST_RT, 2 * SEC);
+		from = s.nr_rt;
+		moved = s.moved;
+		when = s.now;
+		run(MOST_RT, 12 * SEC);
+		if (rate_from(moved, when) * 1e9 * 100 >= (double)(ref * pct))
+			best = tail_of(from, 990000);
+	}
+	eq(best && tail * 10 <= best * 11, 1,
+	   "tail %llu us, the best static bound's %llu us",
+	   (unsigned long long)(tail / US), (unsigned long long)(best / US));
+}
+
+/* More than there is: the bound does not run away. */
+static void floor_out_of_reach(void)
+{
+	struct k2_target t = aim(K2_BANDWIDTH);
+
+	t.floor_pct = 90;
+	device(&t, false, 9);
+	set_depth(192);
+	calibrate();
+	run(MOST_RT, s.now + 5 * SEC);
+	eq(k2_control_infeasible(&s.c), 0, "the floor is kept");
+	/* The device becomes slower by half. */
+	s.t_read *= 2;
+	run(MOST_RT, s.now + 10 * SEC);
+	eq(k2_control_infeasible(&s.c), 1, "a slower device: infeasible");
+	eq(s.c.bound < 1024, 1, "with a bound of %u", s.c.bound);
+	s.t_read /= 2;
+	run(MOST_RT, s.now + 15 * SEC);
+	eq(k2_control_infeasible(&s.c), 0, "as fast as before: feasible");
+}
+
+/* Without real-time work there is no bound; with it, at once again. */
+static void no_rt(enum k2_policy policy)
+{
+	struct k2_target t = aim(policy);
+	unsigned int before, over = 0, i;
+	s64 level;
+	u64 gone;
+
+	t.target_ns = 3 * MS;
+	t.floor_pct = policy == K2_BANDWIDTH ? 60 : 10;
+	device(&t, false, 9);
+	set_depth(192);
+	run(5000, ~0ULL);
+	before = s.c.bound;
+	level = k2_applied(&s.c);
+	eq(before < 64 && !s.c.open, 1, "a bound of %u", before);
+	s.rt_off = true;
+	s.rt_next = ~0ULL;
+	gone = s.now;
+	run(MOST_RT, gone + 900 * MS);
+	eq(s.c.bound < 64, 1, "it is there for rt_hold_ms");
+	run(MOST_RT, gone + 1100 * MS);
+	eq(s.c.bound, K2_BOUND_MAX, "then it opens");
+	eq(s.waiting, 0, "and nothing waits");
+	run(MOST_RT, gone + 5000 * MS);
+	eq(s.c.opens, 1, "once");
+	s.rt_off = false;
+	s.rt_next = s.now;
+	s.nr_rt = 0;
+	run(1, ~0ULL);
+	eq(s.c.bound < 64, 1, "the first real-time request closes it");
+	eq(policy == K2_LATENCY && s.c.level < level, 0,
+	   "what that one had to wait for is not held against the bound");
+	run(500, ~0ULL);
+	for (i = 20; i < 500; i++)
+		over += s.rt_ns[i] > 3 * t.target_ns;
+	eq(over, 0, "and all is as it was after a few");
+	/* rt_hold_ms of 0: never. */
+	t.hold_ns = 0;
+	k2_control_set(&s.c, &t, s.now);
+	s.rt_off = true;
+	s.rt_next = ~0ULL;
+	run(MOST_RT, s.now + 20 * SEC);
+	eq(s.c.open, 0, "rt_hold_ms 0: it never opens");
+}
+
+/* A pause of the whole device is one event, however many it makes late. */
+static void gc_pauses(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	unsigned int before, least = ~0U;
+	u64 moved, when;
+	double quiet, rate;
+
+	t.target_ns = 3 * MS;
+	device(&t, false, 9);
+	/* Each 2 ms a request, whatever has become of the last. */
+	s.rt_open = true;
+	set_depth(192);
+	run(8000, ~0ULL);
+	before = s.c.bound;
+	moved = s.moved;
+	when = s.now;
+	run(10000, ~0ULL);
+	quiet = rate_from(moved, when);
+	/* 40 requests late at once. */
+	s.gc_every = ~0ULL / 2;
+	s.gc_next = s.now + 1 * MS;
+	s.gc_takes = 80 * MS;
+	when = s.now;
+	while (s.now < when + 200 * MS) {
+		run(MOST_RT, s.now + MS);
+		if (s.c.bound < least)
+			least = s.c.bound;
+	}
+	eq(least >= before / 3, 1, "one pause: the bound is %u, was %u", least,
+	   before);
+	s.gc_every = 4 * SEC;
+	s.gc_next = s.now + 1 * SEC;
+	run(s.nr_rt + 2000, ~0ULL);
+	moved = s.moved;
+	when = s.now;
+	run(s.nr_rt + 10000, ~0ULL);
+	rate = rate_from(moved, when);
+	eq(rate > quiet / 3, 1, "pauses each 4 s: %.0f %% of the bandwidth",
+	   100 * rate / quiet);
+	eq(s.c.bound >= 2, 1, "no collapse, bound %u", s.c.bound);
+}
+
+/* Reads and slow writes of best effort: held, or said to be infeasible. */
+static void mixed(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	unsigned int share;
+
+	t.target_ns = 6 * MS;
+	device(&t, false, 9);
+	s.write_pct = 30;
+	s.sectors = 16;
+	set_depth(192);
+	run(12500, ~0ULL);
+	share = late(2500, t.target_ns);
+	eq(share >= 75 && share <= 125, 1,
+	   "30 %% slow writes: %u of 10000 late, bound %u", share, s.c.bound);
+	eq(k2_control_infeasible(&s.c), 0, "feasible");
+}
+
+/* The clock leaps: nothing is lost but what was measured just then. */
+static void clock_steps(void)
+{
+	static const s64 leap[] = { 3600 * (s64)SEC, -1800 * (s64)SEC,
+				    -5 * (s64)MS, 50 * (s64)MS };
+	struct k2_target t = aim(K2_LATENCY);
+	unsigned int i, share, off = 0;
+
+	t.target_ns = 3 * MS;
+	device(&t, false, 9);
+	s.clock = 7200 * (s64)SEC;
+	k2_control_set(&s.c, &t, seen_now());
+	set_depth(192);
+	for (i = 0; i < 4; i++) {
+		run(s.nr_rt + 3000, ~0ULL);
+		s.clock += leap[i];
+		run(s.nr_rt + 100, ~0ULL);
+		off += s.c.bound > 200 || s.c.bound < 5;
+	}
+	eq(off, 0, "the bound is near what it was after each leap");
+	s.nr_rt = 0;
+	run(10000, ~0ULL);
+	share = late(2500, t.target_ns);
+	eq(share >= 75 && share <= 125, 1, "%u of 10000 late after all",
+	   share);
+	/* The way back in time must not keep the bound from opening. */
+	s.clock -= 3000 * (s64)SEC;
+	s.rt_off = true;
+	s.rt_next = ~0ULL;
+	run(MOST_RT, s.now + 3 * SEC);
+	eq(s.c.open, 1, "the bound opens though the clock was set back");
+}
+
+/* What can be measured of a device on which real-time work runs, and not. */
+static void calibration(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	static const struct k2_calibration none;
+	struct k2_calibration cal;
+	u64 bound;
+
+	t.target_ns = 0;
+	device(&t, false, 9);
+	set_depth(192);
+	run(100, ~0ULL);
+	eq(s.c.bound, 32, "no target, not calibrated: the static bound");
+	eq(s.c.target_ns, 0, "and no target");
+	k2_control_calibrate(&s.c, true, s.now);
+	eq(s.c.bound, K2_BOUND_MAX, "while it is measured there is no bound");
+	k2_control_calibrate(&s.c, false, s.now);
+	eq(s.c.bound, 32, "given up: it is back");
+	eq(s.c.cal.rate, 0, "and nothing is known");
+	calibrate();
+	eq(s.c.calibrating, 0, "it comes to its end");
+	/* 16 chips, 8 sectors in 400 us, and 200 requests outstanding */
+	eq(s.c.cal.rate / 16 > 280000 && s.c.cal.rate / 16 <= 320000, 1,
+	   "%llu sectors a second", (unsigned long long)s.c.cal.rate / 16);
+	eq(s.c.cal.tail_ns > 5 * MS, 1, "tail %llu us",
+	   (unsigned long long)(s.c.cal.tail_ns / US));
+	eq(s.c.target_ns, s.c.cal.tail_ns / 2, "the target is half of it");
+	cal = s.c.cal;
+	bound = s.c.bound;
+	eq(bound < K2_BOUND_MAX, 1, "bound again");
+
+	/* An idle device, and a clock that leaps, begin it anew. */
+	k2_control_calibrate(&s.c, true, s.now);
+	dispatch();
+	run(MOST_RT, s.now + 600 * MS);
+	s.clock += 3600 * (s64)SEC;
+	run(MOST_RT, s.now + 600 * MS);
+	eq(s.c.calibrating, 1, "a leap of the clock: measured anew");
+	while (s.c.calibrating && s.now < 60 * SEC)
+		run(MOST_RT, s.now + 10 * MS);
+	eq(s.c.cal.rate > cal.rate * 95 / 100 &&
+	   s.c.cal.rate < cal.rate * 105 / 100, 1, "and the same is found");
+
+	/* Kept with the disk. */
+	k2_control_init(&s.c, &t, &cal, s.now);
+	eq(s.c.target_ns, cal.tail_ns / 2, "what was known before is used");
+	k2_control_init(&s.c, &t, &none, s.now);
+	eq(s.c.target_ns, 0, "what was not, is not");
+}
+
+/* Nothing is lost, divided by or taken beyond its range. */
+static void extremes(void)
+{
+	static const u64 times[] = { 0, 1, 1000, 2 * MS, 1ULL << 40, ~0ULL };
+	static const u32 quantiles[] = { 500000, 990000, 999999 };
+	static const u32 pcts[] = { 1, 50, 100 };
+	static const struct k2_calibration cals[] = {
+		{ 0, 0, 0 }, { 1, 1, 1 }, { ~0ULL >> 8, ~0ULL, ~0ULL },
+	};
+	static struct k2_control c;
+	unsigned long long seed = 3;
+	unsigned int bad = 0, cal, time, q, pct, i;
+
+	for (i = 0; i < 64; i++) {
+		u64 v = 1ULL << i;
+		s64 off = k2_log(v) - (s64)i * K2_OCTAVE;
+
+		bad += off != 0;
+		bad += i < 16 && k2_exp(k2_log(v)) != v;
+	}
+	eq(bad, 0, "powers of two are exact");
+	for (i = 1; i < 65536; i++)
+		bad += fabs((double)k2_log(i) / K2_OCTAVE - log2(i)) > 0.009 ||
+		       k2_log(i) < k2_log(i - 1) ||
+		       fabs((double)k2_exp(k2_log(i)) - i) > i * 0.011 + 0.5;
+	eq(bad, 0, "logarithms are near, and rise");
+	eq(k2_exp(-5), 1, "least bound");
+	eq(k2_exp(1LL << 60), K2_BOUND_MAX, "largest bound");
+
+	for (cal = 0; cal < 3; cal++)
+	for (time = 0; time < 6; time++)
+	for (q = 0; q < 3; q++)
+	for (pct = 0; pct < 3; pct++) {
+		struct k2_target t = {
+			.policy = tap_rand(&seed) % K2_NR_POLICIES,
+			.start = tap_rand(&seed) % 2 ? 1 : 65535,
+			.quantile = quantiles[q], .target_ns = times[time],
+			.target_pct = pcts[pct], .floor_pct = pcts[pct],
+			.hold_ns = times[tap_rand(&seed) % 6],
+		};
+		u64 now = 0;
+
+		k2_control_init(&c, &t, &cals[cal], times[tap_rand(&seed) % 6]);
+		/* Counters that are about to wrap. */
+		c.rt_ended = c.rt_missed = c.steps = c.opens = ~0ULL - 5;
+		c.seen = c.late = c.clipped = 1ULL << 40;
+		for (i = 0; i < 400; i++) {
+			struct k2_end e = {
+				.rt = tap_rand(&seed) % 2,
+				.refused = tap_rand(&seed) % 2,
+				.returned = !(tap_rand(&seed) % 8),
+				.inflight = tap_rand(&seed) % 3 ? 7 : ~0U,
+				.sectors = tap_rand(&seed) % 16 ?
+					   tap_rand(&seed) % 4096 : ~0ULL,
+			};
+
+			now = tap_rand(&seed) % 64 ?
+			      now + tap_rand(&seed) % (20 * MS) :
+			      times[tap_rand(&seed) % 6];
+			e.now = now;
+			e.arrived = tap_rand(&seed) % 4 ?
+				    now - tap_rand(&seed) % (5 * MS) :
+				    times[tap_rand(&seed) % 6];
+			if (tap_rand(&seed) % 100 == 0)
+				k2_control_calibrate(&c, tap_rand(&seed) % 2,
+						     now);
+			if (tap_rand(&seed) % 4 == 0)
+				k2_control_arrived(&c, e.rt, e.inflight, now);
+			k2_control_done(&c, &e);
+			bad += c.bound < 1 || c.bound > K2_BOUND_MAX ||
+			       c.level < 0 || c.level > K2_LEVEL_MAX ||
+			       c.floor < 0 || c.floor > K2_LEVEL_MAX;
+			k2_control_share_pct(&c);
+		}
+		k2_control_tail_ns(&c);
+	}
+	eq(bad, 0, "whatever comes, the bound stays within its range");
+}
+
+/* The static policy watches nothing, and its bound is what was set. */
+static void static_policy(void)
+{
+	struct k2_target t = aim(K2_STATIC);
+	unsigned int i;
+
+	device(&t, true, 2);
+	eq(k2_control_watches(&s.c), 0, "static: nothing is watched");
+	eq(s.c.bound, 32, "the bound is what was set");
+	set_depth(192);
+	s.rt_off = true;
+	s.rt_next = ~0ULL;
+	run(MOST_RT, 5 * SEC);
+	eq(s.c.bound, 32, "it stays so without real-time work");
+	s.rt_off = false;
+	s.rt_next = s.now;
+	run(2000, ~0ULL);
+	eq(s.c.bound, 32, "and with it");
+	eq(s.peak, 32, "no more were in the device");
+	eq(k2_control_tail_ns(&s.c) > 0 && k2_control_share_pct(&s.c) > 0, 1,
+	   "if it is told, it says what it has seen");
+	for (i = 1; i < 100; i += 7) {
+		t.start = i;
+		k2_control_set(&s.c, &t, s.now);
+		if (s.c.bound != i)
+			break;
+	}
+	eq(i >= 100, 1, "and follows what is set");
+	t.policy = K2_LATENCY;
+	k2_control_set(&s.c, &t, s.now);
+	eq(k2_control_watches(&s.c), 1, "latency: it is to be told");
+	t.policy = K2_STATIC;
+	k2_control_set(&s.c, &t, s.now);
+	eq(s.c.bound, t.start, "static again: what was set");
+	k2_control_calibrate(&s.c, true, s.now);
+	eq(k2_control_watches(&s.c), 1, "so does a calibration");
+}
+
+int main(void)
+{
+	static_policy();
+	converges(false, 2 * MS, 32, 17, 23);
+	converges(true, 5 * MS, 32, 26, 33);
+	converges(false, 1200 * US, 1, 0, 0);
+	converges(true, 4 * MS, 200, 0, 0);
+	load_steps();
+	windup();
+	infeasible(true, 30);
+	infeasible(false, 10);
+	bandwidth(50, true);
+	bandwidth(90, false);
+	floor_out_of_reach();
+	no_rt(K2_LATENCY);
+	no_rt(K2_BANDWIDTH);
+	gc_pauses();
+	mixed();
+	clock_steps();
+	calibration();
+	extremes();
+	return tap_done();
+}
