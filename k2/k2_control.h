@@ -374,6 +374,7 @@ static inline void k2_control_anew(struct k2_control *c)
 {
 	c->begun = 0;
 	c->sec_begun = 0;
+	c->smooth = 0;
 	c->climbing = false;
 }
 
@@ -640,12 +641,15 @@ static inline s64 k2_margin(const struct k2_control *c)
 static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 {
 	u64 want = k2_reference(c) / 100 * c->t.floor_pct;
-	s64 off = k2_log(want) + k2_margin(c) - k2_log(rate);
-	s64 from = k2_applied(c), to;
+	s64 from = k2_applied(c), off, to;
 
 	c->smooth = c->smooth ? (3 * c->smooth + rate) / 4 : rate;
 	if (!want || !k2_control_rules(c) || c->returning)
 		return;
+	/* Where latency rules, a single pause of the device is no lack of bound. */
+	if (c->t.policy == K2_LATENCY)
+		rate = c->smooth;
+	off = k2_log(want) + k2_margin(c) - k2_log(rate);
 	if (off > K2_OCTAVE)
 		off = K2_OCTAVE;
 	if (off < -K2_OCTAVE)

@@ -598,7 +598,7 @@ static void gc_pauses(void)
 		if (s.c.bound < least)
 			least = s.c.bound;
 	}
-	eq(least >= before / 3, 1, "one pause: the bound is %u, was %u", least,
+	eq(least >= before / 4, 1, "one pause: the bound is %u, was %u", least,
 	   before);
 	s.gc_every = 4 * SEC;
 	s.gc_next = s.now + 1 * SEC;
