@@ -279,7 +279,7 @@ tunables() {
 	local name text
 	TUNABLES=() TEXTS=()
 	while IFS=: read -r name text; do
-		if [[ $name =~ ^(mode|layout|sort)$ && $text =~ \(([a-z]+)\)$ ]]; then
+		if [[ $name =~ ^(mode|layout|sort|policy|bound_unit)$ && $text =~ \(([a-z]+)\)$ ]]; then
 			TEXTS+=("$name")
 			DEFAULT[$name]=${BASH_REMATCH[1]}
 			continue
@@ -324,6 +324,14 @@ text_values() {
 			 "page=4096 chips=0" "page=33554432 chips=4"
 			 "page=4096 terms=1:1:1"
 			 "page=4096 chips=18446744073709551617") ;;
+	policy)
+		GOOD=(static latency bandwidth)
+		EINVAL+=(none STATIC "static " " static" static2 lat
+			 "static latency" 1) ;;
+	bound_unit)
+		GOOD=(requests cost)
+		EINVAL+=(none COST "cost " " cost" costs cos "requests cost"
+			 1) ;;
 	*) fail "which texts does $1 take?" ;;
 	esac
 }
