@@ -533,8 +533,7 @@ static inline void k2_control_look(struct k2_control *c)
 	u64 may = c->seen * (K2_MILLION - c->t.quantile) / K2_MILLION;
 	u64 scatter = flash_sqrt(may) + 1;
 
-	if (c->clipped * 2 < c->late || c->late <= may + scatter ||
-	    c->level > c->floor + K2_OCTAVE)
+	if (c->clipped * 2 < c->late || c->late <= may + scatter)
 		c->unmet = false;
 	else if (c->late > may + 3 * scatter)
 		c->unmet = true;
@@ -567,11 +566,14 @@ static inline void k2_control_step(struct k2_control *c, u64 now)
 	c->misses = 0;
 	c->samples = 0;
 	k2_control_clip(c);
-	k2_control_update(c);
-	if (k2_since(now, &c->looked) >= K2_LOOK_NS) {
-		c->looked = now;
-		k2_control_look(c);
+	/* Far above the floor: what was seen there is over. */
+	if (c->unmet && c->level > c->floor + K2_OCTAVE) {
+		c->unmet = false;
+		c->seen = 0;
+		c->late = 0;
+		c->clipped = 0;
 	}
+	k2_control_update(c);
 }
 
 /* A real-time request has ended: was it in time? */
@@ -826,6 +828,10 @@ static inline bool k2_control_done(struct k2_control *c, const struct k2_end *e)
 	if (c->samples >= K2_STEP_ENDS ||
 	    (c->samples && k2_since(e->now, &c->stepped) >= K2_STEP_NS))
 		k2_control_step(c, e->now);
+	if (c->seen && k2_since(e->now, &c->looked) >= K2_LOOK_NS) {
+		c->looked = e->now;
+		k2_control_look(c);
+	}
 	if (!e->rt)
 		k2_control_idle(c, e->now);
 	return was && !c->calibrating;

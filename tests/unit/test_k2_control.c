@@ -569,6 +569,27 @@ static void no_rt(enum k2_policy policy)
 	eq(s.c.open, 0, "rt_hold_ms 0: it never opens");
 }
 
+/* Real-time requests that are further apart than the hold. */
+static void seldom_rt(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	u64 begun;
+	s64 level;
+
+	t.target_ns = 3 * MS;
+	device(&t, false, 9);
+	s.rt_gap = 1200 * MS;
+	set_depth(192);
+	run(1, ~0ULL);
+	level = s.c.level;
+	begun = s.now;
+	while (!k2_control_infeasible(&s.c) && s.now < begun + 30 * SEC)
+		run(MOST_RT, s.now + 100 * MS);
+	eq(s.now < begun + 10 * SEC, 1, "the bound is open each time: said");
+	eq(s.c.level >= level, 1, "no bound is blamed for it");
+	eq(s.c.opens > 3, 1, "it has opened in between");
+}
+
 /* A pause of the whole device is one event, however many it makes late. */
 static void gc_pauses(void)
 {
@@ -846,6 +867,7 @@ int main(void)
 	floor_out_of_reach();
 	no_rt(K2_LATENCY);
 	no_rt(K2_BANDWIDTH);
+	seldom_rt();
 	gc_pauses();
 	mixed();
 	clock_steps();

@@ -36,7 +36,7 @@ for name in policy bound_unit reserve nrt_wait_ms observe max_inflight \
 done
 policies=(static latency bandwidth) units=(requests cost)
 for ((n = 0; n < 200; n++)); do
-	name= value=
+	name='' value=''
 	case $((RANDOM % 12)) in
 	0 | 1 | 2) name=policy value=${policies[RANDOM % 3]} ;;
 	3) name=bound_unit value=${units[RANDOM % 2]} ;;
