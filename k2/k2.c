@@ -178,12 +178,14 @@ static void k2_watch_hold(struct k2_queue *k2)
 static void k2_watch_follow(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
+	bool watches = k2_control_watches(k2->control) ||
+		       k2_admit_watches(&k2->admit) ||
+		       flash_tun(fq, TUN_observe);
 
 	lockdep_assert_held(&fq->lock);
 
-	fq->watches = k2_control_watches(k2->control) ||
-		      k2_admit_watches(&k2->admit) ||
-		      flash_tun(fq, TUN_observe);
+	if (fq->watches != watches)
+		WRITE_ONCE(fq->watches, watches);
 	if (fq->bound != k2->control->bound)
 		WRITE_ONCE(fq->bound, k2->control->bound);
 	k2_watch_hold(k2);
@@ -442,6 +444,8 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	if (gone->seq < fr->seq) {
 		list_move(&fr->rq->queuelist, &gone->rq->queuelist);
 		fr->seq = gone->seq;
+		if (fr->watched && gone->watched)
+			to_k2_rq(fr)->arrived = to_k2_rq(gone)->arrived;
 	}
 	k2_remove(k2, gone);
 }
