@@ -81,8 +81,8 @@ begin
 tun "$DISK" layout "page=4096 chips=4"
 tun "$DISK" per_layer 1
 is "layers" "$(stat_of "$DISK" layers)" 4
-arrive r 4 8 12 2 6 3
-finish "chips in turn" "4 2 3 8 6 12"
+arrive r 4 8 12 2 6 15
+finish "chips in turn" "4 2 15 8 6 12"
 
 # Six reads of 512 KiB: four are in the device, as 64 pieces of 16 KiB.
 hold_add max_kb=512
