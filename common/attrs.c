@@ -2,6 +2,7 @@
 /*
  * attrs.c - tunables and statistics in sysfs, and what a disk keeps
  */
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
@@ -28,6 +29,7 @@ static void flash_disk_free(struct flash_disk *disk)
 {
 	list_del(&disk->list);
 	flash_nr_disks--;
+	kvfree(disk->kept);
 	kfree(disk);
 }
 

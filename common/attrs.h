@@ -28,9 +28,6 @@
 
 struct flash_queue;
 
-/* Figures that a policy may leave with a disk. */
-#define FLASH_KEPT		4
-
 /* Most tunables and texts that one policy may have, and longest text with its 0. */
 #define FLASH_TUNABLES_MAX	24
 #define FLASH_TEXTS_MAX		3
@@ -65,8 +62,8 @@ struct flash_text {
  * @attached: an elevator uses it now
  * @val: the values, indexed like policy_tunables
  * @text: the texts, indexed like policy_texts; under flash_texts_lock
- * @kept: what the policy has found out about the disk, 0 at first; under the lock
- *	of the flash_queue that has attached it
+ * @kept: what the policy keeps with them, from kvmalloc(); under the lock of the
+ *	flash_queue that has attached it
  */
 struct flash_disk {
 	struct list_head list;
@@ -74,7 +71,7 @@ struct flash_disk {
 	bool attached;
 	unsigned int val[FLASH_TUNABLES_MAX];
 	char text[FLASH_TEXTS_MAX][FLASH_TEXT_LEN];
-	u64 kept[FLASH_KEPT];
+	void *kept;
 };
 
 /* The policy's table, its length and the defaults (set at load time). */

@@ -104,10 +104,6 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 
 FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
 
-/* What is kept with a disk: struct k2_calibration. */
-enum { K2_KEPT_RATE, K2_KEPT_TAIL, K2_KEPT_AT, K2_NR_KEPT };
-static_assert((int)K2_NR_KEPT <= FLASH_KEPT);
-
 /**
  * struct k2_rq - K2's record of a request; of the rest nothing is touched unless
  *	it is watched
@@ -222,20 +218,20 @@ static void k2_admit_set(struct k2_queue *k2)
 int policy_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	const struct k2_calibration cal = {
-		.rate	 = fq->disk->kept[K2_KEPT_RATE],
-		.tail_ns = fq->disk->kept[K2_KEPT_TAIL],
-		.at	 = fq->disk->kept[K2_KEPT_AT],
-	};
 	struct k2_target t;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
+	/* The last calibration stays with the disk. */
+	if (!fq->disk->kept)
+		fq->disk->kept = kvzalloc(sizeof(k2->control->cal), GFP_KERNEL);
 	k2->control = kvzalloc_node(sizeof(*k2->control), GFP_KERNEL,
 				    fq->q->node);
-	if (!k2->control)
+	if (!fq->disk->kept || !k2->control) {
+		kvfree(k2->control);
 		return -ENOMEM;
+	}
 	spin_lock_irq(&fq->lock);
 	/* Both texts were legal when they were set. */
 	k2->policy = match_string(k2_policies, K2_NR_POLICIES,
@@ -244,7 +240,7 @@ int policy_init(struct flash_queue *fq)
 					 fq->disk->text[TEXT_bound_unit]);
 	k2_admit_set(k2);
 	t = k2_target(k2);
-	k2_control_init(k2->control, &t, &cal, ktime_get_ns());
+	k2_control_init(k2->control, &t, fq->disk->kept, ktime_get_ns());
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);
 	return 0;
@@ -426,11 +422,8 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	};
 
 	k2_admit_give(&k2->admit, &kr->in, ended, end.now);
-	if (ended && k2_control_done(c, &end)) {
-		fq->disk->kept[K2_KEPT_RATE] = c->cal.rate;
-		fq->disk->kept[K2_KEPT_TAIL] = c->cal.tail_ns;
-		fq->disk->kept[K2_KEPT_AT] = c->cal.at;
-	}
+	if (ended && k2_control_done(c, &end))
+		*(struct k2_calibration *)fq->disk->kept = c->cal;
 	/* The slot that is given back next kicks. */
 	k2_watch_follow(k2);
 }

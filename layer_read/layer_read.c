@@ -81,7 +81,7 @@ static int layer_check_sort(const char *text)
 	return sort < 0 ? sort : 0;
 }
 
-FLASH_DEFINE_ATTRS(LAYER_TUNABLES, LAYER_TEXTS, FLASH_NONE);
+FLASH_DEFINE_ATTRS(LAYER_TUNABLES, LAYER_TEXTS, FLASH_NONE, FLASH_NONE);
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
