@@ -30,7 +30,7 @@ struct flash_queue;
 
 /* Most tunables and texts that one policy may have, and longest text with its 0. */
 #define FLASH_TUNABLES_MAX	24
-#define FLASH_TEXTS_MAX		3
+#define FLASH_TEXTS_MAX		4
 #define FLASH_TEXT_LEN		256
 
 /**
@@ -146,7 +146,6 @@ extern const struct kernel_param_ops flash_text_param_ops;
 	  .show = text_##tun##_show, .store = text_##tun##_store },
 #define FLASH_ATTR_SHOWN(tun, shows)					\
 	{ .attr = { .name = #tun, .mode = 0444 }, .show = shows },
-
 #define FLASH_ATTR_COMMAND(tun, shows, stores)				\
 	{ .attr = { .name = #tun, .mode = 0644 },			\
 	  .show = shows, .store = stores },
@@ -166,8 +165,8 @@ extern const struct kernel_param_ops flash_text_param_ops;
  * @TABLE: the X-macro of its tunables
  * @TEXTS: that of its texts
  * @SHOWN: that of its read-only attributes, X(name, show)
- * @COMMANDS: that of attributes that are written to make something happen, and
- *	neither kept nor module parameters: X(name, show, store)
+ * @COMMANDS: that of attributes of its own that can be written, and are no module
+ *	parameters: X(name, show, store)
  *
  * Defines the enums of TUN_<name> and TEXT_<name> indices, the tables, their
  * defaults, the module parameters and policy_attrs[], which also gets the

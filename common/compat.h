@@ -547,8 +547,13 @@ static inline struct gendisk *lab_alloc_disk(struct blk_mq_tag_set *set,
 #endif
 }
 
-/* lab_hrtimer_setup - a timer of the monotonic clock */
-static inline void lab_hrtimer_setup(struct hrtimer *timer,
+#endif /* FLASH_COMPAT_LAB */
+
+/* For who has timers; apart for the same reason. */
+#if defined(FLASH_COMPAT_TIMER) || defined(FLASH_COMPAT_LAB)
+
+/* elv_hrtimer_setup - a timer of the monotonic clock */
+static inline void elv_hrtimer_setup(struct hrtimer *timer,
 				     enum hrtimer_restart (*function)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {
@@ -560,6 +565,6 @@ static inline void lab_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-#endif /* FLASH_COMPAT_LAB */
+#endif /* FLASH_COMPAT_TIMER */
 
 #endif /* FLASH_COMPAT_H */

@@ -9,7 +9,8 @@
  *   - a request is queued: the block layer runs the hardware queue next;
  *   - a slot is given back: flash_release() kicks;
  *   - the bound is raised: flash_set_bound() kicks;
- *   - the policy lets go of what it held back: see flash_hold();
+ *   - the policy lets go of what it held back: see flash_hold(); if that is so
+ *     because time has passed, its timer kicks;
  *   - what had to go first has been issued: see flash_issue_first().
  *
  * Counting down takes no lock. The race "the dispatcher saw the last slot
@@ -174,7 +175,8 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
  * @prefer: number of the hardware queue to prefer; nr_hctx for none
  *
  * Any context that keeps requests from going away (a request of this device in
- * hand, or the dispatch path); the caller holds no lock.
+ * hand, or the dispatch path); the caller holds no lock. Or with the lock held
+ * and something queued: a timer has nothing else to keep them by.
  */
 void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
@@ -267,7 +269,8 @@ void flash_resume(struct flash_queue *fq)
  * policy_select() the round goes on, after policy_finished() the slot's return
  * kicks, after a merge flash_bio_merge() does, and a change of a tunable calls
  * flash_resume(). A policy that holds
- * everything while nothing is in flight stops the device.
+ * everything while nothing is in flight, and no timer of it is set, stops the
+ * device.
  */
 void flash_hold(struct flash_queue *fq, bool held)
 {

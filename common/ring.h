@@ -20,6 +20,10 @@ struct flash_link {
 	struct flash_link *next;
 };
 
+/** flash_link_of - what a link is a member of */
+#define flash_link_of(link, type, member) \
+	((type *)((char *)(link) - offsetof(type, member)))
+
 /** flash_ring_init - a ring of none, or a place in no ring */
 static inline void flash_ring_init(struct flash_link *ring)
 {
@@ -41,6 +45,13 @@ static inline void flash_link_after(struct flash_link *link,
 	link->next = at->next;
 	at->next->prev = link;
 	at->next = link;
+}
+
+/** flash_ring_add - put @link behind all others of @ring */
+static inline void flash_ring_add(struct flash_link *link,
+				  struct flash_link *ring)
+{
+	flash_link_after(link, ring->prev);
 }
 
 /** flash_unlink - take @link out of its ring, if it is in one */

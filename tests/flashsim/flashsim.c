@@ -1242,7 +1242,7 @@ static int fs_add(unsigned int nr)
 	dev->armed = SIM_NEVER;
 	dev->kept_end = &dev->kept;
 	dev->may_end = FS_ALL;
-	lab_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
+	elv_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
 	ret = nand_init(&dev->sim.nand, &c.nand) ? -EINVAL : 0;
 	if (!ret)
 		ret = fs_setup_ftl(dev, &f);

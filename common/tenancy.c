@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * tenancy.c - a device that tenants share: whose request is it, and timers
+ *
+ * Who goes next is in share.h. Here is what connects that with the block layer:
+ * whenever something happens to a request the next one is chosen, so that
+ * flash_queue.held is true exactly if there is none; and if there will be one
+ * as time passes, a timer is set.
+ *
+ * A tenant is a number: a control group's, that of a task or of its I/O context,
+ * a priority. No reference to any of them is held. A request's bio keeps its
+ * control group until it has been asked for its number, which no other group
+ * gets later on. So a group can be removed at any time; its tenant drains and is
+ * forgotten a second later. An I/O context may be followed by another one at the
+ * same place, which then goes on with the virtual time of the first.
+ *
+ * Memory for all tenants is there from the start. A tenant comes while the lock
+ * is held, in a context that must not sleep, and a request cannot be refused.
+ */
+#include <linux/blk-cgroup.h>
+#include <linux/cgroup.h>
+#include <linux/iocontext.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/sysfs.h>
+
+#define FLASH_COMPAT_TIMER
+#include "tenancy.h"
+
+/* The tables of every such scheduler begin alike. */
+enum { TENANCY_TUNABLES(FLASH_TUN_INDEX) };
+enum { TENANCY_TEXTS(FLASH_TEXT_INDEX) };
+
+static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
+enum tenancy_by {
+	TENANCY_BY_AUTO,
+	TENANCY_BY_CGROUP,
+	TENANCY_BY_TASK,
+	TENANCY_BY_IOPRIO,
+	TENANCY_NR_BYS
+};
+
+static const char * const tenancy_bys[TENANCY_NR_BYS] = {
+	[TENANCY_BY_AUTO]	= "auto",
+	[TENANCY_BY_CGROUP]	= "cgroup",
+	[TENANCY_BY_TASK]	= "task",
+	[TENANCY_BY_IOPRIO]	= "ioprio",
+};
+
+static const char * const tenancy_charges[TENANCY_NR_CHARGES] = {
+	[TENANCY_AUTO]		= "auto",
+	[TENANCY_SECTORS]	= "sectors",
+	[TENANCY_REQUESTS]	= "requests",
+	[TENANCY_TIME]		= "time",
+};
+
+/**
+ * struct tenancy_rq - the record of a request
+ * @fr: what every policy has
+ * @it: its item
+ * @key: whose it is
+ * @named: @key is set
+ * @issued: it came out of the queues
+ */
+struct tenancy_rq {
+	struct flash_rq fr;
+	struct flash_share_item it;
+	struct flash_key key;
+	bool named;
+	bool issued;
+};
+
+/**
+ * struct tenancy_state - what takes much memory
+ * @share: who waits, and who goes next
+ * @tenants: of @share
+ */
+struct tenancy_state {
+	struct flash_share share;
+	struct flash_tenants tenants;
+};
+
+/**
+ * struct tenancy_queue - one device; all under flash_queue.lock
+ * @fq: what every policy has
+ * @state: see there
+ * @weights: those that were set, which stay with the disk
+ * @from: the first of them that is shown
+ * @next: the request that goes next, or NULL
+ * @mode: what the user has set, like the two below
+ * @by: who is a tenant
+ * @charge: what is charged
+ * @given: the layout
+ * @timer: chooses anew at @armed
+ * @armed: when it will do so, ns; 0: it has
+ */
+struct tenancy_queue {
+	struct flash_queue fq;
+	struct tenancy_state *state;
+	struct flash_weights *weights;
+	unsigned int from;
+	struct flash_share_item *next;
+	unsigned int mode;
+	enum tenancy_by by;
+	enum tenancy_charge charge;
+	struct flash_geometry given;
+	struct hrtimer timer;
+	u64 armed;
+};
+
+const size_t policy_queue_size = sizeof(struct tenancy_queue);
+const size_t policy_rec_size = sizeof(struct tenancy_rq);
+const bool policy_watches = true;
+const unsigned int policy_inline_tunable = TUN_inline_dispatch;
+
+static struct tenancy_queue *to_tq(struct flash_queue *fq)
+{
+	return container_of(fq, struct tenancy_queue, fq);
+}
+
+static struct tenancy_rq *to_tr(struct flash_rq *fr)
+{
+	return container_of(fr, struct tenancy_rq, fr);
+}
+
+static struct flash_rq *tenancy_fr(struct flash_share_item *it)
+{
+	return &container_of(it, struct tenancy_rq, it)->fr;
+}
+
+static unsigned int tenancy_nr_modes(void)
+{
+	unsigned int n = 0;
+
+	while (tenancy_modes[n])
+		n++;
+	return n;
+}
+
+static int tenancy_match(const char * const *names, unsigned int nr,
+			 const char *text)
+{
+	int at = match_string(names, nr, text);
+
+	return at < 0 ? at : 0;
+}
+
+/** tenancy_check_mode - is it one of the scheduler's modes? */
+int tenancy_check_mode(const char *text)
+{
+	return tenancy_match(tenancy_modes, tenancy_nr_modes(), text);
+}
+
+/** tenancy_check_by - is it something that a tenant can be? */
+int tenancy_check_by(const char *text)
+{
+	return tenancy_match(tenancy_bys, TENANCY_NR_BYS, text);
+}
+
+/** tenancy_check_charge - is it something that can be charged? */
+int tenancy_check_charge(const char *text)
+{
+	return tenancy_match(tenancy_charges, TENANCY_NR_CHARGES, text);
+}
+
+static u32 tenancy_prio(unsigned short ioprio)
+{
+	switch (IOPRIO_PRIO_CLASS(ioprio)) {
+	case IOPRIO_CLASS_RT:
+		return flash_prio(FLASH_PRIO_RT, elv_ioprio_level(ioprio));
+	case IOPRIO_CLASS_BE:
+		return flash_prio(FLASH_PRIO_BE, elv_ioprio_level(ioprio));
+	case IOPRIO_CLASS_IDLE:
+		return flash_prio(FLASH_PRIO_IDLE, 0);
+	default:
+		return flash_prio(FLASH_PRIO_BE, IOPRIO_BE_NORM);
+	}
+}
+
+/* The control group that pays for @bio; 0: nobody knows. */
+static u64 tenancy_cgroup(const struct bio *bio, bool *root)
+{
+	struct cgroup_subsys_state *css = NULL;
+
+	/* bio holds its group, which is named before it is done. */
+	if (IS_ENABLED(CONFIG_BLK_CGROUP) && bio)
+		css = bio_blkcg_css((struct bio *)bio);
+	*root = !css || css == blkcg_root_css;
+	return css ? cgroup_id(css->cgroup) : 0;
+}
+
+/* The task that sends a request, if it is the one that runs. */
+static void tenancy_task(struct flash_key *key)
+{
+	struct io_context *ioc;
+
+	/*
+	 * Workers do what others have told them: they write back, go on with a
+	 * flush or an earlier attempt, or serve a stacked device.
+	 */
+	if (!in_task() || (current->flags & PF_WQ_WORKER))
+		return;
+	ioc = READ_ONCE(current->io_context);
+	key->kind = FLASH_BY_TASK;
+	/* Most tasks have none, but all threads of a process have its number. */
+	key->id = ioc ? (unsigned long)ioc : current->tgid;
+}
+
+/* Whose request is it that @bio is the first one of? */
+static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
+			blk_opf_t opf, unsigned short ioprio,
+			struct flash_key *key)
+{
+	bool root;
+	u64 id;
+
+	key->kind = FLASH_BY_ALL;
+	key->id = 0;
+	switch (tq->by) {
+	case TENANCY_BY_IOPRIO:
+		key->kind = FLASH_BY_PRIO;
+		key->id = tenancy_prio(ioprio);
+		return;
+	case TENANCY_BY_TASK:
+		tenancy_task(key);
+		return;
+	default:
+		id = tenancy_cgroup(bio, &root);
+		if (tq->by == TENANCY_BY_CGROUP || !root) {
+			if (!id)
+				return;
+			key->kind = FLASH_BY_CGROUP;
+			key->id = id;
+			return;
+		}
+		/* What is written behind everybody's back is everybody's. */
+		if (op_is_sync(opf))
+			tenancy_task(key);
+	}
+}
+
+static u32 tenancy_weight(const struct tenancy_queue *tq,
+			  const struct flash_key *key, unsigned short ioprio)
+{
+	switch (key->kind) {
+	case FLASH_BY_CGROUP:
+		return flash_weights_get(tq->weights, key->id);
+	case FLASH_BY_TASK:
+	case FLASH_BY_PRIO:
+		return flash_prio_weight(tenancy_prio(ioprio));
+	default:
+		return FLASH_WEIGHT_DEFAULT;
+	}
+}
+
+/* Something has happened: who goes next, and if nobody, until when? */
+static void tenancy_choose(struct tenancy_queue *tq, u64 now)
+{
+	struct flash_share *s = &tq->state->share;
+
+	lockdep_assert_held(&tq->fq.lock);
+
+	/* It rises only where a run follows, or where the caller starts one. */
+	if (tq->fq.bound != flash_share_bound(s))
+		WRITE_ONCE(tq->fq.bound, flash_share_bound(s));
+	tq->next = flash_share_next(s, now);
+	flash_hold(&tq->fq, !tq->next && s->waiting);
+	/* One that is not needed any more may go off: it chooses, too. */
+	if (s->wake && s->wake != tq->armed) {
+		tq->armed = s->wake;
+		hrtimer_start(&tq->timer, ns_to_ktime(s->wake),
+			      HRTIMER_MODE_ABS);
+	}
+}
+
+/* Nobody has to be waited for any longer. */
+static enum hrtimer_restart tenancy_timer(struct hrtimer *timer)
+{
+	struct tenancy_queue *tq = container_of(timer, struct tenancy_queue,
+						timer);
+	struct flash_queue *fq = &tq->fq;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	tq->armed = 0;
+	if (fq->queued) {
+		tenancy_choose(tq, ktime_get_ns());
+		/* held before inflight: pairs with the barrier in flash_release(). */
+		smp_mb();
+		/*
+		 * Under the lock, as nothing else keeps the hardware queues here:
+		 * with it held what is queued stays so, and so does the device.
+		 * A kick only queues work.
+		 */
+		flash_kick(fq, fq->nr_hctx);
+	}
+	spin_unlock_irqrestore(&fq->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/* Everything that the user has set is in force from here on. */
+static void tenancy_apply(struct tenancy_queue *tq)
+{
+	struct flash_share *s = &tq->state->share;
+	struct flash_queue *fq = &tq->fq;
+	struct flash_share_rules rules = {
+		.antic		= flash_tun(fq, TUN_anticipation),
+		.antic_max	= flash_tun(fq, TUN_antic_max_us) *
+				  (u64)NSEC_PER_USEC,
+		.depth		= flash_tun(fq, TUN_window_depth),
+		.bound		= flash_tun(fq, TUN_max_inflight),
+	};
+
+	lockdep_assert_held(&fq->lock);
+
+	tenancy_rules(fq, tq->mode, tq->charge, &rules);
+	flash_share_set(s, &rules);
+	flash_share_weight(s, &s->p->t[0], flash_tun(fq, TUN_shared_weight));
+	s->p->max = flash_tun(fq, TUN_max_tenants);
+	tenancy_choose(tq, ktime_get_ns());
+}
+
+static void tenancy_text(struct tenancy_queue *tq, unsigned int idx,
+			 const char *text)
+{
+	switch (idx) {
+	case TEXT_mode:
+		tq->mode = match_string(tenancy_modes, tenancy_nr_modes(), text);
+		break;
+	case TEXT_tenant_by:
+		tq->by = match_string(tenancy_bys, TENANCY_NR_BYS, text);
+		break;
+	case TEXT_charge:
+		tq->charge = match_string(tenancy_charges, TENANCY_NR_CHARGES,
+					  text);
+		break;
+	default:
+		flash_geometry_parse(text, &tq->given);
+		flash_share_layout(&tq->state->share, &tq->given,
+				   flash_tun(&tq->fq, TUN_lba_offset_sectors));
+	}
+}
+
+int policy_init(struct flash_queue *fq)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	static const struct flash_share_rules any;
+	struct flash_share *s;
+	unsigned int idx;
+
+	if (!fq->disk->kept)
+		fq->disk->kept = kvzalloc(sizeof(*tq->weights), GFP_KERNEL);
+	tq->weights = fq->disk->kept;
+	tq->state = kvzalloc_node(sizeof(*tq->state), GFP_KERNEL, fq->q->node);
+	if (!tq->weights || !tq->state) {
+		kvfree(tq->state);
+		return -ENOMEM;
+	}
+	elv_hrtimer_setup(&tq->timer, tenancy_timer, HRTIMER_MODE_ABS);
+	spin_lock_irq(&fq->lock);
+	s = &tq->state->share;
+	flash_share_init(s, &tq->state->tenants, &any);
+	s->second = ktime_get_ns();
+	/* All were legal when they were set. */
+	for (idx = 0; idx < policy_nr_texts; idx++)
+		tenancy_text(tq, idx, fq->disk->text[idx]);
+	tenancy_apply(tq);
+	spin_unlock_irq(&fq->lock);
+	return 0;
+}
+
+void policy_exit(struct flash_queue *fq)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_share *s = &tq->state->share;
+
+	/* Nothing is queued, so it does not set itself again. */
+	hrtimer_cancel(&tq->timer);
+	WARN_ON_ONCE(s->waiting || s->out || s->busy || s->occ.busy);
+	kvfree(tq->state);
+}
+
+unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_tenants *p = &tq->state->tenants;
+	struct flash_tenant *t;
+	struct flash_key key;
+
+	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
+	t = flash_tenant_find(p, &key);
+	return t ? flash_tenant_index(p, t) : FLASH_NO_TENANT;
+}
+
+unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+{
+	unsigned short ioprio = req_get_ioprio((struct request *)rq);
+	struct tenancy_rq *tr = to_tr(flash_rq_of(rq));
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_share *s = &tq->state->share;
+	struct flash_tenant *t;
+
+	/* Whoever puts it in a second time is not who has sent it. */
+	if (!tr->named)
+		tenancy_key(tq, rq->bio, rq->cmd_flags, ioprio, &tr->key);
+	tr->named = true;
+	t = flash_tenant_find(s->p, &tr->key);
+	if (!t)
+		t = flash_share_tenant(s, &tr->key,
+				       tenancy_weight(tq, &tr->key, ioprio),
+				       ktime_get_ns());
+	if (t->key.kind == FLASH_BY_TASK)
+		flash_share_weight(s, t, flash_prio_weight(tenancy_prio(ioprio)));
+	return flash_tenant_index(s->p, t);
+}
+
+enum flash_urgency policy_urgency(blk_opf_t opf)
+{
+	return FLASH_PATIENT;
+}
+
+void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_share *s = &tq->state->share;
+	struct request *rq = fr->rq;
+	u64 now = ktime_get_ns();
+
+	flash_share_add(s, &to_tr(fr)->it, &s->p->t[fr->class], fr->seq,
+			flash_dir_of(rq), op_is_sync(rq->cmd_flags),
+			blk_rq_pos(rq), blk_rq_sectors(rq), now);
+	tenancy_choose(tq, now);
+}
+
+struct flash_rq *policy_select(struct flash_queue *fq)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_share *s = &tq->state->share;
+	struct flash_share_item *it = tq->next;
+	struct flash_rq *fr;
+	u64 now;
+
+	if (WARN_ON_ONCE(!it))
+		return NULL;
+	now = ktime_get_ns();
+	fr = tenancy_fr(it);
+	tq->next = NULL;
+	flash_share_issue(s, it, now);
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
+		/* Nobody tells us of its end. */
+		flash_share_give(s, it, false, now);
+		tenancy_choose(tq, now);
+	} else {
+		to_tr(fr)->issued = true;
+	}
+	return fr;
+}
+
+void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct tenancy_rq *tr = to_tr(fr);
+	u64 now = ktime_get_ns();
+
+	if (!tr->issued)
+		flash_share_take_head(&tq->state->share, &tr->it,
+				      flash_dir_of(fr->rq), blk_rq_pos(fr->rq),
+				      blk_rq_sectors(fr->rq), now);
+	tenancy_choose(tq, now);
+}
+
+void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+	struct tenancy_rq *tr = to_tr(fr);
+	u64 now = ktime_get_ns();
+
+	flash_share_give(&tq->state->share, &tr->it, ended, now);
+	tr->issued = false;
+	tenancy_choose(tq, now);
+}
+
+void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+
+	flash_share_grow(&tq->state->share, &to_tr(fr)->it, blk_rq_pos(fr->rq),
+			 blk_rq_sectors(fr->rq));
+	tenancy_choose(tq, ktime_get_ns());
+}
+
+void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
+		   struct flash_rq *gone)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+
+	flash_share_absorb(&tq->state->share, &to_tr(fr)->it, &to_tr(gone)->it,
+			   blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq));
+	fr->seq = to_tr(fr)->it.seq;
+	tenancy_choose(tq, ktime_get_ns());
+}
+
+void policy_tuned(struct flash_queue *fq, unsigned int idx)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+
+	if (idx == TUN_inline_dispatch)
+		return;
+	spin_lock_irq(&fq->lock);
+	if (idx == TUN_lba_offset_sectors)
+		flash_share_layout(&tq->state->share, &tq->given,
+				   flash_tun(fq, TUN_lba_offset_sectors));
+	tenancy_apply(tq);
+	spin_unlock_irq(&fq->lock);
+	flash_resume(fq);
+}
+
+void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
+		       const char *text)
+{
+	struct tenancy_queue *tq = to_tq(fq);
+
+	spin_lock_irq(&fq->lock);
+	tenancy_text(tq, idx, text);
+	tenancy_apply(tq);
+	spin_unlock_irq(&fq->lock);
+	flash_resume(fq);
+}
+
+/**
+ * tenancy_weights_show - the weights that were set, as far as a page goes
+ * @eq: the elevator
+ * @page: where to print "NUMBER WEIGHT" lines; the last one is "more N" if
+ *	there are more, which is what to write to see those
+ */
+ssize_t tenancy_weights_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	struct tenancy_queue *tq = to_tq(fq);
+	const struct flash_weights *w = tq->weights;
+	unsigned int n;
+	int len = 0;
+
+	spin_lock_irq(&fq->lock);
+	for (n = min(tq->from, w->nr); n < w->nr; n++) {
+		/* Room for the longest line and for the last one */
+		if (len + 48 > PAGE_SIZE) {
+			len += sysfs_emit_at(page, len, "more %u\n", n);
+			break;
+		}
+		len += sysfs_emit_at(page, len, "%llu %u\n", w->w[n].id,
+				     w->w[n].weight);
+	}
+	spin_unlock_irq(&fq->lock);
+	return len;
+}
+
+/* The number of the control group at @path, of @len characters. */
+static int tenancy_path(const char *path, size_t len, u64 *id)
+{
+	struct cgroup *cgroup;
+	char *name;
+
+	name = kmemdup_nul(path, len, GFP_KERNEL);
+	if (!name)
+		return -ENOMEM;
+	cgroup = cgroup_get_from_path(name);
+	kfree(name);
+	if (IS_ERR(cgroup))
+		return -EINVAL;
+	*id = cgroup_id(cgroup);
+	cgroup_put(cgroup);
+	return 0;
+}
+
+static int tenancy_weigh(struct tenancy_queue *tq, const char *text)
+{
+	struct flash_share *s = &tq->state->share;
+	struct flash_key key = { .kind = FLASH_BY_CGROUP };
+	struct flash_tenant *t;
+	unsigned int from;
+	u32 weight;
+	size_t who;
+	int ret;
+
+	if (!strncmp(text, "more ", 5)) {
+		if (text[5] < '0' || text[5] > '9' ||
+		    kstrtouint(text + 5, 10, &from))
+			return -EINVAL;
+		if (from > FLASH_WEIGHTS)
+			return -ERANGE;
+		spin_lock_irq(&tq->fq.lock);
+		tq->from = from;
+		spin_unlock_irq(&tq->fq.lock);
+		return 0;
+	}
+	ret = flash_weights_parse(text, &who, &key.id, &weight);
+	if (!ret && !key.id)
+		ret = tenancy_path(text, who, &key.id);
+	if (ret)
+		return ret;
+	spin_lock_irq(&tq->fq.lock);
+	ret = flash_weights_set(tq->weights, key.id, weight);
+	t = ret ? NULL : flash_tenant_find(s->p, &key);
+	if (t)
+		flash_share_weight(s, t, flash_weights_get(tq->weights, key.id));
+	spin_unlock_irq(&tq->fq.lock);
+	return ret;
+}
+
+/**
+ * tenancy_weights_store - set one weight
+ * @eq: the elevator
+ * @page: "PATH WEIGHT" or "NUMBER WEIGHT", WEIGHT may be "default"; or "more N"
+ * @count: its length
+ *
+ * Return: @count; -EINVAL for what is neither and for a path where there is no
+ * control group, -ERANGE for a number beyond its limits, -ENOSPC if there are too
+ * many weights; all of which change nothing.
+ */
+ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
+			      size_t count)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	struct gendisk *disk = fq->q->disk;
+	size_t len = strlen(page);
+	char *text;
+	int ret;
+
+	if (len != count)
+		return -EINVAL;
+	if (len && page[len - 1] == '\n')
+		len--;
+	text = kmemdup_nul(page, len, GFP_KERNEL);
+	if (!text)
+		return -ENOMEM;
+	ret = tenancy_weigh(to_tq(fq), text);
+	if (ret)
+		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused\n",
+				      policy_name,
+				      disk ? disk->disk_name : "disk", text);
+	kfree(text);
+	return ret ? ret : count;
+}
+
+int policy_stats(struct flash_queue *fq, char *page, int len)
+{
+	const struct flash_share *s = &to_tq(fq)->state->share;
+
+	return len + sysfs_emit_at(page, len,
+				   "bound %u\ntenants %u\nbusy_tenants %u\n"
+				   "refused_tenants %llu\nforgotten_tenants %llu\n"
+				   "turns %llu\nholds %llu\nidle_chips %llu\n",
+				   fq->bound, s->p->nr, s->busy, s->p->refused,
+				   s->p->dropped, s->stats.turns,
+				   s->stats.holds, s->stats.idle_chips);
+}
+
+static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)
+{
+	switch (t->key.kind) {
+	case FLASH_BY_CGROUP:
+		seq_printf(m, "tenant cgroup:%llu", t->key.id);
+		break;
+	case FLASH_BY_TASK:
+		/* The place of an I/O context is nobody's business. */
+		if (t->key.id > PID_MAX_LIMIT)
+			seq_printf(m, "tenant context:%p",
+				   (void *)(unsigned long)t->key.id);
+		else
+			seq_printf(m, "tenant task:%llu", t->key.id);
+		break;
+	case FLASH_BY_PRIO:
+		seq_printf(m, "tenant prio:%llu", t->key.id);
+		break;
+	default:
+		seq_puts(m, "tenant all");
+	}
+	seq_printf(m, " weight %u queued %u inflight %u requests %llu sectors %llu cost %llu",
+		   t->weight, t->nr, t->out, t->requests, t->sectors, t->cost);
+	seq_printf(m, " vtime %llu received %llu due %llu waits %llu",
+		   t->vtime >> FLASH_VTIME_SHIFT, t->last_got, t->last_due,
+		   t->waits);
+	seq_printf(m, " expired %llu idle %llu exhausted %llu budget %llu\n",
+		   t->why[FLASH_EXPIRED], t->why[FLASH_IDLE],
+		   t->why[FLASH_EXHAUSTED], t->budget);
+}
+
+void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+{
+	struct flash_share *s = &to_tq(fq)->state->share;
+	u64 now = ktime_get_ns();
+	unsigned int i;
+
+	flash_share_second(s, now);
+	flash_share_prune(s, now, UINT_MAX);
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		const struct flash_tenant *t = &s->p->t[i];
+
+		/* Those that nobody is have no weight. */
+		if (t->weight)
+			tenancy_print(t, m);
+	}
+}

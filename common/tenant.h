@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * tenant.h - who shares a device, and by which weights
+ *
+ * Pure logic, shared with the user-space unit tests. The caller's lock guards
+ * all of it.
+ *
+ * A tenant is known by a number (of a control group, a task, a priority), never
+ * by a pointer: nothing outside is kept alive for it, and nothing outside has to
+ * say when it goes. All tenants of a device are one block of memory that is
+ * there from the start, so that one can come while the lock is held. The first
+ * one is everybody's: it takes whoever finds no room.
+ */
+#ifndef FLASH_TENANT_H
+#define FLASH_TENANT_H
+
+#include "budget.h"
+#include "gap.h"
+#include "ring.h"
+
+/* Tenants of a device at a time, and lists that they are looked up in */
+#define FLASH_TENANTS		256
+#define FLASH_TENANT_LISTS	256
+#define FLASH_NO_TENANT		0xffffU
+
+/* Weights that are set by hand, for control groups */
+#define FLASH_WEIGHTS		1024
+
+/**
+ * enum flash_tenant_kind - what a tenant is
+ * @FLASH_BY_ALL: everybody's tenant
+ * @FLASH_BY_CGROUP: a control group
+ * @FLASH_BY_TASK: a task, or those that share an I/O context
+ * @FLASH_BY_PRIO: an I/O priority
+ */
+enum flash_tenant_kind {
+	FLASH_BY_ALL,
+	FLASH_BY_CGROUP,
+	FLASH_BY_TASK,
+	FLASH_BY_PRIO,
+};
+
+/**
+ * struct flash_key - whose request it is
+ * @kind: of what kind its tenant is
+ * @id: and which one
+ */
+struct flash_key {
+	enum flash_tenant_kind kind;
+	u64 id;
+};
+
+/**
+ * struct flash_tenant - one tenant of a device
+ * @key:	who it is
+ * @queue:	what waits, by arrival
+ * @backlog:	its place among those with something waiting
+ * @rest:	its place among those with nothing to do, or that nobody is
+ * @pause:	its place among those that are about to send the next request
+ * @chain:	the next one in its list, for the lookup
+ * @weight:	1 to 1000; 0: nobody is this tenant
+ * @nr:		requests that wait
+ * @out:	requests in the device
+ * @passed:	requests that passed the first one that waits, for their chips
+ * @vtime:	virtual time at which its next request starts
+ * @part:	what was too little for one more unit of that
+ * @turn:	when its turn began, ns
+ * @used:	what it has used of its turn
+ * @budget:	what it may use at a stretch; 0: not set yet
+ * @issued:	when its last request was handed over, ns; 0: none was
+ * @ended:	when its last one ended, ns
+ * @until:	until when it is waited for, ns
+ * @gap:	mean time between two dispatches
+ * @think:	mean time from an end to the next request
+ * @misses:	waits in a row that were in vain
+ * @sync:	somebody waits for its last request
+ * @waited:	somebody was held back for it since it paused
+ * @busy:	something waits or is in the device
+ * @deep:	at least a quarter of its requests waits
+ * @seen:	the clock of flash_share when @due was last brought up to date
+ * @got:	charged in this second
+ * @due:	its part of what was charged to all in this second, while it was busy
+ * @last_got:	the same of the last second
+ * @last_due:	and of this
+ * @sectors:	sectors handed over
+ * @cost:	charged
+ * @requests:	requests handed over
+ * @waits:	times that others were held back for it
+ * @why:	how its turns ended
+ */
+struct flash_tenant {
+	struct flash_key key;
+	struct flash_link queue;
+	struct flash_link backlog;
+	struct flash_link rest;
+	struct flash_link pause;
+	u32 chain;
+	u32 weight;
+	u32 nr;
+	u32 out;
+	u32 passed;
+	u64 vtime;
+	u64 part;
+	u64 turn;
+	u64 used;
+	u64 budget;
+	u64 issued;
+	u64 ended;
+	u64 until;
+	struct flash_gap gap;
+	struct flash_gap think;
+	u32 misses;
+	bool sync;
+	bool waited;
+	bool busy;
+	bool deep;
+	u64 seen;
+	u64 got;
+	u64 due;
+	u64 last_got;
+	u64 last_due;
+	u64 sectors;
+	u64 cost;
+	u64 requests;
+	u64 waits;
+	u64 why[FLASH_NR_REASONS];
+};
+
+/**
+ * struct flash_tenants - the tenants of a device
+ * @list:	the first of each list, for the lookup
+ * @resting:	those with nothing to do, the longest first
+ * @free:	those that nobody is
+ * @nr:		tenants, everybody's not among them
+ * @max:	as many as there may be
+ * @refused:	requests that went to everybody's tenant as there was no room
+ * @dropped:	tenants that have been forgotten
+ * @t:		all of them; the first one is everybody's
+ */
+struct flash_tenants {
+	u32 list[FLASH_TENANT_LISTS];
+	struct flash_link resting;
+	struct flash_link free;
+	u32 nr;
+	u32 max;
+	u64 refused;
+	u64 dropped;
+	struct flash_tenant t[FLASH_TENANTS + 1];
+};
+
+/** flash_tenants_init - there is only everybody's; all is zero */
+static inline void flash_tenants_init(struct flash_tenants *p, u32 weight)
+{
+	u32 i;
+
+	flash_ring_init(&p->resting);
+	flash_ring_init(&p->free);
+	for (i = 0; i < FLASH_TENANT_LISTS; i++)
+		p->list[i] = FLASH_NO_TENANT;
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &p->t[i];
+
+		flash_ring_init(&t->queue);
+		flash_ring_init(&t->backlog);
+		flash_ring_init(&t->rest);
+		flash_ring_init(&t->pause);
+		t->chain = FLASH_NO_TENANT;
+		if (i)
+			flash_ring_add(&t->rest, &p->free);
+	}
+	p->t[0].weight = weight;
+	p->max = FLASH_TENANTS;
+}
+
+/** flash_tenant_index - its place in flash_tenants.t */
+static inline u32 flash_tenant_index(const struct flash_tenants *p,
+				     const struct flash_tenant *t)
+{
+	return (u32)(t - p->t);
+}
+
+static inline u32 *flash_tenant_list(struct flash_tenants *p,
+				     const struct flash_key *key)
+{
+	u64 hash = (key->id * 8 + (u64)key->kind) * 0x9e3779b97f4a7c15ULL;
+
+	return &p->list[hash >> 56];
+}
+
+/** flash_tenant_charge - @t has used so much */
+static inline void flash_tenant_charge(struct flash_tenant *t, u64 used)
+{
+	if (used > FLASH_CHARGE_MAX)
+		used = FLASH_CHARGE_MAX;
+	used = (used << FLASH_VTIME_SHIFT) + t->part;
+	t->vtime += used / t->weight;
+	t->part = used % t->weight;
+}
+
+/**
+ * flash_tenant_find - look a tenant up
+ * @p: the tenants
+ * @key: whom
+ *
+ * Return: the tenant, or NULL if there is none of that name.
+ */
+static inline struct flash_tenant *flash_tenant_find(struct flash_tenants *p,
+						     const struct flash_key *key)
+{
+	u32 i;
+
+	if (key->kind == FLASH_BY_ALL)
+		return &p->t[0];
+	for (i = *flash_tenant_list(p, key); i != FLASH_NO_TENANT;
+	     i = p->t[i].chain) {
+		if (p->t[i].key.id == key->id && p->t[i].key.kind == key->kind)
+			return &p->t[i];
+	}
+	return NULL;
+}
+
+/**
+ * flash_tenant_new - a tenant comes
+ * @p: the tenants
+ * @key: who; not there yet
+ *
+ * Return: the tenant, which rests and of which nothing is known; NULL if there
+ * is no room.
+ */
+static inline struct flash_tenant *flash_tenant_new(struct flash_tenants *p,
+						    const struct flash_key *key)
+{
+	struct flash_tenant *t;
+	u32 *list;
+
+	if (p->nr >= p->max || flash_ring_empty(&p->free))
+		return NULL;
+	t = flash_link_of(p->free.next, struct flash_tenant, rest);
+	flash_unlink(&t->rest);
+	memset(t, 0, sizeof(*t));
+	flash_ring_init(&t->queue);
+	flash_ring_init(&t->backlog);
+	flash_ring_init(&t->pause);
+	flash_ring_init(&t->rest);
+	flash_ring_add(&t->rest, &p->resting);
+	t->key = *key;
+	t->weight = FLASH_WEIGHT_DEFAULT;
+	list = flash_tenant_list(p, key);
+	t->chain = *list;
+	*list = flash_tenant_index(p, t);
+	p->nr++;
+	return t;
+}
+
+/** flash_tenant_drop - forget a tenant that rests and is not waited for */
+static inline void flash_tenant_drop(struct flash_tenants *p,
+				     struct flash_tenant *t)
+{
+	u32 *at = flash_tenant_list(p, &t->key);
+
+	while (*at != flash_tenant_index(p, t))
+		at = &p->t[*at].chain;
+	*at = t->chain;
+	/* Nobody has none. */
+	t->weight = 0;
+	flash_unlink(&t->rest);
+	flash_ring_add(&t->rest, &p->free);
+	p->nr--;
+	p->dropped++;
+}
+
+/**
+ * struct flash_weight - a weight that was set
+ * @id: number of the control group
+ * @weight: its weight
+ */
+struct flash_weight {
+	u64 id;
+	u32 weight;
+};
+
+/**
+ * struct flash_weights - the weights that were set, by number
+ * @nr: how many
+ * @w: the weights
+ */
+struct flash_weights {
+	u32 nr;
+	struct flash_weight w[FLASH_WEIGHTS];
+};
+
+/* The first one whose number is not below @id. */
+static inline u32 flash_weights_at(const struct flash_weights *w, u64 id)
+{
+	u32 low = 0, high = w->nr;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (w->w[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/** flash_weights_get - the weight of @id */
+static inline u32 flash_weights_get(const struct flash_weights *w, u64 id)
+{
+	u32 at = flash_weights_at(w, id);
+
+	return at < w->nr && w->w[at].id == id ? w->w[at].weight :
+	       FLASH_WEIGHT_DEFAULT;
+}
+
+/**
+ * flash_weights_set - set a weight, or take it back
+ * @w: the weights
+ * @id: number of the control group
+ * @weight: its weight; 0: the default again
+ *
+ * Return: 0, or -ENOSPC if there are too many.
+ */
+static inline int flash_weights_set(struct flash_weights *w, u64 id, u32 weight)
+{
+	u32 at = flash_weights_at(w, id);
+	bool there = at < w->nr && w->w[at].id == id;
+
+	if (!weight) {
+		if (there) {
+			w->nr--;
+			memmove(&w->w[at], &w->w[at + 1],
+				(w->nr - at) * sizeof(w->w[0]));
+		}
+		return 0;
+	}
+	if (!there) {
+		if (w->nr == FLASH_WEIGHTS)
+			return -ENOSPC;
+		memmove(&w->w[at + 1], &w->w[at],
+			(w->nr - at) * sizeof(w->w[0]));
+		w->nr++;
+		w->w[at].id = id;
+	}
+	w->w[at].weight = weight;
+	return 0;
+}
+
+/**
+ * flash_weights_parse - an entry from its words
+ * @text: "WHO WEIGHT", WHO a path from / on or a number, WEIGHT a number or
+ *	"default"; WHO may have blanks in it, as the last one counts
+ * @who: set to the length of WHO
+ * @id: set to its number; 0: it is a path
+ * @weight: set to the weight; 0: the default
+ *
+ * Return: 0, -EINVAL for what is no such entry, -ERANGE for a number beyond its
+ * limits. Nothing is set after an error.
+ */
+static inline int flash_weights_parse(const char *text, size_t *who, u64 *id,
+				      u32 *weight)
+{
+	u64 number = 0, w = 0;
+	const char *s, *last = NULL;
+	size_t i;
+
+	for (s = text; *s; s++) {
+		if (*s == ' ')
+			last = s;
+	}
+	if (!last || last == text || !last[1])
+		return -EINVAL;
+	if (text[0] != '/') {
+		for (s = text; s < last; s++) {
+			if (*s < '0' || *s > '9')
+				return -EINVAL;
+			if (number > ~0ULL / 10 - 1)
+				return -ERANGE;
+			number = number * 10 + (u64)(*s - '0');
+		}
+		if (!number)
+			return -ERANGE;
+	}
+	if (strcmp(last + 1, "default")) {
+		for (i = 1; last[i]; i++) {
+			if (last[i] < '0' || last[i] > '9')
+				return -EINVAL;
+			if (w <= FLASH_WEIGHT_MAX)
+				w = w * 10 + (u64)(last[i] - '0');
+		}
+		if (w < FLASH_WEIGHT_MIN || w > FLASH_WEIGHT_MAX)
+			return -ERANGE;
+	}
+	*who = (size_t)(last - text);
+	*id = number;
+	*weight = (u32)w;
+	return 0;
+}
+
+/* Levels of an I/O priority, as they are in struct flash_key */
+#define FLASH_PRIO_LEVELS	8
+
+enum flash_prio_class {
+	FLASH_PRIO_RT,
+	FLASH_PRIO_BE,
+	FLASH_PRIO_IDLE,
+};
+
+/** flash_prio - a class and a level as one number */
+static inline u32 flash_prio(enum flash_prio_class class, u32 level)
+{
+	return (u32)class * FLASH_PRIO_LEVELS + level % FLASH_PRIO_LEVELS;
+}
+
+/**
+ * flash_prio_weight - the weight of an I/O priority
+ * @prio: from flash_prio()
+ *
+ * 8 - level, such that the level that tasks have by default gets the default
+ * weight; real-time levels get five times as much, up to the largest weight.
+ */
+static inline u32 flash_prio_weight(u32 prio)
+{
+	u32 part = FLASH_WEIGHT_DEFAULT / 4 *
+		   (FLASH_PRIO_LEVELS - prio % FLASH_PRIO_LEVELS);
+
+	switch (prio / FLASH_PRIO_LEVELS) {
+	case FLASH_PRIO_RT:
+		return part * 5;
+	case FLASH_PRIO_BE:
+		return part;
+	default:
+		return FLASH_WEIGHT_MIN;
+	}
+}
+
+#endif /* FLASH_TENANT_H */
