@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * acfq.c - A+CFQ, fair queueing with anticipation for SSDs
+ *
+ * J. Kim, E. Lee, S. H. Noh: "I/O Schedulers for Proportionality and Stability
+ * on Flash-Based SSDs in Multi-Tenant Environments", IEEE Access 8, 2020.
+ *
+ * A fast device empties a tenant's queue before the tenant can fill it again. A
+ * scheduler that then goes on with another tenant gives shares that have little
+ * to do with weights. A+CFQ counts the sectors that each tenant got, serves who
+ * got least for its weight, and waits for a tenant that has nothing to do as long
+ * as it usually takes to send the next request.
+ *
+ * Who goes next is in common/share.h, Algorithm 1 in common/gap.h, the rest in
+ * common/tenancy.c.
+ */
+#include "../common/tenancy.h"
+#include "acfq_rules.h"
+
+/* slice_ms: a turn of the paper's modes, at weight 100. */
+#define ACFQ_TUNABLES(X)				\
+	TENANCY_TUNABLES(X)				\
+	X(slice_ms, 1, 1000, 20)
+
+#define TENANCY_MODES	"one of auto paper cfq"
+
+FLASH_DEFINE_ATTRS(ACFQ_TUNABLES, TENANCY_TEXTS, FLASH_NONE, TENANCY_STORED);
+
+const char policy_name[] = "acfq";
+
+const char * const tenancy_modes[] = {
+	[ACFQ_AUTO]	= "auto",
+	[ACFQ_PAPER]	= "paper",
+	[ACFQ_CFQ]	= "cfq",
+	[ACFQ_NR_MODES]	= NULL,
+};
+
+void tenancy_rules(struct flash_queue *fq, unsigned int mode,
+		   enum tenancy_charge charge,
+		   struct flash_share_rules *rules)
+{
+	acfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC,
+		   tenancy_charged(charge, FLASH_CHARGE_SECTORS), rules);
+}
+
+MODULE_ALIAS("acfq-iosched");
+MODULE_DESCRIPTION("A+CFQ I/O scheduler: shares by weight, with anticipation");
+MODULE_LICENSE("GPL");
