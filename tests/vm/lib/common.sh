@@ -279,7 +279,7 @@ tunables() {
 	local name text
 	TUNABLES=() TEXTS=()
 	while IFS=: read -r name text; do
-		if [[ $name =~ ^(mode|layout|sort|policy|bound_unit)$ && $text =~ \(([a-z]+)\)$ ]]; then
+		if [[ $name =~ ^(mode|layout|sort|policy|bound_unit|tenant_by|charge)$ && $text =~ \(([a-z]+)\)$ ]]; then
 			TEXTS+=("$name")
 			DEFAULT[$name]=${BASH_REMATCH[1]}
 			continue
@@ -303,8 +303,11 @@ text_values() {
 	ERANGE=()
 	case $1 in
 	mode)
-		GOOD=(auto paper)
-		[[ $SCHED != piq ]] || GOOD=(auto noop rws piq_r piq_w piq)
+		case $SCHED in
+		acfq) GOOD=(auto paper cfq) ;;
+			piq) GOOD=(auto noop rws piq_r piq_w piq) ;;
+		*) GOOD=(auto paper) ;;
+	esac
 		EINVAL+=(none AUTO "auto " " auto" auto2 aut piq_x "auto noop"
 			 1) ;;
 	sort)
@@ -332,6 +335,12 @@ text_values() {
 		GOOD=(requests cost)
 		EINVAL+=(none COST "cost " " cost" costs cos "requests cost"
 			 1) ;;
+	tenant_by)
+		GOOD=(auto cgroup task ioprio)
+		EINVAL+=(none AUTO "task " cgroups "auto task" 1) ;;
+	charge)
+		GOOD=(auto sectors requests time)
+		EINVAL+=(none AUTO "time " sector "auto time" 1) ;;
 	*) fail "which texts does $1 take?" ;;
 	esac
 }

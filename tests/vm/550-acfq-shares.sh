@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC1091,SC2034,SC2153
+# for: acfq
+# takes: 30 s
+# limit: 240 s
+#
+# Proves: two control groups with weights 1 to 3 that always have something waiting
+# are served 1 to 3 all along, and 3 to 1 from the moment on at which the weights are
+# exchanged under load; weights stay over a switch.
+# Fails if: flash_tenant_charge() does not divide by the weight, tenancy_weigh() does
+# not tell the tenant that is there already, or flash_share_pick_least() takes the
+# first of the backlog.
+
+# shellcheck source=tests/vm/lib/share.sh
+. lib/share.sh
+groups_need
+shares_in_order 8

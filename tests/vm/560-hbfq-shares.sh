@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC1091,SC2034,SC2153
+# for: hbfq
+# takes: 30 s
+# limit: 240 s
+#
+# Proves: the same of budgets, which are one request here: 1 to 3 all along, and 3 to
+# 1 from the moment on at which the weights are exchanged.
+# Fails if: flash_share_pick_wf2q() looks at the start instead of the finish, or
+# flash_share_weight() does not change the sum of weights.
+
+# shellcheck source=tests/vm/lib/share.sh
+. lib/share.sh
+groups_need
+shares_in_order 16 default_budget_sectors 8 exhausted_budget_sectors 8

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash disable=SC1091,SC2034,SC2153
+# for: acfq
+# takes: 20 s
+# limit: 240 s
+#
+# Proves: what a control group has written into the page cache is charged to it when
+# somebody else has it written back; with tenant_by=task it is nobody's own; and a
+# tenant by priority is one for all tasks of that priority.
+# Fails if: tenancy_key() asks the task before the control group, or takes a worker
+# for a tenant.
+
+# shellcheck source=tests/vm/lib/share.sh
+. lib/share.sh
+groups_need memory
+flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=20000 \
+	t_prog_ns=20000 data=none
+group_add lab
+sched_set "$DISK" "$SCHED"
+
+# dirty MEGABYTES AT - written by the group, written back by us
+dirty() {
+	(within lab dd if=/dev/zero of="/dev/$DISK" bs=1M count="$1" seek="$2" \
+		conv=notrunc status=none) || fail "dd failed"
+	sync "/dev/$DISK" || fail "sync failed"
+}
+sched_new "$DISK"
+dirty 8 0
+arrays "$DISK"
+holds "$(of_tenant "$GROUP" sectors) >= 8 * 2048" "sectors charged to the writer"
+
+tun "$DISK" tenant_by task
+sched_new "$DISK"
+dirty 8 16
+arrays "$DISK"
+is "charged to the group by task" "$(of_tenant "$GROUP" sectors)" 0
+
+tun "$DISK" tenant_by ioprio
+sched_new "$DISK"
+for level in 0 4 7; do
+	ionice -c 2 -n $level dd if="/dev/$DISK" of=/dev/null bs=4k count=8 \
+		iflag=direct status=none || fail "dd failed"
+done
+ionice -c 3 dd if="/dev/$DISK" of=/dev/null bs=4k count=8 iflag=direct \
+	status=none || fail "dd failed"
+arrays "$DISK" | grep '^tenant prio' >"$TMP/prios"
+cat "$TMP/prios"
+is "weights of BE 0, 4, 7 and idle" \
+	"$(awk '{ print $2, $4 }' "$TMP/prios" | sort | tr '\n' ' ')" \
+	"prio:12 100 prio:15 25 prio:16 1 prio:8 200 "
+assert_idle "$DISK"
+sched_set "$DISK" none
+flashsim_del
+rmdir $GROUPS_DIR/lab || fail "a control group is used"
+echo -memory 2>/dev/null >$GROUPS_DIR/cgroup.subtree_control || :

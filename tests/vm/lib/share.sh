@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the cases of schedulers that share a device have in common. A case sources
+# it itself.
+
+GROUPS_DIR=/sys/fs/cgroup
+
+# shellcheck disable=SC2120  # cases give it something
+# groups_need [CONTROLLER] - control groups with io, and another one, or skips
+groups_need() {
+	local one
+	for one in io "$@"; do
+		grep -qsw "$one" $GROUPS_DIR/cgroup.controllers ||
+			skip "no control groups with $one"
+		echo "+$one" >$GROUPS_DIR/cgroup.subtree_control ||
+			fail "the controller $one is refused"
+	done
+}
+
+# group_add NAME - a control group; sets GROUP to its number
+GROUP=
+group_add() {
+	mkdir "$GROUPS_DIR/$1" || fail "no control group $1"
+	GROUP=$(stat -c %i "$GROUPS_DIR/$1")
+}
+
+# within NAME COMMAND... - runs it in this shell's place, in the group
+within() {
+	echo $BASHPID >"$GROUPS_DIR/$1/cgroup.procs" || exit 1
+	shift
+	exec "$@"
+}
+
+# send GROUP BLOCK - reads one block of 4 KiB in the background
+send() {
+	(within "$1" dd if="/dev/$DISK" of=/dev/null bs=4k count=1 skip="$2" \
+		iflag=direct status=none) &
+	READERS+=($!)
+	SENT=$((SENT + 1))
+	await "$DISK" inserted $SENT
+}
+
+# of_tenant NUMBER WORD - what debugfs says of a control group; 0: it is not there
+of_tenant() {
+	arrays "$DISK" | awk -v who="cgroup:$1" -v word="$2" '
+		$1 == "tenant" && $2 == who {
+			for (i = 3; i < NF; i += 2)
+				if ($i == word) found = $(i + 1)
+		}
+		END { print found + 0 }'
+}
+
+# weight GROUP WEIGHT - sets it
+weight() {
+	echo "/$1 $2" >"/sys/block/$DISK/queue/iosched/weights" ||
+		fail "weights refuses '/$1 $2'"
+}
+
+# paced NUMBER ORDER SLACK A B - in an order of issue where blocks from 1000 on are
+# B's: after each of the first requests B has had b/a of what A had, give or take
+paced() {
+	local -a order
+	local n a=0 b=0 off worst=0
+	read -ra order <<<"$2"
+	((${#order[@]} >= $1)) || fail "only ${#order[@]} requests were issued"
+	for ((n = 0; n < $1; n++)); do
+		if ((order[n] >= 1000)); then
+			b=$((b + 1))
+		else
+			a=$((a + 1))
+		fi
+		off=$((a * $5 - b * $4))
+		((off >= 0)) || off=$((-off))
+		((off <= worst)) || worst=$off
+	done
+	say "of the first $1: $a and $b; never further off than $worst"
+	holds "$worst <= $3" "shares of $4 to $5"
+}
+
+# shares_in_order SLACK [TUNABLE VALUE]... - two tenants with 24 requests each wait for
+# a device that takes one at a time; the weights change while it serves them
+shares_in_order() {
+	local n order slack=$1
+	shift
+	hold_add channels=4 ways=1 dies=1 page_kb=4 t_read_ns=10000
+	group_add labA
+	group_add labB
+	sched_set "$DISK" "$SCHED"
+	weight labA 100
+	weight labB 300
+	tun "$DISK" charge sectors
+	tun "$DISK" max_inflight 1
+	tun "$DISK" anticipation 0
+	while (($#)); do
+		tun "$DISK" "$1" "$2"
+		shift 2
+	done
+	sched_new "$DISK"
+	is "weights after a switch" "$(wc -l <"/sys/block/$DISK/queue/iosched/weights")" 2
+	SENT=0
+	trace_start block_rq_issue "$DISK"
+	for ((n = 0; n < 24; n++)); do
+		send labA $n
+		send labB $((1000 + n))
+	done
+	is "handed over while the first one is held" "$(stat_of "$DISK" dispatched)" 1
+	let_go 16
+	await "$DISK" dispatched 17
+	weight labA 300
+	weight labB 100
+	let_go -1
+	readers_done
+	trace_stop "$TMP/trace"
+	assert_idle "$DISK"
+	arrays "$DISK"
+	order=$(issued 8 "$TMP/trace")
+	say "order: $order"
+	is "requests issued" "$(wc -w <<<"$order")" 48
+	paced 17 "$order" "$slack" 1 3
+	paced 20 "$(cut -d' ' -f18- <<<"$order")" "$slack" 3 1
+	is "sectors of labA" "$(of_tenant "$(stat -c %i $GROUPS_DIR/labA)" sectors)" 192
+	sched_set "$DISK" none
+	flashsim_del
+	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
+}
+
+# dying - control groups that were removed and that something still keeps
+dying() { awk '$1 == "nr_dying_descendants" { print $2 }' $GROUPS_DIR/cgroup.stat; }
+
+# groups_come_and_go - forty groups, one after the other, each removed while others
+# load the device; first with room for one tenant only
+groups_come_and_go() {
+	local n max before refused
+	flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=100000 \
+		t_prog_ns=200000 nr_hw_queues=2
+	sched_set "$DISK" "$SCHED"
+	before=$(dying)
+	for max in 1 256; do
+		tun "$DISK" max_tenants $max
+		sched_new "$DISK"
+		load_start "$DISK" --size=1m --thread=1
+		for ((n = 0; n < 20; n++)); do
+			group_add "lab$n"
+			weight "lab$n" $((n * 50 + 1))
+			(within "lab$n" fio --output="$TMP/fio$n" --eta=never \
+				--filename="/dev/$DISK" --direct=1 \
+				--ioengine=libaio --iodepth=8 --rw=randread \
+				--bs=4k --offset=32m --size=16m --number_ios=200 \
+				--name="g$n" >/dev/null 2>&1) || {
+				cat "$TMP/fio$n"
+				fail "the load of group $n failed"
+			}
+			rmdir "$GROUPS_DIR/lab$n" || fail "group $n cannot go"
+			echo "$GROUP default" >"/sys/block/$DISK/queue/iosched/weights" ||
+				fail "the weight of a group that is gone stays"
+		done
+		load_stop
+		assert_idle "$DISK"
+		refused=$(stat_of "$DISK" refused_tenants)
+		if ((max == 1)); then
+			holds "$refused > 0" "some found no room"
+		else
+			is "who found no room" "$refused" 0
+		fi
+	done
+	# Nothing keeps what is gone, neither here nor in the kernel.
+	# shellcheck disable=SC2317  # soon calls it
+	forgotten() {
+		run_fio --filename="/dev/$DISK" --direct=1 --rw=read --bs=4k \
+			--size=64k --name=one
+		arrays "$DISK" >/dev/null
+		(($(stat_of "$DISK" tenants) <= 8))
+	}
+	soon 20 forgotten || fail "$(stat_of "$DISK" tenants) tenants stay"
+	holds "$(stat_of "$DISK" forgotten_tenants) >= 20" "tenants were forgotten"
+	# shellcheck disable=SC2317  # soon calls it
+	dead() {
+		(($(dying) <= before))
+	}
+	soon 30 dead || fail "removed control groups stay in the kernel"
+	sched_set "$DISK" none
+	flashsim_del
+}
+
+# switch_with_timers - schedulers are switched while tasks that think wait for each
+# other, one at a time: the timer does not outlive what it belongs to
+switch_with_timers() {
+	local n held=0 pids=() pid
+	flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=100000 \
+		t_prog_ns=200000 nr_hw_queues=2 data=none
+	rivals "$DISK"
+	sched_set "$DISK" "$SCHED"
+	tun "$DISK" mode paper
+	tun "$DISK" antic_max_us 50000
+	rm -f "$TMP/enough"
+	for ((n = 0; n < 4; n++)); do
+		group_add "lab$n"
+		(
+			echo $BASHPID >"$GROUPS_DIR/lab$n/cgroup.procs" || exit 1
+			until [[ -e $TMP/enough ]]; do
+				fio_quiet --filename="/dev/$DISK" --direct=1 \
+					--ioengine=psync --rw=randread --bs=4k \
+					--thinktime=500 --size=8m --number_ios=100 \
+					--name="t$n" || exit 1
+			done
+		) &
+		pids+=($!)
+	done
+	for ((n = 0; n < 40; n++)); do
+		nap
+		if has_sched "$DISK"; then
+			stat_get "$DISK" holds
+			held=$((held + STAT))
+		fi
+		sched_set "$DISK" "${RIVALS[RANDOM % ${#RIVALS[@]}]}"
+		nap
+		sched_set "$DISK" "$SCHED"
+	done
+	: >"$TMP/enough"
+	for pid in "${pids[@]}"; do
+		wait "$pid" || fail "a task failed, see the log"
+	done
+	holds "$held > 0" "tasks were waited for"
+	assert_idle "$DISK"
+	sched_set "$DISK" none
+	flashsim_del
+	for ((n = 0; n < 4; n++)); do
+		rmdir "$GROUPS_DIR/lab$n" || fail "a control group is used"
+	done
+}
