@@ -32,8 +32,8 @@ turns() {
 	SENT=0
 	trace_start block_rq_issue "$DISK"
 	for ((n = 0; n < 20; n++)); do
-		send labA $n
-		send labB $((1000 + n))
+		send labA $((2 * n))
+		send labB $((1000 + 2 * n))
 	done
 	let_go -1
 	readers_done
