@@ -43,17 +43,19 @@ for ((n = 0; n < 60; n++)); do
 		name=${TUNABLES[RANDOM % ${#TUNABLES[@]}]}
 		draw "${LOW[$name]}" "${HIGH[$name]}"
 		tun "$DISK" "$name" "$DRAWN"
-	elif ((n == 19)); then
-		nap
-		arrays "$DISK"
-		holds "$(of_tenant "$a" sectors) > 0" "charged to labA"
-		holds "$(of_tenant "$b" sectors) > 0" "charged to labB"
 	fi
 	load_alive
 	before=$(ios "$DISK")
 	# shellcheck disable=SC2317  # soon calls it
 	further() { (($(ios "$DISK") > before + 5)); }
 	soon 30 further || fail "$DISK stands still, mode $(tun "$DISK" mode)"
+	# At once: a second later it may have been forgotten.
+	((n == 18 || n == 19)) || continue
+	number=$a
+	[[ $group == labA ]] || number=$b
+	# shellcheck disable=SC2317  # soon calls it
+	charged() { (($(of_tenant "$number" sectors) > 0)); }
+	soon 10 charged || { arrays "$DISK"; fail "nothing is charged to $group"; }
 done
 tun "$DISK" slice_ms 20
 kill -INT $mover
