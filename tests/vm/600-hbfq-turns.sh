@@ -40,11 +40,12 @@ turns() {
 	trace_stop "$TMP/trace"
 	assert_idle "$DISK"
 	arrays "$DISK"
-	sched_set "$DISK" none
-	flashsim_del
+	# It looks for the number of the disk.
 	order=$(issued 8 "$TMP/trace" | tr ' ' '\n' |
 		awk '{ print $1 >= 1000 ? "B" : "A" }' | head -28 | uniq -c |
 		awk '{ printf "%s%s ", $1, $2 }')
+	sched_set "$DISK" none
+	flashsim_del
 	is "turns with $1" "$order" "$2"
 }
 turns 0 "8A 8B 4A 4B 4A "
