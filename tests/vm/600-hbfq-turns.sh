@@ -42,7 +42,7 @@ turns() {
 	arrays "$DISK"
 	# It looks for the number of the disk.
 	order=$(issued 8 "$TMP/trace" | tr ' ' '\n' |
-		awk '{ print $1 >= 1000 ? "B" : "A" }' | head -28 | uniq -c |
+		awk '{ print ($1 >= 1000 ? "B" : "A") }' | head -28 | uniq -c |
 		awk '{ printf "%s%s ", $1, $2 }')
 	sched_set "$DISK" none
 	flashsim_del
