@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash disable=SC2153
+# shellcheck shell=bash disable=SC1091,SC2153,SC2154
 # for: piq
 # core: yes
 # takes: 40 s
@@ -13,60 +13,10 @@
 # piq_set() does not sort what waits anew, or policy_text_tuned() does not call
 # flash_resume().
 
-flashsim_add nr_devices=2 size_mb=32 channels=4 ways=2 page_kb=4 \
-	t_read_ns=200000 t_prog_ns=400000 nr_hw_queues=2
-disks=(flashsim0 flashsim1)
-for disk in "${disks[@]}"; do
-	soon 5 test -b "/dev/$disk" || fail "no /dev/$disk"
-	wbt_off "$disk"
-	sched_set "$disk" "$SCHED"
-done
-tunables
-seeded
-
-# change DISK - one value of one disk, drawn; sets WHAT and VALUE
-change() {
-	if ((RANDOM % 2)); then
-		WHAT=${TEXTS[RANDOM % ${#TEXTS[@]}]}
-		text_values "$WHAT"
-		VALUE=${GOOD[RANDOM % ${#GOOD[@]}]}
-	else
-		WHAT=${TUNABLES[RANDOM % ${#TUNABLES[@]}]}
-		draw "${LOW[$WHAT]}" "${HIGH[$WHAT]}"
-		((RANDOM % 2)) || draw "${LOW[$WHAT]}" $((${LOW[$WHAT]} + 1))
-		VALUE=$DRAWN
-	fi
-	tun "$1" "$WHAT" "$VALUE"
-}
-
-for disk in "${disks[@]}"; do
-	load_start "$disk" --size=1m --thread=1
-done
-declare -A value=()
-for ((n = 0; n < 200; n++)); do
-	disk=${disks[RANDOM % 2]}
-	change "$disk"
-	value[$disk.$WHAT]=$VALUE
-	if ((n % 10 == 0)); then
-		load_alive
-		for key in "${!value[@]}"; do
-			[[ $(tun "${key%%.*}" "${key#*.}") == "${value[$key]}" ]] ||
-				fail "$key is not ${value[$key]}"
-		done
-		before=$(ios "$disk")
-		# shellcheck disable=SC2317  # soon calls it
-		further() { (($(ios "$disk") > before + 5)); }
-		soon 30 further || fail "$disk stands still, mode" \
-			"$(tun "$disk" mode), layout $(tun "$disk" layout)"
-	fi
-	if ((n % 50 == 49)); then
-		sched_set "$disk" none
-		sched_set "$disk" "$SCHED"
-	fi
-done
-load_stop
-assert_idle "${disks[@]}"
-for disk in "${disks[@]}"; do
+# shellcheck source=tests/vm/lib/changes.sh
+. lib/changes.sh
+changes_under_load
+for disk in "${DISKS[@]}"; do
 	is "stuck on $disk" "$(stat_of "$disk" stuck)" 0
 	is "chips of $disk with something to do" "$(arrays "$disk" |
 		grep -c '^chip.* todo [1-9]')" 0
