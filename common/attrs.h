@@ -154,13 +154,6 @@ extern const struct kernel_param_ops flash_text_param_ops;
 #define FLASH_NONE(X)
 
 /**
- * FLASH_DEFINE_TUNABLES - everything that follows from a policy's list
- * @TABLE: the X-macro
- */
-#define FLASH_DEFINE_TUNABLES(TABLE) \
-	FLASH_DEFINE_ATTRS(TABLE, FLASH_NONE, FLASH_NONE, FLASH_NONE)
-
-/**
  * FLASH_DEFINE_ATTRS - everything that follows from a policy's lists
  * @TABLE: the X-macro of its tunables
  * @TEXTS: that of its texts

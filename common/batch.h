@@ -260,21 +260,29 @@ flash_batches_peek(struct flash_batches *b)
 }
 
 /**
+ * flash_batch_issue - a request goes; it stays in its batch until it is done
+ * @item: its part, which waits in a batch
+ */
+static inline void flash_batch_issue(struct flash_batch_item *item)
+{
+	flash_batch_unlink(item);
+	item->issued = true;
+	item->batch->outstanding++;
+}
+
+/**
  * flash_batches_issue - take out the request that is issued next
  * @b: the batches
  *
- * Return: its part, or NULL as above. It stays in its batch until it is done.
+ * Return: its part, or NULL as above.
  */
 static inline struct flash_batch_item *
 flash_batches_issue(struct flash_batches *b)
 {
 	struct flash_batch_item *item = flash_batches_peek(b);
 
-	if (!item)
-		return NULL;
-	flash_batch_unlink(item);
-	item->issued = true;
-	item->batch->outstanding++;
+	if (item)
+		flash_batch_issue(item);
 	return item;
 }
 

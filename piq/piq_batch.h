@@ -255,9 +255,7 @@ static inline void piq_batch_issue(struct piq_sched *s, struct piq_item *it)
 		flash_unlink(&it->line);
 		return;
 	}
-	flash_batch_unlink(&it->part);
-	it->part.issued = true;
-	it->part.batch->outstanding++;
+	flash_batch_issue(&it->part);
 }
 
 #endif /* PIQ_BATCH_H */

@@ -58,9 +58,5 @@ is "finished so far" "$(reads_done "$DISK")" 0
 let_go -1
 readers_done
 trace_stop "$TMP/trace"
-got=$(sed -n 's/.* \([0-9]*\) + \([0-9]*\) .*/\1 \2/p' "$TMP/trace" |
-	while read -r sector count; do
-		echo "$((sector / 8))+$((count / 8))"
-	done | tr '\n' ' ')
-is "issued" "$got" "0+1 100+3 302+1 99+2 102+1 200+3 300+2 400+3 500+1 "
+is "issued" "$(issued_sizes 8 "$TMP/trace")" "0+1 100+3 302+1 99+2 102+1 200+3 300+2 400+3 500+1 "
 assert_idle "$DISK"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC1091,SC2034
 # for: layer_read
 # takes: 70 s
 # limit: 300 s
@@ -13,6 +13,9 @@
 # second.
 # Fails if: layer_choose() does not look at per_layer, layer_turn() not at batch, or
 # layer_pick_read() does not look at the oldest read of the sub-layer.
+
+# shellcheck source=tests/vm/lib/order.sh
+. lib/order.sh
 
 # The first request is in the device and counts in no turn: a change of mode begins
 # them anew.
@@ -30,39 +33,6 @@ begin() {
 	is "layers" "$(stat_of "$DISK" layers)" 4
 	is "sectors of a layer" "$(stat_of "$DISK" layer_sectors)" 32769
 	COUNT=1
-}
-
-# arrive r|w BLOCK... - one after the other, from all processors in turn
-arrive() {
-	local way=$1 block
-	shift
-	for block; do
-		if [[ $way == r ]]; then
-			read_one "$DISK" "$block" taskset -c $((COUNT % $(cpus)))
-		else
-			dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 \
-				seek="$block" oflag=direct conv=notrunc \
-				status=none &
-			READERS+=($!)
-		fi
-		COUNT=$((COUNT + 1))
-		await "$DISK" inserted $COUNT
-	done
-}
-
-# finish WHAT WANT - all of them go; their order of issue
-finish() {
-	local got
-	is "issued while the first one is held" "$(stat_of "$DISK" dispatched)" 1
-	let_go -1
-	readers_done
-	trace_stop "$TMP/trace"
-	assert_idle "$DISK"
-	arrays "$DISK"
-	got=$(issued 8 "$TMP/trace")
-	is "order of issue, $1" "$got" "0 $2 "
-	sched_set "$DISK" none
-	flashsim_del
 }
 
 some() {

@@ -45,9 +45,5 @@ is "finished so far" "$(reads_done "$DISK")" 0
 let_go -1
 readers_done
 trace_stop "$TMP/trace"
-got=$(sed -n 's/.* \([0-9]*\) + \([0-9]*\) .*/\1 \2/p' "$TMP/trace" |
-	while read -r sector count; do
-		echo "$((sector / 8))+$((count / 8))"
-	done | tr '\n' ' ')
-is "issued" "$got" "0+1 96+2 98+1 99+1 100+3 4096+2 "
+is "issued" "$(issued_sizes 8 "$TMP/trace")" "0+1 96+2 98+1 99+1 100+3 4096+2 "
 assert_idle "$DISK"

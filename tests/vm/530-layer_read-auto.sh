@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC1091,SC2034
 # for: layer_read
 # core: fast
 # takes: 25 s
@@ -14,7 +14,9 @@
 # of reads only, layer_held() is not asked when a request ends, or policy_tuned()
 # does not call flash_resume().
 
-COUNT=0
+# shellcheck source=tests/vm/lib/order.sh
+. lib/order.sh
+
 begin() {
 	hold_add
 	sched_set "$DISK" "$SCHED"
@@ -25,36 +27,6 @@ begin() {
 	read_one "$DISK" 0
 	await "$DISK" inflight 1
 	COUNT=1
-}
-
-# arrive r|w BLOCK... - one after the other
-arrive() {
-	local way=$1 block
-	shift
-	for block; do
-		if [[ $way == r ]]; then
-			read_one "$DISK" "$block"
-		else
-			dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 \
-				seek="$block" oflag=direct conv=notrunc \
-				status=none &
-			READERS+=($!)
-		fi
-		COUNT=$((COUNT + 1))
-		await "$DISK" inserted $COUNT
-	done
-}
-
-finish() {
-	local got
-	let_go -1
-	readers_done
-	trace_stop "$TMP/trace"
-	assert_idle "$DISK"
-	got=$(issued 8 "$TMP/trace")
-	is "order of issue, $1" "$got" "0 $2 "
-	sched_set "$DISK" none
-	flashsim_del
 }
 
 begin

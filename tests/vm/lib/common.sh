@@ -667,6 +667,14 @@ issued() {
 		while read -r sector; do echo $((sector / $1)); done | tr '\n' ' '
 }
 
+# issued_sizes SECTORS FILE - the same, each with its length: "BLOCK+BLOCKS"
+issued_sizes() {
+	sed -n 's/.* \([0-9]*\) + \([0-9]*\) .*/\1 \2/p' "$2" |
+		while read -r sector count; do
+			echo "$((sector / $1))+$((count / $1))"
+		done | tr '\n' ' '
+}
+
 # overtaken SECTOR FILE - of a trace of block_rq_insert and block_rq_issue: how many
 # requests at that sector or behind it have gone, and the most others that were issued
 # while one of them waited. They must come one after the other.

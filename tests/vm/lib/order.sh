@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Requests that come while the device, held, has the first one: in which order do they
+# go? A case sources it itself, and sets COUNT to 1 when that one is there.
+
+# arrive r|w BLOCK... - one after the other, from all processors in turn
+arrive() {
+	local way=$1 block
+	shift
+	for block; do
+		if [[ $way == r ]]; then
+			read_one "$DISK" "$block" taskset -c $((COUNT % $(cpus)))
+		else
+			dd if=/dev/zero of="/dev/$DISK" bs=4k count=1 \
+				seek="$block" oflag=direct conv=notrunc \
+				status=none &
+			READERS+=($!)
+		fi
+		COUNT=$((COUNT + 1))
+		await "$DISK" inserted $COUNT
+	done
+}
+
+# finish WHAT WANT - all of them go; their order of issue
+finish() {
+	local got
+	is "issued while the first one is held" "$(stat_of "$DISK" dispatched)" 1
+	let_go -1
+	readers_done
+	trace_stop "$TMP/trace"
+	assert_idle "$DISK"
+	arrays "$DISK"
+	got=$(issued 8 "$TMP/trace")
+	is "order of issue, $1" "$got" "0 $2 "
+	sched_set "$DISK" none
+	flashsim_del
+}
