@@ -116,26 +116,42 @@ void flash_disks_free(void)
 	mutex_unlock(&flash_disks_lock);
 }
 
-/*
- * Parse a value for tunable @idx: decimal digits only, so that a sign, a hex
- * prefix or a unit is refused and not guessed at. @who is the disk or "default".
+/**
+ * flash_number - parse what somebody has written, and say so if it will not do
+ * @text: decimal digits only, so that a sign, a hex prefix or a unit is refused and
+ *	not guessed at
+ * @who: the disk, or "default"
+ * @name: the attribute
+ * @min: the least value
+ * @max: the largest
+ * @val: where it goes
+ *
+ * Return: 0, -EINVAL or -ERANGE.
  */
-static int flash_parse(const char *text, unsigned int idx, const char *who,
-		       unsigned int *val)
+int flash_number(const char *text, const char *who, const char *name,
+		 unsigned int min, unsigned int max, unsigned int *val)
 {
-	const struct flash_tunable *t = &policy_tunables[idx];
 	int ret = -EINVAL;
 
 	if (text[0] >= '0' && text[0] <= '9')
 		ret = kstrtouint(text, 10, val);
-	if (!ret && (*val < t->min || *val > t->max))
+	if (!ret && (*val < min || *val > max))
 		ret = -ERANGE;
 	if (ret)
 		pr_notice_ratelimited("%s: %s: %s: '%.*s' is not a number from %u to %u\n",
-				      policy_name, who, t->name,
+				      policy_name, who, name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 32),
-				      text, t->min, t->max);
+				      text, min, max);
 	return ret;
+}
+
+/* Parse a value for tunable @idx. @who is the disk or "default". */
+static int flash_parse(const char *text, unsigned int idx, const char *who,
+		       unsigned int *val)
+{
+	const struct flash_tunable *t = &policy_tunables[idx];
+
+	return flash_number(text, who, t->name, t->min, t->max, val);
 }
 
 static struct flash_queue *flash_queue_of(struct elevator_queue *eq)
@@ -220,10 +236,10 @@ static int flash_text_parse(const char *text, unsigned int idx, const char *who,
 		ret = t->check(buf);
 	}
 	if (ret)
-		pr_notice_ratelimited("%s: %s: %s: '%.*s' is refused\n",
+		pr_notice_ratelimited("%s: %s: %s: '%.*s' is refused, want %s\n",
 				      policy_name, who, t->name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 64),
-				      text);
+				      text, t->want);
 	return ret;
 }
 

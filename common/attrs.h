@@ -49,10 +49,12 @@ struct flash_tunable {
  * struct flash_text - one line of a policy's table of texts
  * @name: attribute and module parameter
  * @check: 0 if a text is legal, -EINVAL or -ERANGE if it is not
+ * @want: what it should be, for who is refused
  */
 struct flash_text {
 	const char *name;
 	int (*check)(const char *text);
+	const char *want;
 };
 
 /**
@@ -88,6 +90,8 @@ struct flash_disk *flash_disk_get(struct request_queue *q);
 void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
 void flash_disks_free(void);
 
+int flash_number(const char *text, const char *who, const char *name,
+		 unsigned int min, unsigned int max, unsigned int *val);
 ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
 			   unsigned int idx);
 ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
@@ -125,7 +129,7 @@ extern const struct kernel_param_ops flash_text_param_ops;
 	  .show = tun_##tun##_show, .store = tun_##tun##_store },
 
 #define FLASH_TEXT_INDEX(name, check, def, what)	TEXT_##name,
-#define FLASH_TEXT_ROW(name, check, def, what)	{ #name, check },
+#define FLASH_TEXT_ROW(name, check, def, what)	{ #name, check, what },
 #define FLASH_TEXT_DEFAULT(name, check, def, what)	def,
 #define FLASH_TEXT_FUNCS(tun, check, def, what)				\
 	static ssize_t text_##tun##_show(struct elevator_queue *eq, char *page) \

@@ -640,9 +640,10 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 		return -ENOMEM;
 	ret = tenancy_weigh(to_tq(fq), text);
 	if (ret)
-		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused\n",
+		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, want a control group and 1 to %u\n",
 				      policy_name,
-				      disk ? disk->disk_name : "disk", text);
+				      disk ? disk->disk_name : "disk", text,
+				      FLASH_WEIGHT_MAX);
 	kfree(text);
 	return ret ? ret : count;
 }

@@ -553,13 +553,12 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 {
 	struct flash_queue *fq = eq->elevator_data;
 	struct k2_queue *k2 = to_k2(fq);
+	struct gendisk *disk = fq->q->disk;
 	unsigned int on;
-	int ret = -EINVAL;
+	int ret;
 
-	if (page[0] >= '0' && page[0] <= '9')
-		ret = kstrtouint(page, 10, &on);
-	if (!ret && on > 1)
-		ret = -ERANGE;
+	ret = flash_number(page, disk ? disk->disk_name : "disk", "calibrate",
+			   0, 1, &on);
 	if (ret)
 		return ret;
 	spin_lock_irq(&fq->lock);
