@@ -197,8 +197,8 @@ struct k2_end {
  * @scatter:	how much such seconds differ, a log
  * @calibrating: the device is being measured without a bound
  * @cal_begun:	when that began
- * @cal_from:	when its measure began; 0: has not
  * @cal_last:	when a request last ended in it
+ * @cal_busy:	for how long the device had something to do, ns
  * @cal_moved:	sectors
  * @cal_ends:	requests that ended
  * @cal_rt:	how many of these were real-time
@@ -261,8 +261,8 @@ struct k2_control {
 
 	bool calibrating;
 	u64 cal_begun;
-	u64 cal_from;
 	u64 cal_last;
+	u64 cal_busy;
 	u64 cal_moved;
 	u32 cal_ends;
 	u32 cal_rt;
@@ -466,8 +466,12 @@ static inline void k2_control_calibrate(struct k2_control *c, bool on, u64 now)
 {
 	c->calibrating = on;
 	c->cal_begun = now;
-	c->cal_from = 0;
 	c->cal_last = now;
+	c->cal_busy = 0;
+	c->cal_moved = 0;
+	c->cal_ends = 0;
+	c->cal_rt = 0;
+	memset(c->cal_tail, 0, sizeof(c->cal_tail));
 	k2_control_anew(c);
 	k2_control_update(c);
 }
@@ -743,17 +747,17 @@ static inline void k2_control_measure(struct k2_control *c,
 	u64 gap = k2_since(e->now, &c->cal_last);
 
 	c->cal_last = e->now;
-	if (k2_since(e->now, &c->cal_begun) < K2_FILL_NS)
-		return;
-	/* A device with nothing to do, or a clock that was set. */
-	if (!c->cal_from || gap >= K2_IDLE_NS || e->now < c->cal_from) {
-		c->cal_from = e->now;
-		c->cal_moved = 0;
-		c->cal_ends = 0;
-		c->cal_rt = 0;
-		memset(c->cal_tail, 0, sizeof(c->cal_tail));
+	/* A device with nothing to do, or a clock that was set, is left out. */
+	if (gap >= K2_IDLE_NS)
+		gap = 0;
+	if (c->cal_busy < K2_FILL_NS) {
+		c->cal_busy += gap;
+		/* The measure begins with the end of this request. */
+		if (c->cal_busy > K2_FILL_NS)
+			c->cal_busy = K2_FILL_NS;
 		return;
 	}
+	c->cal_busy += gap;
 	c->cal_moved += e->sectors;
 	c->cal_ends++;
 	/* Not what had waited for a bound. */
@@ -764,10 +768,10 @@ static inline void k2_control_measure(struct k2_control *c,
 			c->cal_rt++;
 		}
 	}
-	if (e->now - c->cal_from < K2_MEASURE_NS ||
+	if (c->cal_busy < K2_FILL_NS + K2_MEASURE_NS ||
 	    c->cal_ends < K2_MEASURE_ENDS)
 		return;
-	c->cal.rate = k2_rate(c->cal_moved, e->now - c->cal_from);
+	c->cal.rate = k2_rate(c->cal_moved, c->cal_busy - K2_FILL_NS);
 	c->cal.tail_ns = flash_latency_quantile(
 			&c->cal_tail[c->cal_rt >= K2_MEASURE_RT], c->t.quantile);
 	c->cal.at = e->now;

@@ -690,6 +690,7 @@ static void calibration(void)
 	struct k2_target t = aim(K2_LATENCY);
 	static const struct k2_calibration none;
 	struct k2_calibration cal;
+	unsigned int i;
 	u64 bound;
 
 	t.target_ns = 0;
@@ -715,17 +716,29 @@ static void calibration(void)
 	bound = s.c.bound;
 	eq(bound < K2_BOUND_MAX, 1, "bound again");
 
-	/* An idle device, and a clock that leaps, begin it anew. */
+	/* An idle device, and a clock that leaps, are left out of it. */
 	k2_control_calibrate(&s.c, true, s.now);
 	dispatch();
 	run(MOST_RT, s.now + 600 * MS);
 	s.clock += 3600 * (s64)SEC;
-	run(MOST_RT, s.now + 600 * MS);
-	eq(s.c.calibrating, 1, "a leap of the clock: measured anew");
-	while (s.c.calibrating && s.now < 60 * SEC)
-		run(MOST_RT, s.now + 10 * MS);
+	run(MOST_RT, s.now + 400 * MS);
+	eq(s.c.calibrating, 1, "a leap of the clock is not measured");
+	run(MOST_RT, s.now + 150 * MS);
+	eq(s.c.calibrating, 0, "and nothing is lost by it");
 	eq(s.c.cal.rate > cal.rate * 95 / 100 &&
 	   s.c.cal.rate < cal.rate * 105 / 100, 1, "and the same is found");
+
+	/* A load that pauses again and again. */
+	k2_control_calibrate(&s.c, true, s.now);
+	dispatch();
+	for (i = 0; i < 10 && s.c.calibrating; i++) {
+		run(MOST_RT, s.now + 200 * MS);
+		s.clock += 700 * (s64)MS;
+	}
+	eq(i > 4 && !s.c.calibrating, 1, "pauses do not begin it anew: %u", i);
+	eq(s.c.cal.rate > cal.rate * 90 / 100 &&
+	   s.c.cal.rate < cal.rate * 105 / 100, 1, "nor count: %llu",
+	   (unsigned long long)s.c.cal.rate / 16);
 
 	/* Kept with the disk. */
 	k2_control_init(&s.c, &t, &cal, s.now);
