@@ -99,7 +99,7 @@ class Case:
 
     def single(self, names):
         """Does it run with only one of these schedulers anyway?"""
-        return self.once or bool(self.own) or any(
+        return self.once or self.own in names or any(
             self.name.split("-", 1)[1].startswith(f"{n}-") for n in names)
 
 
@@ -112,6 +112,7 @@ class Leg:
         self.which = which      # "all", "core" or "some" of them
         self.build = build
         self.dealt = 0          # see deal()
+        self.chosen = False     # the user has named schedulers
         self.slow = kernel.SERIES[series].slow
 
     def shared(self, case, names):
@@ -123,12 +124,16 @@ class Leg:
         """{machine: what tests/vm/run is to run}"""
         found, turn = {}, 0
         for case in self.cases:
-            chosen = case.name
-            if not case.single(names) and not self.shared(case, names):
-                chosen += f".{names[turn % len(names)]}"
+            chosen = [case.name]
+            if case.single(names):
+                pass
+            elif not self.shared(case, names):
+                chosen = [f"{case.name}.{names[turn % len(names)]}"]
                 turn += 1
+            elif self.chosen:
+                chosen = [f"{case.name}.{name}" for name in names]
             for machine in case.machines:
-                found.setdefault(machine, []).append(chosen)
+                found.setdefault(machine, []).extend(chosen)
         return {machine: found[machine] for machine in MACHINES
                 if machine in found}
 
@@ -147,11 +152,15 @@ class Leg:
         return int(VM_TIMEOUT * self.slow + 2 * self.seconds(names))
 
 
-def all_cases():
-    """Every case there is."""
+def all_cases(there=None, chosen=None):
+    """Every case of the schedulers that there are, or of those chosen."""
+    there = there or schedulers.in_source(REPO)
     cases = [Case(p) for p in sorted(CASES.glob("[0-9][0-9][0-9]-*.sh"))]
-    there = schedulers.in_source(REPO)
-    return [case for case in cases if not case.own or case.own in there]
+    cases = [case for case in cases if not case.own or case.own in there]
+    if not chosen:
+        return cases
+    return [case for case in cases if not case.once and (
+        case.single(chosen) or not case.single(there))]
 
 
 class Suite:
@@ -658,6 +667,9 @@ def parse(argv):
                         help="leave out the cases that take longest")
     parser.add_argument("--case", action="append", metavar="NAME",
                         help="only this case of tests/vm; may be repeated")
+    parser.add_argument("--scheduler", action="append", metavar="NAME",
+                        help="only the cases of this scheduler, and none of "
+                        "the lab; may be repeated")
     parser.add_argument("--resume", action="store_true",
                         help="leave out the cases that earlier runs passed "
                         "with the same sources; their results count")
@@ -668,15 +680,27 @@ def parse(argv):
                         "as docs/kernels.md has it")
     args = parser.parse_args(argv)
     for one, other in (("all", "kernel"), ("all", "case"), ("core", "case"),
-                       ("all", "core")):
+                       ("all", "core"), ("all", "scheduler")):
         if getattr(args, one) and getattr(args, other):
             parser.error(f"argument --{one}: cannot be had with --{other}")
-    cases = all_cases()
+    there = schedulers.in_source(REPO)
+    for name in args.scheduler or ():
+        if name not in there:
+            parser.error(f"argument --scheduler: no scheduler '{name}', want "
+                         f"one of {', '.join(there)}"
+                         + ("" if schedulers.experimental() else
+                            "; EXPERIMENTAL=1 builds more"))
+    args.schedulers = [name for name in there
+                       if name in (args.scheduler or there)] or ["-"]
+    # Not what is the same whatever cases and schedulers are chosen.
+    args.some = bool(args.case or args.scheduler)
+    cases = all_cases(there, args.scheduler)
     for name in args.case or ():
         if not any(case.called(name) for case in cases):
             parser.error(f"argument --case: no case '{name}', see --list")
     args.legs = legs(args, cases)
-    args.schedulers = schedulers.in_source(REPO) or ["-"]
+    for leg in args.legs:
+        leg.chosen = bool(args.scheduler)
     deal(args, args.schedulers)
     return args
 
@@ -712,7 +736,8 @@ def deal(args, names):
     core on the first kernel each case runs with one of them, in turn; if that
     does not do, all cases do.
     """
-    if args.all or args.core or args.case or args.kernel:
+    if args.all or args.core or args.case or args.kernel \
+            or args.scheduler:
         return
     for dealt in range(3):
         for leg in args.legs:
@@ -737,7 +762,7 @@ def estimate(args, names, cached):
                 PACE if leg.slow > 1 else 1)
     if args.all:
         total += SECONDS["control"]
-    if not args.case:
+    if not args.some:
         total += SECONDS["host"] + SECONDS["unit"] + SECONDS["physics"] + \
             SECONDS["repeat"]
     return int(total)
@@ -750,7 +775,7 @@ def amount(count, what):
 
 def announce(args):
     """What is going to happen, and what it costs."""
-    if not args.case:
+    if not args.some:
         print("check: shell scripts, unit tests, host tests; builds, sparse, "
               "ABI for "
               + " and ".join(leg.series for leg in args.legs if leg.build))
@@ -791,7 +816,7 @@ def mutants():
 
 def listing(args):
     """What --list prints."""
-    if not args.case:
+    if not args.some:
         print("shellcheck\nhost\nunit\nphysics\nrepeat")
     for leg in args.legs:
         if leg.build:
@@ -828,12 +853,12 @@ def kernels(suite, args):
 
 def everything(suite, args):
     """In the order of cost."""
-    if not args.case:
+    if not args.some:
         check_shell(suite)
         check_unit(suite)
     ready = kernels(suite, args)
     able = [leg for leg in args.legs if leg.series in ready]
-    if not args.case:
+    if not args.some:
         # After the kernels: the tests of abi-check want them.
         check_host(suite)
         for leg in able:
@@ -899,7 +924,7 @@ def main():
         print("\nfailed:")
         for failure in suite.failures:
             print(f"  {failure}")
-    if not args.case and not args.fast:
+    if not args.some and not args.fast:
         suite.matrix.save(RESULTS / "matrix.json", options.commit())
     print(f"boots retried: {suite.retried}")
     print(f"check: {time.monotonic() - started:.0f} s")

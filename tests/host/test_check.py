@@ -157,6 +157,20 @@ def test_dealing(cases, monkeypatch):
         "010-plain.a", "020-core.b", "030-k2-own"]
 
 
+def test_only_these_schedulers(cases, monkeypatch, capsys):
+    monkeypatch.setattr(schedulers, "in_source", lambda repo: ["k2", "piq"])
+    leg = legs("--kernel", "6.1", "--scheduler", "piq")["6.1"]
+    assert leg.machines(["piq"]) == {
+        "default": ["010-plain.piq", "020-core.piq", "040-slow.piq",
+                    "050-both.piq"], "wide": ["050-both.piq"]}
+    leg = legs("--case", "k2-own", "--case", "plain", "--scheduler", "k2")
+    assert leg["6.1"].machines(["k2"])["default"] == [
+        "010-plain.k2", "030-k2-own"]
+    with pytest.raises(SystemExit):
+        check.parse(["--scheduler", "bfq"])
+    assert "'bfq', want one of k2, piq" in capsys.readouterr().err
+
+
 def test_cases_of_a_scheduler_that_is_not_built(tmp_path, monkeypatch):
     (tmp_path / "010-plain.sh").write_text("# SPDX\n")
     (tmp_path / "020-k9-own.sh").write_text("# SPDX\n# for: k9\n")
@@ -166,7 +180,7 @@ def test_cases_of_a_scheduler_that_is_not_built(tmp_path, monkeypatch):
         monkeypatch.setattr(schedulers, "in_source", lambda repo: there)
         cases = check.all_cases()
         assert [case.name for case in cases] == names
-    assert cases[1].single([])
+    assert cases[1].single(["k9"])
 
 
 def test_make_check_takes_an_hour_at_most():
