@@ -110,6 +110,20 @@ static inline void flash_confidence_age(struct flash_confidence *c)
 	}
 }
 
+/**
+ * flash_confidence_fade - what is known counts a quarter from here on
+ * @c: the evidence
+ */
+static inline void flash_confidence_fade(struct flash_confidence *c)
+{
+	u32 kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		flash_times_halve(&c->kind[kind]);
+		flash_times_halve(&c->kind[kind]);
+	}
+}
+
 /* The mean in 1/256 units, below 2^32. */
 static inline u64 flash_times_mean(const struct flash_times *t)
 {

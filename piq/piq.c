@@ -26,7 +26,8 @@
 #include "piq_learn.h"
 
 /*
- * chip_depth: requests that a chip is given at a time; mode auto.
+ * chip_depth: requests that a chip is given at a time; mode auto. 0: as many as
+ *	the device needs.
  * max_inflight: requests in the device; 0: as many as it needs.
  * queue_length: the paper's N_piq, which it studies from 1 to 512.
  * batch_overlap: see piq_batch.h. 0 is the paper's algorithm to the letter.
@@ -36,7 +37,7 @@
  * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
  */
 #define PIQ_TUNABLES(X)					\
-	X(chip_depth, 1, 64, 1)				\
+	X(chip_depth, 0, 64, 0)				\
 	X(max_inflight, 0, 65535, 0)			\
 	X(queue_length, 1, 512, 64)			\
 	X(batch_overlap, 0, 1, 0)			\
@@ -77,6 +78,12 @@ static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page);
 FLASH_DEFINE_ATTRS(PIQ_TUNABLES, PIQ_TEXTS, PIQ_SHOWN, FLASH_NONE);
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
+/* Mode auto lets real-time requests go first; the paper knows no priorities. */
+enum {
+	PIQ_CLASS_USUAL,
+	PIQ_CLASS_URGENT,
+};
 
 /**
  * struct piq_rq - PIQ's record of a request
@@ -163,9 +170,10 @@ static void piq_choose(struct piq_queue *pq, u64 now)
 static void piq_set_bound(struct piq_queue *pq)
 {
 	struct flash_queue *fq = &pq->fq;
-	unsigned int bound = piq_bound(pq->s, pq->learn,
-				       flash_tun(fq, TUN_max_inflight));
+	unsigned int bound;
 
+	piq_follow_depth(pq->s, pq->learn);
+	bound = piq_bound(pq->s, pq->learn, flash_tun(fq, TUN_max_inflight));
 	/* Whoever calls this kicks, or starts a run, after it. */
 	if (fq->bound != bound)
 		WRITE_ONCE(fq->bound, bound);
@@ -228,19 +236,26 @@ void policy_exit(struct flash_queue *fq)
 	kvfree(container_of(pq->s, struct piq_state, s));
 }
 
+static unsigned int piq_class(unsigned short ioprio)
+{
+	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ?
+	       PIQ_CLASS_URGENT : PIQ_CLASS_USUAL;
+}
+
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
-	return 0;
+	return piq_class(bio->bi_ioprio);
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 {
-	return 0;
+	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
 enum flash_urgency policy_urgency(blk_opf_t opf)
 {
-	return FLASH_PATIENT;
+	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
+	       FLASH_URGENT : FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
@@ -250,6 +265,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	struct request *rq = fr->rq;
 	u64 now = ktime_get_ns();
 
+	it->urgent = fr->class == PIQ_CLASS_URGENT;
 	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), blk_rq_pos(rq),
 		blk_rq_sectors(rq), now);
 	piq_choose(pq, now);
@@ -387,10 +403,10 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	u64 mean = st->batches ? div64_u64(st->batched * 100, st->batches) : 0;
 
 	len += sysfs_emit_at(page, len,
-			     "bound %u\ntrusted %u\n"
+			     "bound %u\nchip_depth %u\ntrusted %u\n"
 			     "conflicts_rrc %llu\nconflicts_wwc %llu\n"
 			     "conflicts_rwc %llu\nprioritised_reads %llu\n",
-			     fq->bound, piq_aware(pq->s), st->rrc, st->wwc,
+			     fq->bound, pq->s->depth, piq_aware(pq->s), st->rrc, st->wwc,
 			     st->rwc, st->prioritised);
 	len += sysfs_emit_at(page, len,
 			     "waited_reads %llu\nwaited_writes %llu\n"

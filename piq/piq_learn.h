@@ -8,12 +8,13 @@
  *   - Does the layout pay? Until that is known mode auto is a FIFO, which makes
  *     conflicts as they come, and requests whose chips had more than their share
  *     of what was out are compared with the others. (Under a deep FIFO no chip is
- *     ever idle.) As conflicts are avoided once the layout is trusted, it
- *     is put to the test again now and then. Only requests of one size are
- *     compared, which need at most half of the chips. Trust takes 64 conflicts
- *     at least, however rare they are: what it has cost by then is bounded, not
- *     how long that lasts.
- *   - How many requests in flight does the FIFO need?
+ *     ever idle.) Once the layout is trusted those are compared with others that
+ *     went to a chip that had all it is given: see piq_pick.h. Only requests of
+ *     one size are compared, which need at most half of the chips. Trust takes 64
+ *     conflicts at least, however rare they are: what it has cost by then is
+ *     bounded, not how long that lasts. So does distrust.
+ *   - How many requests in flight does the FIFO need? And each chip, if the
+ *     layout is trusted?
  *   - What does a request cost the device? The time since it was handed over, or
  *     since the last one before it on its chips ended.
  *
@@ -29,8 +30,15 @@
 /* Requests of other sizes in a row after which another size is compared. */
 #define PIQ_SIZE_MISSES		256
 
-/* Requests that end between two tests of a trusted layout. */
+/* Requests that are compared until evidence of long ago is forgotten. */
 #define PIQ_PROBE_EVERY		16384
+
+/* Between two looks at a trusted layout; it stays one if that is so sure, %. */
+#define PIQ_DOUBT_EVERY		(2 * FLASH_TRUST_MIN * PIQ_PROBE_NTH)
+#define PIQ_DOUBT		50
+
+/* The most that is tried for each chip. */
+#define PIQ_DEPTH_MAX		8
 
 /* Samples between two looks at the evidence. */
 #define PIQ_LOOK_EVERY		32
@@ -54,9 +62,10 @@
  * @misses:	requests of other sizes in a row
  * @usual:	what these usually take, by others in the device
  * @noted:	samples since the evidence was last forgotten, or some of it
- * @since:	requests that ended since the layout is trusted
+ * @since:	requests compared since the layout was trusted, or looked at
  * @pct:	how sure the last evidence was
  * @pace:	the FIFO's bound
+ * @deep:	the bound of each chip
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -68,9 +77,18 @@ struct piq_learn {
 	u32 since;
 	u32 pct;
 	struct flash_pace pace;
+	struct flash_pace deep;
 };
 
-/** piq_learn_forget - the layout has changed, or is to be tested again */
+/* How many requests each chip is given. */
+static inline void piq_follow_depth(struct piq_sched *s,
+				    const struct piq_learn *l)
+{
+	if (!s->tun.chip_depth)
+		piq_set_depth(s, flash_pace_bound(&l->deep));
+}
+
+/** piq_learn_forget - the layout has changed, or is trusted no more */
 static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 {
 	flash_confidence_reset(&l->conf[FLASH_READ]);
@@ -78,6 +96,7 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	l->noted = 0;
 	l->since = 0;
 	flash_pace_break(&l->pace);
+	flash_pace_break(&l->deep);
 	s->trusted = false;
 	s->epoch = false;
 	s->lead = 0;
@@ -88,6 +107,7 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 {
 	memset(l, 0, sizeof(*l));
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
+	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
 	piq_learn_forget(s, l);
 }
 
@@ -135,6 +155,24 @@ static inline bool piq_learn_size(struct piq_sched *s, struct piq_learn *l,
 	return true;
 }
 
+/* A trusted layout has been followed for a while: does it still pay? */
+static inline void piq_learn_doubt(struct piq_sched *s, struct piq_learn *l)
+{
+	const struct flash_confidence *c = l->conf;
+
+	l->since = 0;
+	if (c[FLASH_READ].kind[1].nr < FLASH_TRUST_MIN &&
+	    c[FLASH_WRITE].kind[1].nr < FLASH_TRUST_MIN)
+		return;
+	l->pct = piq_learn_sure(l);
+	if (l->pct < PIQ_DOUBT) {
+		piq_learn_forget(s, l);
+		return;
+	}
+	flash_confidence_fade(&l->conf[FLASH_READ]);
+	flash_confidence_fade(&l->conf[FLASH_WRITE]);
+}
+
 /* A request of that size has taken @ns: is the layout to be trusted? */
 static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 				   const struct piq_item *it, u64 ns)
@@ -142,11 +180,6 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	enum flash_dir dir = piq_dir(it);
 	u64 *usual = &l->usual[dir][piq_load_class(it->load)];
 
-	if (s->trusted) {
-		if (++l->since < PIQ_PROBE_EVERY)
-			return;
-		piq_learn_forget(s, l);
-	}
 	if (!ns)
 		ns = 1;
 	if (ns > FLASH_COST_LONGEST)
@@ -158,6 +191,11 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	*usual = (*usual * (PIQ_USUAL_WEIGHT - 1) + ns) / PIQ_USUAL_WEIGHT;
 	if (!*usual)
 		*usual = 1;
+	if (s->trusted) {
+		if (++l->since >= PIQ_DOUBT_EVERY)
+			piq_learn_doubt(s, l);
+		return;
+	}
 	if (++l->noted % PIQ_LOOK_EVERY)
 		return;
 	/* Evidence of long ago must not outweigh that of today. */
@@ -170,9 +208,10 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	}
 	if (piq_learn_sure(l) < 100)
 		return;
+	/* From here on other requests are compared. */
+	piq_learn_forget(s, l);
 	l->pct = 100;
 	s->trusted = true;
-	l->since = 0;
 }
 
 /** piq_learn_pct - how sure it is that the layout pays, 0 to 100 */
@@ -194,7 +233,7 @@ static inline u32 piq_learn_pct(const struct piq_sched *s,
 static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l,
 			    u32 max)
 {
-	u32 chips = 4 * s->geo.nr_chips * s->tun.chip_depth;
+	u32 chips = 4 * s->geo.nr_chips * s->depth;
 
 	if (max)
 		return max;
@@ -242,8 +281,11 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	/* Whoever was held back is so until a request ends. */
 	if (s->out >= piq_bound(s, l, max) && piq_waiting(s))
 		l->pace.full = true;
+	if (piq_waiting(s))
+		l->deep.full = true;
 	if (it->kind != PIQ_OTHER) {
 		l->pace.moved += it->sectors;
+		l->deep.moved += it->sectors;
 		if (s->geo.nr_chips)
 			piq_learn_cost(s, it, now);
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
@@ -251,6 +293,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	}
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
 	flash_pace_end(&l->pace, s->out == 1, !max && !piq_aware(s), now);
+	flash_pace_end(&l->deep, s->out == 1,
+		       !s->tun.chip_depth && piq_aware(s), now);
+	piq_follow_depth(s, l);
 }
 
 #endif /* PIQ_LEARN_H */

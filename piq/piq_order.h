@@ -23,6 +23,9 @@
 /* Requests of a direction for which chips are kept free at a time. */
 #define PIQ_RESERVED	4
 
+/* One request in so many goes to a busy chip: does it take longer there? */
+#define PIQ_PROBE_NTH	256
+
 enum piq_mode {
 	PIQ_AUTO,
 	PIQ_NOOP,
@@ -42,12 +45,19 @@ enum piq_kind {
 	PIQ_NR_KINDS
 };
 
+/* Lines of mode auto: of reads, of writes, and of both if they are urgent. */
+enum piq_row {
+	PIQ_URGENT = FLASH_NR_DIRS,
+	PIQ_NR_ROWS
+};
+
 /**
  * struct piq_item - one request
  * @part:	its chips and its batch; the chips do not change while it is out,
  *		so what it took is what it gives back
  * @order:	its place among all that wait, of its kind
  * @line:	its place in the line of its chip, among the wide ones, or outside
+ * @rush:	its place among all that are urgent, in mode auto
  * @seq:	its place in the order of arrival
  * @base:	requests of its kind that have left when all older ones have
  * @arrived:	when it was inserted, ns
@@ -58,6 +68,7 @@ enum piq_kind {
  * @chip:	its only chip, or FLASH_NO_CHIP
  * @load:	requests outstanding when it was handed to the driver
  * @kind:	what it is
+ * @urgent:	mode auto lets it go first; the caller's, see piq_add()
  * @queued:	it waits
  * @window:	it is one of queue_length
  * @counted:	it is in piq_sched.demand
@@ -71,6 +82,7 @@ struct piq_item {
 	struct flash_batch_item part;
 	struct flash_link order;
 	struct flash_link line;
+	struct flash_link rush;
 	u64 seq;
 	u64 base;
 	u64 arrived;
@@ -81,6 +93,7 @@ struct piq_item {
 	u32 chip;
 	u32 load;
 	enum piq_kind kind;
+	bool urgent;
 	bool queued;
 	bool window;
 	bool counted;
@@ -92,7 +105,7 @@ struct piq_item {
 
 /**
  * struct piq_tunables - what the user says
- * @chip_depth:	requests that a chip is given at a time, at least 1
+ * @chip_depth:	requests that a chip is given at a time; 0: we find it
  * @scan_depth:	wide requests that are looked at for one that can go
  * @max_pass:	younger ones that may pass a wide request, of its own kind
  * @queue_length: requests that the paper's modes look at
@@ -149,7 +162,11 @@ struct piq_stats {
  * @offset:	sectors of the drive before the device
  * @trusted:	the layout pays, so mode auto goes by it
  * @occ:	what is out on each chip
- * @readable:	chips with less than chip_depth reads out
+ * @depth:	requests that a chip is given at a time, at least 1
+ * @readable:	chips with less than @depth reads out
+ * @writable:	chips with no write out, or which no read wants
+ * @eager:	chips with less than @depth + 1 out
+ * @probe:	requests issued since one went to a chip that had @depth
  * @out:	requests that the driver has
  * @ended:	when the last request of each chip has ended, ns
  * @ended_nth: its piq_item.nth
@@ -162,11 +179,12 @@ struct piq_stats {
  * @line:	mode auto: one-page requests that wait for a chip, by arrival
  * @wide:	those that need several chips, by arrival
  * @some:	chips whose line is not empty
+ * @rush:	all that are urgent, by arrival
  * @cursor:	chip that was served last
  * @reserved:	requests that chips are kept free for, by arrival
  * @nr_reserved: how many
  * @epoch:	writes go before reads
- * @lead:	device time that reads had more than writes while both waited, ns
+ * @lead:	device time that writes had less than their share while both waited, ns
  * @write_ns:	moving average of the device time of a write, on each chip
  * @cost:	device time learned
  * @pool:	memory for batches, PIQ_QUEUE_MAX of them
@@ -188,7 +206,11 @@ struct piq_sched {
 	bool trusted;
 
 	struct flash_occupancy occ;
+	u32 depth;
 	struct flash_chipvec readable;
+	struct flash_chipvec writable;
+	struct flash_chipvec eager;
+	u32 probe;
 	u32 out;
 	u64 ended[FLASH_MAX_CHIPS];
 	u64 ended_nth[FLASH_MAX_CHIPS];
@@ -200,9 +222,10 @@ struct piq_sched {
 	u64 left[PIQ_NR_KINDS];
 	u64 last_seq;
 
-	struct flash_link line[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
-	struct flash_link wide[FLASH_NR_DIRS];
-	struct flash_chipvec some[FLASH_NR_DIRS];
+	struct flash_link line[PIQ_NR_ROWS][FLASH_MAX_CHIPS];
+	struct flash_link wide[PIQ_NR_ROWS];
+	struct flash_chipvec some[PIQ_NR_ROWS];
+	struct flash_link rush;
 	u32 cursor;
 	struct piq_item *reserved[FLASH_NR_DIRS * (PIQ_RESERVED + 1)];
 	u32 nr_reserved;
@@ -235,6 +258,12 @@ static inline struct piq_item *piq_of_line(struct flash_link *link)
 {
 	return (struct piq_item *)((char *)link -
 				   offsetof(struct piq_item, line));
+}
+
+static inline struct piq_item *piq_of_rush(struct flash_link *link)
+{
+	return (struct piq_item *)((char *)link -
+				   offsetof(struct piq_item, rush));
 }
 
 /* Into a ring by arrival: nearly always as the last one. */
@@ -310,6 +339,27 @@ static inline void piq_vec(const struct piq_sched *s, struct piq_item *it,
 				   s->offset);
 }
 
+static inline void piq_chip_if(struct flash_chipvec *v, u32 chip, bool on)
+{
+	if (on)
+		flash_chipvec_set(v, chip);
+	else
+		flash_chipvec_unset(v, chip);
+}
+
+/* What a chip takes now, beside what flash_occupancy.idle says. */
+static inline void piq_chip_set(struct piq_sched *s, u32 chip)
+{
+	if (chip >= s->geo.nr_chips)
+		return;
+	piq_chip_if(&s->readable, chip,
+		    s->occ.out[FLASH_READ][chip] < s->depth);
+	piq_chip_if(&s->writable, chip, !s->occ.out[FLASH_WRITE][chip] ||
+		    !s->demand[FLASH_READ][chip]);
+	piq_chip_if(&s->eager, chip,
+		    flash_occupancy_on(&s->occ, chip) <= s->depth);
+}
+
 /* Counts what the request's chips will have to do, or forgets it. */
 static inline void piq_demand(struct piq_sched *s, struct piq_item *it, bool on)
 {
@@ -324,6 +374,8 @@ static inline void piq_demand(struct piq_sched *s, struct piq_item *it, bool on)
 			s->demand[dir][chip]++;
 		else
 			s->demand[dir][chip]--;
+		if (dir == FLASH_READ && s->demand[dir][chip] == on)
+			piq_chip_set(s, chip);
 	}
 }
 
@@ -346,26 +398,26 @@ static inline void piq_count_conflicts(struct piq_sched *s, struct piq_item *it)
 	s->stats.rwc += other;
 }
 
-/* Which chips take another read. */
-static inline void piq_readable(struct piq_sched *s, u32 chip)
-{
-	if (chip >= s->geo.nr_chips)
-		return;
-	if (s->occ.out[FLASH_READ][chip] < s->tun.chip_depth)
-		flash_chipvec_set(&s->readable, chip);
-	else
-		flash_chipvec_unset(&s->readable, chip);
-}
-
 /* After a change of layout or depth. */
 static inline void piq_chips_set(struct piq_sched *s)
 {
 	u32 chip;
 
-	flash_occupancy_set(&s->occ, &s->geo, s->tun.chip_depth);
+	flash_occupancy_set(&s->occ, &s->geo, s->depth);
 	flash_chipvec_clear(&s->readable, &s->geo);
+	flash_chipvec_clear(&s->writable, &s->geo);
+	flash_chipvec_clear(&s->eager, &s->geo);
 	for (chip = 0; chip < s->geo.nr_chips; chip++)
-		piq_readable(s, chip);
+		piq_chip_set(s, chip);
+}
+
+/* Another number of requests for each chip. */
+static inline void piq_set_depth(struct piq_sched *s, u32 depth)
+{
+	if (s->depth == depth)
+		return;
+	s->depth = depth;
+	piq_chips_set(s);
 }
 
 #endif /* PIQ_ORDER_H */

@@ -16,12 +16,14 @@
  *   - The oldest request of its direction, if it is a wide one, may queue up
  *     behind one more request on each chip than others: else it would wait for
  *     the moment at which all its chips are idle, and the device would idle then.
- *   - Reads go before writes, except in write epochs. An epoch begins when the
- *     reads that went while writes waited have had so much more device time than
- *     writes that it would have sufficed for a write on each chip, and ends when
- *     that is paid back. A long write pays more, so it gets its turn, too, but
- *     not as often: by cost. Writes go at any time to idle chips that no read
- *     wants.
+ *   - Urgent requests go before all others, and to a chip that has one more
+ *     than the others would find there: they are the next that it serves.
+ *   - Reads go before writes, except in write epochs: where both want the chips
+ *     writes have at least a fifth of the device time. An epoch begins when they
+ *     have had so much less that it would have sufficed for a write on each chip,
+ *     and ends when that is paid back. A long write pays more, so it gets its
+ *     turn, too, but not as often: by cost. Writes go at any time to idle chips
+ *     that no read wants.
  *   - A read does not wait here for a write that the device has on its chip: the
  *     device may serve it first, or interrupt the write.
  *   - Nobody waits for ever: chips are kept free for the oldest requests of each
@@ -29,10 +31,18 @@
  *     max_pass younger ones of its kind have passed it, or when it is a write and
  *     writes have their epoch. They go when their chips have drained.
  *
+ * How many requests a chip is given at a time is the user's, or learned: a device
+ * that takes time before and after the chip has its part needs two or more to keep
+ * its chips at work. But only one write, where a read may come to wait for it.
+ * A chip that has as many is given one more now and then, if nothing else can go:
+ * this does not keep that request waiting any longer, and what it takes says
+ * whether the layout is still true.
+ *
  * Whenever nothing is out something can go, so whoever waits is waited for by
  * the end of a request and needs no timer.
  *
- * Without a layout, or with one that does not pay, all of this is one FIFO.
+ * Without a layout, or with one that does not pay, all of this is one FIFO, which
+ * urgent requests pass, but for the oldest when it has waited max_wait.
  */
 #ifndef PIQ_PICK_H
 #define PIQ_PICK_H
@@ -42,6 +52,9 @@
 /* Guessed device times before any is learned, ns. */
 #define PIQ_READ_NS	100000
 #define PIQ_WRITE_NS	500000
+
+/* Reads have so many times what writes are promised. */
+#define PIQ_READ_SHARE	4
 
 /* Quanta of device time that a direction can save up at most. */
 #define PIQ_DEBT_MAX	4
@@ -55,29 +68,47 @@ static inline bool piq_aware(const struct piq_sched *s)
 	return s->mode == PIQ_AUTO && s->trusted && s->geo.nr_chips;
 }
 
+static inline u32 piq_row(const struct piq_item *it)
+{
+	return it->urgent ? PIQ_URGENT : (u32)piq_dir(it);
+}
+
+/* Among all that are urgent. */
+static inline void piq_rush_add(struct piq_sched *s, struct piq_item *it)
+{
+	struct flash_link *at = s->rush.prev;
+
+	while (at != &s->rush && piq_of_rush(at)->seq > it->seq)
+		at = at->prev;
+	flash_link_after(&it->rush, at);
+}
+
 /* Into the lines of mode auto. */
 static inline void piq_pick_add(struct piq_sched *s, struct piq_item *it)
 {
-	enum flash_dir dir = piq_dir(it);
+	u32 row = piq_row(it);
 
+	if (it->urgent)
+		piq_rush_add(s, it);
 	it->chip = flash_chipvec_single(&it->part.vec);
 	if (it->chip == FLASH_NO_CHIP) {
-		piq_line_add(&s->wide[dir], it);
+		piq_line_add(&s->wide[row], it);
 		return;
 	}
-	piq_line_add(&s->line[dir][it->chip], it);
-	flash_chipvec_set(&s->some[dir], it->chip);
+	piq_line_add(&s->line[row][it->chip], it);
+	flash_chipvec_set(&s->some[row], it->chip);
 }
 
 /* Out of them. */
 static inline void piq_pick_leave(struct piq_sched *s, struct piq_item *it)
 {
-	enum flash_dir dir = piq_dir(it);
+	u32 row = piq_row(it);
 
 	flash_unlink(&it->line);
+	flash_unlink(&it->rush);
 	if (it->chip != FLASH_NO_CHIP &&
-	    flash_ring_empty(&s->line[dir][it->chip]))
-		flash_chipvec_unset(&s->some[dir], it->chip);
+	    flash_ring_empty(&s->line[row][it->chip]))
+		flash_chipvec_unset(&s->some[row], it->chip);
 }
 
 /* The device time of a request on each of its chips, times their number. */
@@ -115,7 +146,7 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		return;
 	}
 	if (it->kind == PIQ_READ)
-		s->lead += (s64)work;
+		s->lead += (s64)(work / PIQ_READ_SHARE);
 	else
 		s->lead -= (s64)work;
 	quantum = (s->write_ns ? s->write_ns : PIQ_WRITE_NS) * s->geo.nr_chips;
@@ -169,8 +200,14 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 	u32 dir, nth;
 
 	s->nr_reserved = 0;
-	if (!piq_aware(s))
+	if (!piq_aware(s)) {
+		struct piq_item *it = piq_oldest_of_all(s);
+
+		if (s->mode == PIQ_AUTO && !flash_ring_empty(&s->rush) &&
+		    now >= it->arrived + s->tun.max_wait)
+			piq_keep(s, it);
 		return;
+	}
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
 		struct flash_link *ring = &s->order[dir], *link = ring->next;
 		struct piq_item *it;
@@ -202,7 +239,7 @@ static inline bool piq_fits(const struct piq_sched *s,
 	if (flash_occupancy_free(&s->occ, &it->part.vec))
 		return true;
 	return more && flash_occupancy_load(&s->occ, &it->part.vec) <
-		       s->tun.chip_depth + more;
+		       s->depth + more;
 }
 
 /* A read for a chip that has writes only: it does not wait for these, old or not. */
@@ -220,8 +257,7 @@ static inline bool piq_kept(const struct flash_chipvec *kept,
 }
 
 /* One of the lines whose chip is in @free, going round; or NULL. */
-static inline struct piq_item *piq_pick_line(struct piq_sched *s,
-					     enum flash_dir dir,
+static inline struct piq_item *piq_pick_line(struct piq_sched *s, u32 row,
 					     const struct flash_chipvec *free,
 					     const struct flash_chipvec *kept)
 {
@@ -230,7 +266,7 @@ static inline struct piq_item *piq_pick_line(struct piq_sched *s,
 	u64 any = 0;
 
 	for (i = 0; i < words; i++) {
-		can.word[i] &= s->some[dir].word[i] & ~kept->word[i];
+		can.word[i] &= s->some[row].word[i] & ~kept->word[i];
 		any |= can.word[i];
 	}
 	if (!any)
@@ -238,22 +274,25 @@ static inline struct piq_item *piq_pick_line(struct piq_sched *s,
 	chip = flash_chipvec_from(&can, s->cursor + 1);
 	if (chip == FLASH_NO_CHIP)
 		chip = flash_chipvec_first(&can);
-	return piq_of_line(s->line[dir][chip].next);
+	return piq_of_line(s->line[row][chip].next);
 }
 
-/* One of the wide ones, or NULL. */
-static inline struct piq_item *piq_pick_wide(struct piq_sched *s,
-					     enum flash_dir dir,
+/* One of the wide ones, or NULL; @more: see piq_fits(). */
+static inline struct piq_item *piq_pick_wide(struct piq_sched *s, u32 row,
+					     u32 more,
 					     const struct flash_chipvec *kept)
 {
-	struct flash_link *link = s->wide[dir].next;
+	struct flash_link *link = s->wide[row].next;
 	u32 n;
 
-	for (n = 0; link != &s->wide[dir] && n < s->tun.scan_depth;
+	for (n = 0; link != &s->wide[row] && n < s->tun.scan_depth;
 	     link = link->next, n++) {
 		struct piq_item *it = piq_of_line(link);
 
-		if (piq_fits(s, it, 0) && !piq_kept(kept, it))
+		if (row == FLASH_WRITE &&
+		    !flash_chipvec_inside(&it->part.vec, &s->writable))
+			continue;
+		if (piq_fits(s, it, more) && !piq_kept(kept, it))
 			return it;
 	}
 	return NULL;
@@ -268,14 +307,42 @@ static inline struct piq_item *piq_pick_dir(struct piq_sched *s,
 					    const struct flash_chipvec *kept)
 {
 	struct piq_item *it = piq_oldest(s, (enum piq_kind)dir);
+	struct flash_chipvec free = s->occ.idle;
+	u32 i;
 
 	if (!it)
 		return NULL;
 	if (it->chip == FLASH_NO_CHIP && piq_fits(s, it, turn) &&
 	    !piq_kept(kept, it))
 		return it;
-	it = piq_pick_line(s, dir, &s->occ.idle, kept);
-	return it ? it : piq_pick_wide(s, dir, kept);
+	for (i = 0; dir == FLASH_WRITE && i < flash_chipvec_words(&free); i++)
+		free.word[i] &= s->writable.word[i];
+	it = piq_pick_line(s, dir, &free, kept);
+	return it ? it : piq_pick_wide(s, dir, 0, kept);
+}
+
+/* An urgent request, or NULL. */
+static inline struct piq_item *piq_pick_urgent(struct piq_sched *s,
+					       const struct flash_chipvec *kept)
+{
+	struct piq_item *it;
+
+	if (flash_ring_empty(&s->rush))
+		return NULL;
+	it = piq_pick_line(s, PIQ_URGENT, &s->eager, kept);
+	return it ? it : piq_pick_wide(s, PIQ_URGENT, 1, kept);
+}
+
+/* One for a busy chip, if it is time for that, or NULL. */
+static inline struct piq_item *piq_pick_probe(struct piq_sched *s,
+					      const struct flash_chipvec *kept)
+{
+	struct piq_item *it;
+
+	if (s->probe < PIQ_PROBE_NTH)
+		return NULL;
+	it = piq_pick_line(s, FLASH_READ, &s->eager, kept);
+	return it ? it : piq_pick_line(s, FLASH_WRITE, &s->eager, kept);
 }
 
 /* What goes by chips, or NULL; see the top. */
@@ -297,12 +364,14 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 			return it;
 		flash_chipvec_union(&kept, &it->part.vec);
 	}
-	it = piq_pick_dir(s, first, true, &kept);
+	it = piq_pick_urgent(s, &kept);
+	if (!it)
+		it = piq_pick_dir(s, first, true, &kept);
 	if (!it)
 		it = piq_pick_dir(s, !first, !s->waiting[first], &kept);
 	if (!it)
 		it = piq_pick_line(s, FLASH_READ, &s->readable, &kept);
-	return it;
+	return it ? it : piq_pick_probe(s, &kept);
 }
 
 /**
@@ -315,8 +384,11 @@ static inline struct piq_item *piq_pick_next(struct piq_sched *s)
 {
 	struct piq_item *oldest = piq_oldest_of_all(s), *it;
 
-	if (!oldest || !piq_aware(s) || oldest->kind == PIQ_OTHER)
+	if (!oldest || oldest->kind == PIQ_OTHER)
 		return oldest;
+	if (!piq_aware(s))
+		return s->nr_reserved || flash_ring_empty(&s->rush) ?
+		       oldest : piq_of_rush(s->rush.next);
 	it = piq_pick_aware(s);
 	return it ? it : piq_oldest(s, PIQ_OTHER);
 }
@@ -327,8 +399,12 @@ static inline void piq_pick_issue(struct piq_sched *s, struct piq_item *it)
 	if (it->kind == PIQ_OTHER)
 		return;
 	piq_pick_leave(s, it);
-	if (it->chip != FLASH_NO_CHIP)
-		s->cursor = it->chip;
+	if (it->chip == FLASH_NO_CHIP)
+		return;
+	s->cursor = it->chip;
+	s->probe++;
+	if (flash_occupancy_load(&s->occ, &it->part.vec) >= s->depth)
+		s->probe = 0;
 }
 
 #endif /* PIQ_PICK_H */

@@ -57,7 +57,7 @@ static inline void piq_describe(struct piq_item *it, enum piq_kind kind,
 /**
  * piq_add - a request arrives
  * @s: the device
- * @it: its item, which belongs to no request that is not done
+ * @it: its item, which belongs to no request that is not done; its @urgent is set
  * @seq: its place in the order of arrival
  * @kind: what it is
  * @sector: its first sector
@@ -68,6 +68,7 @@ static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 			   enum piq_kind kind, u64 sector, u32 sectors, u64 now)
 {
 	flash_ring_init(&it->line);
+	flash_ring_init(&it->rush);
 	piq_describe(it, kind, sector, sectors);
 	it->seq = seq;
 	it->arrived = now;
@@ -161,7 +162,10 @@ static inline void piq_take(struct piq_sched *s, struct piq_item *it, u64 now)
 {
 	u32 chip;
 
-	it->busy = flash_occupancy_load(&s->occ, &it->part.vec) *
+	/* Among requests that avoid each other, those that did not. */
+	it->busy = piq_aware(s) ?
+		   flash_occupancy_load(&s->occ, &it->part.vec) >= s->depth :
+		   flash_occupancy_load(&s->occ, &it->part.vec) *
 		   s->geo.nr_chips > s->out;
 	it->load = s->out;
 	it->taken = now;
@@ -173,7 +177,7 @@ static inline void piq_take(struct piq_sched *s, struct piq_item *it, u64 now)
 	piq_demand(s, it, true);
 	flash_occupancy_take(&s->occ, &it->part.vec, piq_dir(it));
 	flash_for_each_chip(chip, &it->part.vec) {
-		piq_readable(s, chip);
+		piq_chip_set(s, chip);
 		s->stats.served[chip]++;
 	}
 }
@@ -196,7 +200,9 @@ static inline void piq_take_head(struct piq_sched *s, struct piq_item *it,
 	it->chip = FLASH_NO_CHIP;
 	it->window = false;
 	it->conflicts = false;
+	it->urgent = false;
 	flash_ring_init(&it->line);
+	flash_ring_init(&it->rush);
 	piq_vec(s, it, &it->part.vec);
 	piq_take(s, it, now);
 }
@@ -218,7 +224,7 @@ static inline void piq_give(struct piq_sched *s, struct piq_item *it)
 			flash_occupancy_release(&s->occ, &it->part.vec,
 						piq_dir(it));
 			flash_for_each_chip(chip, &it->part.vec)
-				piq_readable(s, chip);
+				piq_chip_set(s, chip);
 		}
 	}
 	/* Its batch may be of another mode than the one now. */
@@ -272,6 +278,7 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			      struct piq_item *gone, u64 sector, u32 sectors)
 {
 	struct flash_link *before = gone->order.prev, *ahead = gone->line.prev;
+	struct flash_link *rush = gone->rush.prev;
 	bool window;
 
 	if (gone->seq < it->seq)
@@ -289,10 +296,15 @@ static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			flash_link_after(&it->order, before);
 		}
 		if (s->mode == PIQ_AUTO && it->kind != PIQ_OTHER) {
-			if (gone->chip == it->chip) {
+			if (gone->chip == it->chip &&
+			    gone->urgent == it->urgent) {
 				/* The same line: no walk to its place. */
 				flash_unlink(&it->line);
 				flash_link_after(&it->line, ahead);
+				if (it->urgent) {
+					flash_unlink(&it->rush);
+					flash_link_after(&it->rush, rush);
+				}
 			} else {
 				piq_pick_leave(s, it);
 				piq_pick_add(s, it);
@@ -377,6 +389,8 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 	u32 dir;
 
 	s->nr_reserved = 0;
+	if (tun->chip_depth)
+		s->depth = tun->chip_depth;
 	if (piq_sorted(s, mode, given, offset, tun)) {
 		s->tun = *tun;
 		piq_chips_set(s);
@@ -399,10 +413,10 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 	s->phase = FLASH_NR_DIRS;
 	s->before = FLASH_WRITE;
 	s->others_until = s->last_seq;
-	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+	for (dir = 0; dir < FLASH_NR_DIRS; dir++)
 		at[dir] = s->order[dir].next;
+	for (dir = 0; dir < PIQ_NR_ROWS; dir++)
 		flash_chipvec_clear(&s->some[dir], &s->geo);
-	}
 	while ((it = piq_first_of(at, s->order))) {
 		piq_vec(s, it, &it->part.vec);
 		piq_demand(s, it, true);
@@ -426,7 +440,9 @@ static inline void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 
 	for (kind = 0; kind < PIQ_NR_KINDS; kind++)
 		flash_ring_init(&s->order[kind]);
-	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+	flash_ring_init(&s->rush);
+	s->depth = 1;
+	for (dir = 0; dir < PIQ_NR_ROWS; dir++) {
 		flash_ring_init(&s->wide[dir]);
 		for (chip = 0; chip < FLASH_MAX_CHIPS; chip++)
 			flash_ring_init(&s->line[dir][chip]);

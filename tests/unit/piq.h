@@ -14,7 +14,7 @@
 #include "piq/piq_learn.h"
 #include "tap.h"
 
-#define MAX_RQ		40000
+#define MAX_RQ		80000
 #define MODEL_BASE	1000000
 
 struct dev {
@@ -30,6 +30,7 @@ struct dev {
 	u32 done;
 	u64 now;
 	u64 ns[FLASH_NR_DIRS];		/* a page on a chip */
+	u64 firmware;			/* before that, for all at once */
 	u64 free_at[FLASH_MAX_CHIPS];
 	u32 user_bound;
 	struct flash_geometry real;	/* where pages are; that of PIQ if none */
@@ -90,8 +91,8 @@ static inline u64 dev_serve(struct dev *d, const struct piq_item *it)
 	for (page = first; page < first + pages; page++) {
 		u64 *at = &d->free_at[flash_chip_of(geo, page)];
 
-		if (*at < d->now)
-			*at = d->now;
+		if (*at < d->now + d->firmware)
+			*at = d->now + d->firmware;
 		*at += d->ns[it->kind];
 		if (*at > end)
 			end = *at;

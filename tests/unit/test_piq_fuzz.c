@@ -88,6 +88,7 @@ static void choose(void)
 
 static void set_bound(void)
 {
+	piq_follow_depth(&f.s, &f.l);
 	f.bound = piq_bound(&f.s, &f.l, f.max);
 	must(f.bound, "no bound");
 }
@@ -163,6 +164,7 @@ static void arrive(void)
 	/* What the last user of the record has left is gone. */
 	memset(&r->it, 0, sizeof(r->it));
 	r->issued = false;
+	r->it.urgent = !any(8);
 	f.came++;
 	kind = !kind ? PIQ_OTHER : kind < 10 ? PIQ_WRITE : PIQ_READ;
 	if (any(50)) {
@@ -216,7 +218,8 @@ static void absorb(void)
 	struct rec *r = one(WAITS), *gone = one(WAITS);
 	u64 first;
 
-	if (!r || r == gone || r->it.kind != gone->it.kind)
+	if (!r || r == gone || r->it.kind != gone->it.kind ||
+	    r->it.urgent != gone->it.urgent)
 		return;
 	first = gone->it.sector < r->it.sector ? gone->it.sector : r->it.sector;
 	piq_absorb(&f.s, &r->it, &gone->it, first,
@@ -252,7 +255,7 @@ static void change(void)
 		tun.batch_overlap = any(2);
 		break;
 	case 3:
-		tun.chip_depth = any(3) ? 1 + any(3) : 1 + any(64);
+		tun.chip_depth = any(3) ? any(4) : 1 + any(64);
 		break;
 	case 4:
 		tun.max_wait = 1000000ULL * (1 + any(50));
@@ -270,14 +273,14 @@ static void change(void)
 	dispatch();
 }
 
-static void check_ring(struct flash_link *ring, bool by_order, u32 *nr)
+static void check_ring(struct flash_link *ring,
+		       struct piq_item *(*of)(struct flash_link *), u32 *nr)
 {
 	struct flash_link *link;
 	u64 seq = 0;
 
 	for (link = ring->next; link != ring; link = link->next) {
-		struct piq_item *it = by_order ? piq_of_order(link) :
-						 piq_of_line(link);
+		struct piq_item *it = of(link);
 
 		must(link->next->prev == link, "a ring is torn");
 		must(it->seq > seq, "a ring is out of order");
@@ -293,7 +296,8 @@ static void audit(void)
 	static u32 demand[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
 	static u32 on[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
 	u32 i, kind, dir, chip, waits = 0, out = 0, inside = 0, busy = 0;
-	u32 part = 0, parts = 0, lines = 0, order = 0, ranked = 0;
+	u32 part = 0, parts = 0, lines = 0, order = 0, ranked = 0, row;
+	u32 urgent = 0, rush = 0;
 	struct piq_sched *s = &f.s;
 	struct flash_batch *b;
 
@@ -312,6 +316,7 @@ static void audit(void)
 		part += it->part.batch != NULL;
 		must(it->kind == PIQ_OTHER || it->counted, "not counted");
 		ranked += it->queued && it->kind != PIQ_OTHER;
+		urgent += it->queued && it->kind != PIQ_OTHER && it->urgent;
 		flash_for_each_chip(chip, &it->part.vec) {
 			demand[piq_dir(it)][chip]++;
 			on[piq_dir(it)][chip] += it->out;
@@ -325,36 +330,46 @@ static void audit(void)
 		u32 all = on[FLASH_READ][chip] + on[FLASH_WRITE][chip];
 		bool have = chip < s->geo.nr_chips;
 
-		for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+		for (dir = 0; dir < FLASH_NR_DIRS; dir++)
 			must(on[dir][chip] == s->occ.out[dir][chip], "occupancy");
-			check_ring(&s->line[dir][chip], false, &lines);
-			must(flash_chipvec_test(&s->some[dir], chip) ==
-			     !flash_ring_empty(&s->line[dir][chip]), "some");
+		for (row = 0; row < PIQ_NR_ROWS; row++) {
+			check_ring(&s->line[row][chip], piq_of_line, &lines);
+			must(flash_chipvec_test(&s->some[row], chip) ==
+			     !flash_ring_empty(&s->line[row][chip]), "some");
 		}
 		busy += all > 0;
 		must(flash_chipvec_test(&s->occ.idle, chip) ==
-		     (have && all < s->tun.chip_depth), "idle");
+		     (have && all < s->depth), "idle");
 		must(flash_chipvec_test(&s->readable, chip) ==
-		     (have && on[FLASH_READ][chip] < s->tun.chip_depth),
-		     "readable");
+		     (have && on[FLASH_READ][chip] < s->depth), "readable");
+		must(flash_chipvec_test(&s->writable, chip) ==
+		     (have && (!on[FLASH_WRITE][chip] ||
+			       !demand[FLASH_READ][chip])), "writable");
+		must(flash_chipvec_test(&s->eager, chip) ==
+		     (have && all <= s->depth), "eager");
 	}
+	must(s->tun.chip_depth ? s->depth == s->tun.chip_depth :
+	     s->depth >= 1 && s->depth <= PIQ_DEPTH_MAX, "depth");
 	must(busy == s->occ.busy, "busy");
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
-		check_ring(&s->wide[dir], false, &lines);
 		for (b = s->b.head[dir]; b; b = b->next) {
 			must(b->waiting + b->outstanding, "an empty batch");
 			must(!b->next || b->next->id > b->id, "batch order");
 			parts += b->waiting + b->outstanding;
 		}
 	}
+	for (row = 0; row < PIQ_NR_ROWS; row++)
+		check_ring(&s->wide[row], piq_of_line, &lines);
 	must(parts == part, "parts of batches");
-	check_ring(&s->outside, false, &lines);
+	check_ring(&s->outside, piq_of_line, &lines);
+	check_ring(&s->rush, piq_of_rush, &rush);
+	must(rush == (s->mode == PIQ_AUTO ? urgent : 0), "who is urgent");
 	must(s->mode == PIQ_AUTO ? lines == ranked :
 	     lines <= ranked && (s->mode != PIQ_NOOP || !lines), "lines");
 	must(flash_ring_empty(&s->outside) || s->inside >= s->tun.queue_length,
 	     "room inside, and somebody is outside");
 	for (kind = 0; kind < PIQ_NR_KINDS; kind++)
-		check_ring(&s->order[kind], true, &order);
+		check_ring(&s->order[kind], piq_of_order, &order);
 	must(order == waits, "order");
 }
 

@@ -63,49 +63,86 @@ static void wrong(const char *map, const char *real, u32 backlog, u32 burst)
 	at_rest(&d, "a wrong map");
 }
 
-/* A right layout is put to the test again, and stays. */
-static void again(void)
-{
-	u32 i, n, tests = 0, blind = 0;
-	unsigned long long seed = 4;
-	bool was;
+/* Requests that went to a chip that had as many as it is given. */
+static u32 nr_probes;
 
-	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
+/* @reads of them in a closed loop; returns how many ended without trust. */
+static u32 go_on(u32 reads)
+{
+	unsigned long long seed = 4;
+	u32 i, n, blind = 0;
+
 	drain(&d);
-	d.nr = d.done = d.nr_trace = 0;
-	was = d.s.trusted;
+	d.nr = d.done = d.nr_trace = nr_probes = 0;
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
-	for (n = 0; n < READS; n++) {
-		step(&d);
-		tests += was && !d.s.trusted;
-		was = d.s.trusted;
-		blind += !was;
+	for (n = 0; n < reads; n++) {
+		i = step(&d);
+		blind += !d.s.trusted;
+		nr_probes += d.s.trusted && d.it[i].busy;
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	}
-	printf("# %u tests, %u of %u reads in them\n", tests, blind, READS);
-	eq(tests >= 1 && tests <= 2, 1, "tested again every 16384 requests");
-	eq(blind < READS / 20, 1, "which costs little");
+	return blind;
 }
 
-/* It turns wrong: given up at the next test. */
-static void turns_wrong(void)
+/* A right layout is compared again and again, and stays. */
+static void again(void)
 {
-	unsigned long long seed = 6;
-	u32 i, n;
+	u32 blind, looks = 70000 / PIQ_DOUBT_EVERY;
 
 	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
+	blind = go_on(70000);
+	printf("# %u of 70000 reads to a busy chip\n", nr_probes);
+	eq(looks >= 2, 1, "looked at %u times", looks);
+	eq(blind, 0, "it stays trusted");
+	eq(nr_probes > 70000 / PIQ_PROBE_NTH / 2 &&
+	   nr_probes <= 70000 / PIQ_PROBE_NTH + 64, 1,
+	   "one in %d goes to a busy chip", PIQ_PROBE_NTH);
+}
+
+/* It turns wrong: given up after some looks. */
+static void turns_wrong(void)
+{
+	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
 	eq(d.s.trusted, 1, "a right map");
-	drain(&d);
-	d.nr = d.done = d.nr_trace = 0;
 	flash_geometry_parse("page=4096 terms=16:16:1", &d.real);
-	for (i = 0; i < 64; i++)
+	/* What speaks for it has to be outweighed. */
+	go_on(50000);
+	go_on(50000);
+	eq(d.s.trusted, 0, "that turned wrong is given up");
+}
+
+/*
+ * How many requests has each chip, and how much of the time is it at work, if
+ * the device takes @firmware ns before a chip begins?
+ */
+static void depth(u64 firmware, u32 least, u32 most)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 3;
+	u64 begun = 0, busy;
+	u32 i, n;
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
+	d.learning = true;
+	d.firmware = firmware;
+	for (i = 0; i < 256; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
-	for (n = 0; n < READS; n++) {
+	for (n = 0; n < 70000; n++) {
+		if (n == 50000)
+			begun = d.now;
 		step(&d);
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	}
-	eq(d.s.trusted, 0, "that turned wrong is given up");
+	busy = 20000 * d.ns[FLASH_READ] * 100 / 16 / (d.now - begun);
+	eq(d.s.depth >= least && d.s.depth <= most, 1,
+	   "%llu us before the chip: %u on each",
+	   (unsigned long long)firmware / 1000, d.s.depth);
+	eq(busy >= 95, 1, "which work %llu %% of the time",
+	   (unsigned long long)busy);
+	drain(&d);
+	at_rest(&d, "depths");
 }
 
 /* No layout: 256 chips want more than the start, one wants no more. */
@@ -226,6 +263,9 @@ int main(void)
 	wrong("page=4096 chips=16", "page=4096 chips=1", 32, 1);
 	again();
 	turns_wrong();
+	depth(0, 1, 2);
+	depth(25000, 2, 3);
+	depth(120000, 3, 8);
 	bounds();
 	return tap_done();
 }

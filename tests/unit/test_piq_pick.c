@@ -110,7 +110,7 @@ static void reads_first(void)
 }
 
 /* Reads and writes want all chips all the time: what share has each? */
-static void shares(u32 write_sectors)
+static void shares(u32 write_sectors, u32 epochs)
 {
 	u64 time[2] = { 0 }, worst[2] = { 0 };
 	u32 i, n, count[2] = { 0 };
@@ -148,10 +148,10 @@ static void shares(u32 write_sectors)
 	       (unsigned long long)worst[1] / 1000,
 	       (unsigned long long)d.s.stats.epochs,
 	       (unsigned long long)d.s.stats.aged);
-	eq(100 * time[1] / (time[0] + time[1]) >= 35, 1,
+	eq(100 * time[1] / (time[0] + time[1]) >= 18, 1,
 	   "writes of %u sectors get their share", write_sectors);
-	eq(100 * time[0] / (time[0] + time[1]) >= 35, 1, "and so do reads");
-	eq(d.s.stats.epochs > 10, 1, "in epochs");
+	eq(100 * time[0] / (time[0] + time[1]) >= 60, 1, "and so do reads");
+	eq(d.s.stats.epochs >= epochs, 1, "in epochs, if they need any");
 	drain(&d);
 	at_rest(&d, "shares");
 }
@@ -192,6 +192,101 @@ static void no_old_debts(void)
 	eq(n >= 45, 1, "reads have %u %% after writes of one chip", n);
 	drain(&d);
 	at_rest(&d, "old debts");
+}
+
+/* Urgent requests go first, to busy chips too, but one more at most. */
+static u32 rush(enum piq_kind kind, u32 chip)
+{
+	d.it[d.nr].urgent = true;
+	return page(kind, chip);
+}
+
+static void urgent(void)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 2;
+	u32 i, n, one = 0, a, b;
+	u64 worst = 0;
+
+	start(NULL);
+	page(PIQ_READ, 3);
+	n = page(PIQ_READ, 3);
+	a = rush(PIQ_WRITE, 3);
+	b = rush(PIQ_READ, 3);
+	eq(d.issued[a] == d.now && !d.issued[n], 1, "the next one of its chip");
+	eq(d.issued[b], 0, "but there is one such place only");
+	finish(&d, 0);
+	eq(d.issued[b] && !d.issued[n], 1, "and the next is urgent again");
+	drain(&d);
+	at_rest(&d, "urgent");
+
+	/* Under a flood. */
+	for (n = 0; n < 2; n++) {
+		start(NULL);
+		/* The second time there is no map that could help. */
+		d.s.trusted = !n;
+		d.user_bound = n ? CHIPS : 0;
+		flash_geometry_parse(MAP, &d.real);
+		worst = 0;
+		for (i = 0; i < 128; i++)
+			page(PIQ_READ, tap_rand(&seed) % 4096);
+		one = rush(PIQ_READ, 0);
+		for (i = 0; i < 5000; i++) {
+			if (step(&d) != one) {
+				page(PIQ_READ, tap_rand(&seed) % 4096);
+				continue;
+			}
+			if (wait_of(one) > worst)
+				worst = wait_of(one);
+			one = rush(PIQ_READ, tap_rand(&seed) % 4096);
+		}
+		eq(worst <= d.ns[FLASH_READ], 1, "%s: waits %llu us at most",
+		   n ? "no map" : "a flood", (unsigned long long)worst / 1000);
+		drain(&d);
+	}
+
+	/* A flood of urgent ones: who is not gets through when it is old. */
+	for (n = 0; n < 2; n++) {
+		tun.max_wait = 5000000;
+		start(&tun);
+		d.s.trusted = !n;
+		d.user_bound = n ? CHIPS : 0;
+		for (i = 0; i < 128; i++)
+			rush(PIQ_READ, tap_rand(&seed) % 4096);
+		one = page(PIQ_WRITE, 5);
+		for (i = 0; i < 5000; i++) {
+			step(&d);
+			rush(PIQ_READ, tap_rand(&seed) % 4096);
+		}
+		eq(d.issued[one] && wait_of(one) < 6000000, 1,
+		   "%s: a write waits %llu us", n ? "no map" : "urgent ones",
+		   (unsigned long long)wait_of(one) / 1000);
+		drain(&d);
+		at_rest(&d, "a flood of urgent ones");
+	}
+}
+
+/* Where a read may come to wait for them, a chip has one write at a time. */
+static void one_write(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 a, b, r;
+
+	tun.chip_depth = 3;
+	start(&tun);
+	a = page(PIQ_WRITE, 2);
+	b = page(PIQ_WRITE, 2);
+	eq(d.issued[a] && d.issued[b], 1, "no read: writes in depth");
+	drain(&d);
+	start(&tun);
+	r = page(PIQ_READ, 2);
+	a = page(PIQ_WRITE, 2);
+	b = page(PIQ_WRITE, 2);
+	eq(d.issued[a] && !d.issued[b], 1, "beside a read: one write");
+	finish(&d, r);
+	eq(d.issued[b], d.now, "until the reads are done");
+	drain(&d);
+	at_rest(&d, "one write");
 }
 
 /* A flood of one-page reads: how long does a request of another sort wait? */
@@ -489,8 +584,8 @@ int main(void)
 	depth_per_chip();
 	round_robin();
 	reads_first();
-	shares(8);
-	shares(512);
+	shares(8, 0);
+	shares(512, 5);
 	no_old_debts();
 	flood(PIQ_WRITE, 8, 50000000, 32, 4, 20000000, "a write to a hot chip");
 	flood(PIQ_WRITE, 8, 50000000, 32, 1000, 2000000, "a write");
@@ -504,6 +599,8 @@ int main(void)
 	      "an old wide read");
 	flood(PIQ_WRITE, 2048, 1000000, 65535, 1000, 1100000,
 	      "an old wide write");
+	urgent();
+	one_write();
 	old_write();
 	passed();
 	wide_only();
