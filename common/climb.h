@@ -166,6 +166,17 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 }
 
 /**
+ * flash_climb_from - begin the search at a bound above the least one
+ * @c: the search, which has just begun
+ * @bound: on the ladder from the least one
+ */
+static inline void flash_climb_from(struct flash_climb *c, u32 bound)
+{
+	c->bound = bound;
+	flash_climb_try(c);
+}
+
+/**
  * flash_climb_bound - what holds for the window that runs now
  * @c: the search
  *

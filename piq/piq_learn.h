@@ -37,7 +37,11 @@
 #define PIQ_DOUBT_EVERY		(2 * FLASH_TRUST_MIN * PIQ_PROBE_NTH)
 #define PIQ_DOUBT		50
 
-/* The most that is tried for each chip. */
+/*
+ * How many requests each chip is given at first, and at most. Few devices keep
+ * their chips at work with one, and none is harmed by two.
+ */
+#define PIQ_DEPTH_START		2
 #define PIQ_DEPTH_MAX		8
 
 /* Samples between two looks at the evidence. */
@@ -108,6 +112,7 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 	memset(l, 0, sizeof(*l));
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
 	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
+	flash_climb_from(&l->deep.climb, PIQ_DEPTH_START);
 	piq_learn_forget(s, l);
 }
 
