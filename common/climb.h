@@ -14,10 +14,11 @@
  * order low high, high low, low high, ... so that a load that drifts favours
  * none. A pair counts by its difference relative to its sum. After 8, 16 and 32
  * pairs the mean of that is compared with its scatter (Student's t): the bound
- * opens if the difference is more than luck and at least 3 %. Else the device
- * does not need the higher bound, and the next lower one is tried; it is taken
- * if it moves about as much, but never one below the start. Between trials the
- * bound rests, twice as long each time that nothing has changed.
+ * opens if the difference is more than luck and at least 3 %. Else, or as soon as
+ * that has become unlikely, the device does not need the higher bound, and the
+ * next lower one is tried; it is taken if it moves about as much, but never one
+ * below the start. Between trials the bound rests, twice as long each time that
+ * nothing has changed.
  *
  * A window in which the device ran out of requests says nothing, and neither
  * does one at the lower bound that had not to hold anything back.
@@ -45,6 +46,9 @@
 #define FLASH_CLIMB_SCALE	8192
 #define FLASH_CLIMB_GAIN	123
 
+/* 1 %: for who begins far up, where each step down may cost as much. */
+#define FLASH_CLIMB_LITTLE	41
+
 /* More would wrap the arithmetic; nothing moves that much in a window. */
 #define FLASH_CLIMB_MOST	(1ULL << 48)
 
@@ -53,6 +57,8 @@
  * @start:	the bound never falls below it
  * @max:	nor rises above it
  * @bound:	the best one known
+ * @gain:	what the higher bound of a trial has to move more; see
+ *		FLASH_CLIMB_GAIN
  * @low:	lower bound of the trial
  * @high:	upper bound of the trial, 0: the bound rests
  * @looks:	looks at this trial so far
@@ -75,6 +81,7 @@ struct flash_climb {
 	u32 start;
 	u32 max;
 	u32 bound;
+	u32 gain;
 	u32 low;
 	u32 high;
 	u32 looks;
@@ -159,6 +166,7 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 	c->start = start;
 	c->max = max;
 	c->bound = start;
+	c->gain = FLASH_CLIMB_GAIN;
 	c->rests = FLASH_CLIMB_REST;
 	flash_climb_try(c);
 	if (!c->high)
@@ -166,13 +174,17 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 }
 
 /**
- * flash_climb_from - begin the search at a bound above the least one
+ * flash_climb_from - begin the search at a bound that nearly always suffices
  * @c: the search, which has just begun
- * @bound: on the ladder from the least one
+ * @bound: that one, on the ladder from the least one
+ *
+ * The next lower one is tried first, so that little is lost while it lasts.
  */
 static inline void flash_climb_from(struct flash_climb *c, u32 bound)
 {
 	c->bound = bound;
+	c->gain = FLASH_CLIMB_LITTLE;
+	c->down = true;
 	flash_climb_try(c);
 }
 
@@ -205,7 +217,7 @@ static inline bool flash_climb_gains(const struct flash_climb *c)
 	static const u32 limit[FLASH_CLIMB_LOOKS] = { 256, 121, 81 };
 	u64 n = c->pairs, square, scatter, t2x4 = limit[c->looks];
 
-	if (c->sum < (s64)(n * FLASH_CLIMB_GAIN))
+	if (c->sum < (s64)(n * c->gain))
 		return false;
 	if (c->down && c->looks == FLASH_CLIMB_LOOKS - 1)
 		t2x4 = 16;
@@ -213,6 +225,21 @@ static inline bool flash_climb_gains(const struct flash_climb *c)
 	/* Each difference is rounded, which is scatter, too. */
 	scatter = n * c->squares - square + n * n;
 	return 4 * square * (n - 1) >= t2x4 * scatter;
+}
+
+/*
+ * Is it as good as certain that the higher bound will not be shown to gain? Then
+ * the other looks only take time. The limit is a t of 3.
+ */
+static inline bool flash_climb_hopeless(const struct flash_climb *c)
+{
+	u64 n = c->pairs, scatter;
+	s64 off = c->sum - (s64)(n * c->gain);
+
+	if (off >= 0)
+		return false;
+	scatter = n * c->squares - (u64)(c->sum * c->sum) + n * n;
+	return (u64)(off * off) * (n - 1) >= 9 * scatter;
 }
 
 /* A trial is over. */
@@ -307,7 +334,8 @@ static inline u32 flash_climb_window(struct flash_climb *c, u64 moved,
 	if (++c->pairs == FLASH_CLIMB_PAIRS << c->looks) {
 		if (flash_climb_gains(c))
 			flash_climb_end(c, true);
-		else if (++c->looks == FLASH_CLIMB_LOOKS)
+		else if (flash_climb_hopeless(c) ||
+			 ++c->looks == FLASH_CLIMB_LOOKS)
 			flash_climb_end(c, false);
 	}
 	return flash_climb_bound(c);

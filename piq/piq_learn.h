@@ -37,11 +37,8 @@
 #define PIQ_DOUBT_EVERY		(2 * FLASH_TRUST_MIN * PIQ_PROBE_NTH)
 #define PIQ_DOUBT		50
 
-/*
- * How many requests each chip is given at first, and at most. Few devices keep
- * their chips at work with one, and none is harmed by two.
- */
-#define PIQ_DEPTH_START		2
+/* What a chip is given at a time: nearly always enough, and the most. */
+#define PIQ_DEPTH_START		3
 #define PIQ_DEPTH_MAX		8
 
 /* Samples between two looks at the evidence. */
