@@ -251,7 +251,7 @@ static void urgent(void)
 		start(&tun);
 		d.s.trusted = !n;
 		d.user_bound = n ? CHIPS : 0;
-		for (i = 0; i < 128; i++)
+		for (i = 0; i < 1000; i++)
 			rush(PIQ_READ, tap_rand(&seed) % 4096);
 		one = page(PIQ_WRITE, 5);
 		for (i = 0; i < 5000; i++) {
