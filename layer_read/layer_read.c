@@ -40,8 +40,8 @@
 	X(per_layer, 1, 65535, 8)			\
 	X(batch_read, 1, 65535, 16)			\
 	X(batch_write, 1, 65535, 20)			\
-	X(read_expire_ms, 0, 60000, 500)		\
-	X(write_expire_ms, 0, 60000, 5000)		\
+	X(read_expire_ms, 0, 600000, 500)		\
+	X(write_expire_ms, 0, 600000, 5000)		\
 	X(max_inflight, 0, 65535, 0)			\
 	X(lba_offset_sectors, 0, 2147483647, 0)		\
 	X(front_merges, 0, 1, 0)			\

@@ -985,6 +985,7 @@ static int fs_config(struct sim_cfg *c, struct ftl_cfg *f)
 	c->fw_4k = fs_time(FS_fw_per4k_ns);
 	c->cmd_read = fs_time(FS_cmd_read_ns);
 	c->cmd_write = fs_time(FS_cmd_write_ns);
+	c->turn = fs_time(FS_turn_ns);
 	c->exponential = fs_value(FS_service);
 	c->vary = fs_value(FS_vary_permille);
 	c->unit = map_kb << 10;

@@ -31,6 +31,7 @@
 	X(fw_per4k_ns,		0, 1000000000,	0)		\
 	X(cmd_read_ns,		0, 1000000,	0)		\
 	X(cmd_write_ns,		0, 1000000,	0)		\
+	X(turn_ns,		0, 10000000,	0)		\
 	X(suspend_us,		0, 10000,	0)		\
 	X(page_register,	0, 1,		0)		\
 	X(vary_permille,	0, 500,		0)		\

@@ -788,6 +788,7 @@ static void sim_fw_end(struct sim *s, struct sim_rq *rq, u64 t,
 void sim_submit(struct sim *s, struct sim_rq *rq, u64 now)
 {
 	bool data = rq->op <= SIM_WRITE;
+	bool reads = rq->op == SIM_READ;
 
 	sim_roll(s, now);
 	s->now = now;
@@ -801,9 +802,13 @@ void sim_submit(struct sim *s, struct sim_rq *rq, u64 now)
 		s->stats.outstanding_max = s->outstanding;
 	if (s->cmd_free < now)
 		s->cmd_free = now;
-	s->cmd_free += rq->op == SIM_READ ? s->cfg.cmd_read : s->cfg.cmd_write;
+	s->cmd_free += reads ? s->cfg.cmd_read : s->cfg.cmd_write;
+	if (s->began && s->reading != reads)
+		s->cmd_free += s->cfg.turn;
+	s->began = true;
+	s->reading = reads;
 	rq->due = s->cmd_free +
-		  (rq->op == SIM_READ ? s->cfg.fw_read : s->cfg.fw_write);
+		  (reads ? s->cfg.fw_read : s->cfg.fw_write);
 	if (data)
 		rq->due += (rq->sectors + 7) / 8 * s->cfg.fw_4k;
 	queue_add_due(&s->fw, rq);

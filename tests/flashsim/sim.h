@@ -40,6 +40,7 @@ enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS }
  * @fw_4k: and for each 4 KiB of data
  * @cmd_read: what a read takes of the firmware's processor, one at a time
  * @cmd_write: what anything else takes of it
+ * @turn: and a request after one of the other direction
  * @exponential: array times are drawn, with these means
  * @vary: else they are drawn from these +- so many thousandths
  * @unit: bytes of a mapping unit
@@ -66,6 +67,7 @@ struct sim_cfg {
 	u64 fw_4k;
 	u64 cmd_read;
 	u64 cmd_write;
+	u64 turn;
 	bool exponential;
 	u32 vary;
 	u32 unit;
@@ -208,6 +210,8 @@ struct sim_stats {
  * @admit: before the write buffer
  * @flush: waiting for programs
  * @cmd_free: when the firmware's processor is free
+ * @began: it has ever had a command
+ * @reading: and the last one was a read
  * @link_free: when the link is free: up, down
  * @ring: mapping units in the buffer that no program has yet
  * @ring_at: the oldest
@@ -242,6 +246,8 @@ struct sim {
 	u32 outstanding;
 	struct sim_queue fw, down, up, gate, admit, flush;
 	u64 cmd_free;
+	bool began;
+	bool reading;
 	u64 link_free[2];
 	u32 *ring;
 	u32 ring_at;

@@ -463,6 +463,36 @@ static void commands(void)
 	drive_close(&d);
 }
 
+/* What it costs to turn from reads to writes and back */
+static void turns(void)
+{
+	struct drive_cfg c = drive_bare(4, 2, 1);
+	struct sim_rq *rq[4];
+	struct drive d;
+
+	c.sim.cmd_read = 4000;
+	c.sim.cmd_write = 1000;
+	c.sim.fw_read = 16000;
+	c.sim.fw_write = 9000;
+	c.sim.turn = 50000;
+	drive_open(&d, &c);
+	rq[0] = drive_send(&d, SIM_READ, 0, 8);
+	rq[1] = drive_send(&d, SIM_READ, 8, 8);
+	rq[2] = drive_send(&d, SIM_WRITE, 16, 8);
+	rq[3] = drive_send(&d, SIM_WRITE, 24, 8);
+	drive_drain(&d);
+	eq(rq[0]->done, 4000 + 16000 + 36000, "the first one does not turn");
+	eq(rq[1]->done, 8000 + 16000 + 36000, "nor does one like it");
+	eq(rq[2]->done, 59000 + 9000 + 185000, "a write after a read does");
+	eq(rq[3]->done, 60000 + 9000 + 185000, "the next one does not");
+	rq[0] = drive_send(&d, SIM_READ, 0, 8);
+	drive_drain(&d);
+	eq(rq[0]->done - rq[0]->arrival, 50000 + 4000 + 16000 + 36000,
+	   "a read after a write does, however long that was ago");
+	eq(drive_rest(&d), 0, "at rest");
+	drive_close(&d);
+}
+
 /* A page in the register, as seen from outside */
 static void page_register(void)
 {
@@ -1503,6 +1533,7 @@ int main(void)
 	exponential();
 	varying();
 	commands();
+	turns();
 	page_register();
 	in_order();
 	orders();
