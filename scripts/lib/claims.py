@@ -325,9 +325,17 @@ def _share(name):
     return found
 
 
+def _layer(name):
+    def found(cells):
+        import layerclaims  # pylint: disable=import-outside-toplevel
+        return getattr(layerclaims, name)(cells)
+    return found
+
+
 # What `claims` of a suite may name.
 SETS = {"k2": k2, "piq-paper": _piq("paper"), "piq": _piq("default"),
-        "share-paper": _share("paper"), "share": _share("default")}
+        "share-paper": _share("paper"), "share": _share("default"),
+        "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}
 
 
 def evaluate(name, cells):

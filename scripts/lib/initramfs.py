@@ -24,10 +24,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Taken from the host with their libraries, over busybox' applets of the same
 # names: tests may rely on what the manual pages of these say.
 TOOLS = """
-    bash fio nvme blktrace blkparse mawk grep sed find xargs cmp diff
+    bash fio postmark nvme blktrace blkparse mawk grep sed find xargs cmp diff
     kmod modprobe insmod rmmod lsmod depmod modinfo
     mke2fs mkfs.ext4 e2fsck fsck.ext4 tune2fs dumpe2fs
-    mount umount mkswap swapon swapoff losetup blkdiscard blockdev fallocate
+    mount umount mountpoint mkswap swapon swapoff losetup blkdiscard blockdev fallocate
     lsblk dmesg
     ps pgrep pkill
     ionice chrt taskset setpriv unshare flock setsid fsfreeze

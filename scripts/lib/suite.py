@@ -35,6 +35,7 @@ import claims
 import kernel
 import options
 import suitedata
+import suitefs
 import suiteplan
 import suitereport
 import suiteshare
@@ -74,7 +75,8 @@ def run_files(run):
         "setup": "".join(line + "\n" for line in run["setup"]),
         "env": "".join(f"{k}={shlex.quote(str(v))}\n"
                        for k, v in env.items()),
-        "job.fio": run["job_text"],
+        **({} if run.get("postmark") else {"job.fio": run["job_text"]}),
+        **suitefs.run_files(run),
     }
     if run.get("groups"):
         files["groups"] = "".join(f"{line}\n" for line in run["groups"])
@@ -147,6 +149,9 @@ class Machine:
             str(REPO / "scripts" / "vm"), "--kernel", self.series,
             "--virtual-time", "--timeout", str(limit),
             *(("--files", str(self.files)) if self.files else ()),
+            # All runs of a boot are of one workload.
+            *(("--memory", self.runs[0]["memory"])
+              if self.runs and "memory" in self.runs[0] else ()),
             "--",
             "mkdir -p /run/suite; base64 -d <<'END' | gzip -d | "
             f"tar -xC /run/suite\n{pack(self.runs)}END\n"
@@ -448,8 +453,11 @@ class Session:
             **self.circumstances(machine.facts, machine.accelerator),
             "fio_environment": {**run["env"], "SEED": run["seed"],
                                 "DEV": "/dev/flashsim0"},
-            "fio_command": f"fio --output-format=json tests/fio/"
+            "fio_command": f"postmark tests/fio/{run['job']}"
+                           f"{suitefs.POSTMARK}" if run.get("postmark") else
+                           f"fio --output-format=json tests/fio/"
                            f"{run['job']}.fio",
+            **{key: run[key] for key in ("fs", "memory") if key in run},
             "unscaled": run["unscaled"],
             **({"trace": machine.trace} if machine.trace else {}),
             **result,

@@ -11,6 +11,7 @@ import re
 import statistics
 
 import benchdata
+import suitefs
 import suiteplan
 import suiteshare
 
@@ -92,14 +93,15 @@ def tail_of(latency_s):
 
 # --- raw files ---------------------------------------------------------------
 
-def lat_log(text):
-    """Latencies in guest ns of a fio latency log."""
+def lat_log(text, way=None):
+    """Latencies in guest ns of a fio latency log, of one direction or all."""
     found = []
     for line in text.splitlines():
         words = line.split(",")
         if len(words) < 4:
             raise ValueError(f"no line of a latency log: {line!r}")
-        found.append(int(words[1]))
+        if way is None or words[2].strip() == ("0" if way == "read" else "1"):
+            found.append(int(words[1]))
     return found
 
 
@@ -187,8 +189,24 @@ def jobs(fio, raw, run):
                 size * scale / runtime if runtime else 0.0,
             "latency_s": summary,
             "cdf": cdf(samples) if samples else None,
+            **({"by_way": {way: part["io_bytes"] for way, part in parts}}
+               if run.get("fs") else {}),
         })
     return found
+
+
+def by_way(fio, raw, run):
+    """{direction: {"latency_s"}} of jobs that read and write, from their logs."""
+    found = {"read": [], "write": []}
+    for number, job in enumerate(fio["jobs"], 1):
+        if job["jobname"] in run["latency"] and all(
+                job[way]["total_ios"] for way in found):
+            text = raw[f"{job['jobname']}_lat.{number}.log"]
+            for way, samples in found.items():
+                samples += [value / 1e9 / run["time_scale"]
+                            for value in lat_log(text, way)]
+    return {way: {"latency_s": latency(samples)} if samples else {}
+            for way, samples in found.items()}
 
 
 def mean_of(fio, way, scale):
@@ -378,12 +396,24 @@ def evaluate(raw, run, machine, trace=None):
 
     ValueError or KeyError where there is nothing to conclude from.
     """
-    fio = fio_json(raw.get("fio", ""))
     scale = run["time_scale"]
+    files = {}
+    if run.get("postmark"):
+        files["postmark"] = suitefs.postmark(raw, run)
+        fio = suitefs.as_fio(files["postmark"], scale)
+    else:
+        fio = fio_json(raw.get("fio", ""))
     found = jobs(fio, raw, run)
     stats = device_stats(raw.get("device-stats", ""), scale)
     rows, chips = series(raw.get("series", ""), scale)
     judged = checks(raw, fio, found, stats, run)
+    if run.get("fs"):
+        files["block_layer"] = suitefs.blocks(raw)
+        judged.update({name: _check(*verdict[:2], **verdict[2]) for
+                       name, verdict in suitefs.checks(
+                           raw, found, stats, run).items()})
+    if run.get("order_log"):
+        files["issue"] = suitefs.issue(raw.get("order", ""))
     share = {}
     if run.get("tenants"):
         # Here, not above: what has no tenants needs no numpy.
@@ -407,17 +437,19 @@ def evaluate(raw, run, machine, trace=None):
     return {
         "jobs": found, "total": sums,
         "directions": disk_means(raw, scale) if trace else {
-            way: {"latency_mean_s": mean_of(fio, way, scale)}
-            for way in ("read", "write")},
+            way: {"latency_mean_s": mean_of(fio, way, scale), **more}
+            for way, more in by_way(fio, raw, run).items()},
         "device_stats": stats,
         "series": rows, "chips": chips,
         "cpu": cpu(raw.get("cpu", ""), int(machine.get("cpus", 1)),
                    sums["ios"]),
         "scheduler_tunables": benchdata.tunables(raw.get("tunables", "")),
-        "scheduler_stats": benchdata.pairs(raw["stats-after"])
+        "scheduler_stats": suitefs.scheduler_stats(
+            run["scheduler"], *(benchdata.pairs(raw.get(key, "")) for key in
+                                ("stats-before", "stats-after")))
         if run["scheduler"] in suiteplan.OURS and raw.get("stats-after")
         else {},
-        **share,
+        **share, **files,
         "checks": judged,
         "passed": all(check["passed"] for check in judged.values()),
         "fio": without_bulk(fio),
@@ -485,7 +517,10 @@ def metrics(record):
         "utilisation_milli": record["device_stats"].get("utilisation_milli"),
     }
     found.update(direction_metrics(record))
+    found.update({f"{way}_bandwidth_bytes_per_s": record["total"].get(
+        f"{way}_bandwidth_bytes_per_s") for way in ("read", "write")})
     found.update(suiteshare.metrics(record))
+    found.update(suitefs.metrics(record))
     # With several critical jobs it is the worst that counts.
     for name in ("count", "mean", "max", *QUANTILES):
         values = [job["latency_s"][name] for job in critical]
@@ -513,6 +548,9 @@ def spread(values):
 
 # What is compared by pairs of the same seed
 BY_SEED = ("iops", "bandwidth_bytes_per_s", "latency_p99_s")
+# and where they are known
+BY_SEED_TOO = ("read_bandwidth_bytes_per_s", "write_bandwidth_bytes_per_s",
+               "read_latency_p99_s", "transactions_per_s")
 CELL_KEYS = ("cell", "workload", "scheduler", "label", "tunables", "profile",
              "variant", "order", "alloc", "map", "time_scale")
 
@@ -533,7 +571,9 @@ def cells(records):
             "runs": len(group),
             "passed": all(record["passed"] for record in group),
             "by_seed": {str(record["seed"]): {
-                name: figure[name] for name in BY_SEED}
+                **{name: figure[name] for name in BY_SEED},
+                **{name: figure[name] for name in BY_SEED_TOO
+                   if name in figure}}
                 for record, figure in zip(first, figures)},
             "metrics": {name: spread([figure.get(name) for figure in figures])
                         for name in figures[0]},

@@ -162,6 +162,8 @@ def convert(runs):
         if not all(re.fullmatch(r"(rand)?read", op)
                    for op in run["operations"]):
             left[run["workload"]] = "it writes"
+        elif run.get("fs"):
+            left[run["workload"]] = "it makes a file system"
         elif "queue_depth" in run["tunables"]:
             left[what] = "a device's queue depth cannot be set"
         elif run["iocost"] or run.get("tenants"):

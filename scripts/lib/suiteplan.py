@@ -12,6 +12,7 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
+import suitefs
 import suiteshare
 import trace2fio
 from suitetables import (
@@ -103,6 +104,9 @@ class Workload:
     # suiteshare.parse()'s, and by what they are told apart
     tenants: tuple = ()
     tenants_by: str = "cgroup"
+    # suitefs.described()'s
+    files: dict = field(default_factory=dict)
+    postmark: bool = False
 
 
 @dataclass
@@ -227,27 +231,31 @@ def _read_device(reader, section, base):
 def _read_workload(reader, section):
     name = section.split(None, 1)[1]
     known = ("job", "latency", "variants", "schedulers", "series_ms",
-             "warmup", "nomerges", "tenants", "tenants_by")
+             "warmup", "nomerges", "tenants", "tenants_by", *suitefs.KEYS)
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
-    path = JOBS / f"{job}.fio"
+    path = JOBS / f"{job}{suitefs.POSTMARK}"
+    postmark = path.is_file()
+    if not postmark:
+        path = JOBS / f"{job}.fio"
     if not path.is_file():
         reader.bad(section, "job", job, "one of " + ", ".join(
             sorted(p.stem for p in JOBS.glob("*.fio"))))
     text = path.read_text(encoding="utf-8")
-    sections = job_sections(text)
+    sections = {} if postmark else job_sections(text)
     latency = tuple(found.get("latency", "").split())
     for one in latency:
         if one not in sections:
             reader.bad(section, "latency", one, "jobs of that file: "
                        + ", ".join(sections))
     env = {k: v for k, v in found.items() if k not in known}
-    needed = variables(text) - {"DEV", "SEED", "TRACE_LOG"}
+    used = variables(text)
+    needed = used - {"DEV", "MOUNT", "SEED", "TRACE_LOG"}
     for key, value in env.items():
         if key not in needed:
-            raise Bad(f"{reader.path}: [{section}] {key}: {job}.fio does not "
-                      "use it; it uses " + ", ".join(sorted(needed)))
+            raise Bad(f"{reader.path}: [{section}] {key}: {path.name} does "
+                      "not use it; it uses " + ", ".join(sorted(needed)))
         if is_time(key) and not Int(0, 10**9).accepts(value):
             reader.bad(section, key, value, Int(0, 10**9))
     if "TRACE" in env and env["TRACE"] not in trace2fio.STAND_INS:
@@ -256,13 +264,16 @@ def _read_workload(reader, section):
     if "TRACE_IOS" in env and not TRACE_IOS.accepts(env["TRACE_IOS"]):
         reader.bad(section, "TRACE_IOS", env["TRACE_IOS"], TRACE_IOS)
     for key in sorted(needed - set(env)):
-        raise Bad(f"{reader.path}: [{section}] {key}: missing; {job}.fio "
+        raise Bad(f"{reader.path}: [{section}] {key}: missing; {path.name} "
                   "wants it")
     for key, kind in (("series_ms", Int(1, 1000)),
                       ("warmup", Int(1, 10**7)),
-                      ("nomerges", Int(0, 2))):
+                      ("nomerges", Int(0, 2)), *suitefs.KEYS.items()):
         if key in found:
             reader.value(section, found, key, kind)
+    wrong = suitefs.check(found, used)
+    if wrong:
+        reader.bad(section, wrong[0], found.get(wrong[0], ""), wrong[1])
     if "warmup" in found and "RT_IOS" not in env:
         reader.bad(section, "warmup", found["warmup"],
                    "a job file that uses RT_IOS with it")
@@ -285,13 +296,15 @@ def _read_workload(reader, section):
         series_ms=int(found.get("series_ms", 0)),
         warmup=int(found.get("warmup", 0)),
         nomerges=int(found.get("nomerges", 0)),
-        operations=tuple(sorted({s.get("rw", "read")
-                                 for s in sections.values()})))
+        operations=("postmark",) if postmark else tuple(sorted(
+            {s.get("rw", "read") for s in sections.values()})),
+        files=suitefs.described(found), postmark=postmark)
 
 
 def _label(name, tunables, iocost):
     """What a setting is called where the suite does not say."""
     short = {"max_inflight": "", "queue_depth": "qd", "nr_requests": "nr",
+             "read_ahead_kb": "ra",
              "mode": "", "layout": "map", "queue_length": "ql",
              "chip_depth": "cd"}
     label = "iocost" if iocost and name == "none" else \
@@ -577,8 +590,8 @@ def setup(scheduler, scale, params=None):
                   for key in TIMES.get(scheduler.name, ())
                   if key not in ALIAS and key not in given]
     for key, value in scheduler.tunables.items():
-        if key == "nr_requests":
-            lines.append(f"set queue/nr_requests {value}")
+        if key in ("nr_requests", "read_ahead_kb"):
+            lines.append(f"set queue/{key} {value}")
         elif key in SCHEDULERS[scheduler.name]:
             value = scaled(scheduler.name, key, value, scale)
             if key == "layout":
@@ -660,6 +673,15 @@ def _run(suite, form, cell, scale):
         share = {"tenants": suiteshare.described(
             workload, job_sections(workload.text), env, region),
             "groups": suiteshare.groups(scheduler, workload)}
+    files = dict(workload.files)
+    if files.get("order_log"):
+        params.setdefault("log_len", str(files["order_log"]))
+    if workload.postmark:
+        files["postmark"] = True
+    if files:
+        expects = suitefs.expected(job_sections(workload.text), env_device,
+                                   workload.postmark)
+        files.update({"expects": expects} if expects else {})
     return {
         "cell": name, "suite": suite.name, "form": form.name,
         "workload": workload.name, "job": workload.job,
@@ -675,10 +697,11 @@ def _run(suite, form, cell, scale):
             [f"set queue/nomerges {workload.nomerges}"]
             if workload.nomerges else []),
         "nomerges": workload.nomerges,
-        "job_text": job_text(workload, scheduler.iocost, region),
+        "job_text": workload.text if workload.postmark else
+        job_text(workload, scheduler.iocost, region),
         "region_pct": region,
         "unscaled": unscaled(scheduler) if scale > 1 else [],
-        **share,
+        **share, **files,
     }
 
 

@@ -79,6 +79,7 @@ DEVICE = {
     "link_duplex": Int(0, 1),
     "fw_read_ns": Int(0, 10**9), "fw_write_ns": Int(0, 10**9),
     "fw_per4k_ns": Int(0, 10**9),
+    "turn_ns": Int(0, 10**7),
     "service": words("fixed exponential"), "suspend_us": Int(0, 10000),
     "vary_permille": Int(0, 500),
     "order": words("chip_fifo read_first in_order"),
@@ -127,6 +128,14 @@ SCHEDULERS = {
         "max_wait_ms": Int(1, 10000),
         "max_pass": Int(1, 65535), "scan_depth": Int(1, 1024),
         "inline_dispatch": Int(0, 1)},
+    "layer_read": {
+        "mode": words("auto paper"), "chips": Int(0, 128),
+        "layout": words("right wrong none"), "per_layer": Int(1, 65535),
+        "batch_read": Int(1, 65535), "batch_write": Int(1, 65535),
+        "read_expire_ms": Int(0, 600000), "write_expire_ms": Int(0, 600000),
+        "max_inflight": Int(0, 65535), "front_merges": Int(0, 1),
+        "sort": words("sector fifo small big"), "sort_writes": Int(0, 1),
+        "inline_dispatch": Int(0, 1)},
     "acfq": {
         "mode": words("auto paper cfq"),
         "tenant_by": words("auto cgroup task ioprio"),
@@ -149,7 +158,7 @@ SCHEDULERS = {
         "inline_dispatch": Int(0, 1)},
 }
 # Whose statistics are kept, and who must be there
-OURS = ("k2", "piq", "acfq", "hbfq")
+OURS = ("k2", "piq", "layer_read", "acfq", "hbfq")
 
 # Where a profile puts pages: dies, flash page and capacity in MiB, what it is
 # divided by (tests/flashsim/params.c); none: flashsim's defaults. All stripe
@@ -167,7 +176,8 @@ GEOMETRY_KEYS = ("channels", "ways", "dies", "page_kb", "size_mb", "shrink")
 REGION = {"region_pct": Int(1, 100)}
 
 # Of the device and its queue: with every scheduler.
-QUEUE = {"queue_depth": DEVICE["queue_depth"], "nr_requests": Int(1, 10**6)}
+QUEUE = {"queue_depth": DEVICE["queue_depth"], "nr_requests": Int(1, 10**6),
+         "read_ahead_kb": Int(0, 65536)}
 # Of the io.cost controller, in the words of the kernel's io.cost.qos and
 # io.cost.model; lc_weight: io.weight of the latency-critical jobs' group,
 # where the others' has 100.
@@ -188,6 +198,7 @@ TIMES = {
             "fifo_expire_async", "timeout_sync"),
     "io.cost": ("rlat", "wlat"),
     "piq": ("max_wait_ms",),
+    "layer_read": ("read_expire_ms", "write_expire_ms"),
     "acfq": ("slice_ms", "antic_max_us"),
     "hbfq": ("slice_ms", "max_gap_us", "antic_max_us"),
 }

@@ -22,6 +22,8 @@ DISK=flashsim0
 SYS=/sys/block/$DISK
 DEBUG=/sys/kernel/debug/flashsim/$DISK
 CGROUP=/sys/fs/cgroup
+# scripts/lib/suitefs.py knows it, too.
+MOUNT=/mnt/suite
 
 exec {HOST}>&1
 tell() { printf 'suite: %s\n' "$*" >&"$HOST"; }
@@ -35,6 +37,9 @@ read -r version </proc/version
 tell "fact version $version"
 tell "fact cpus $(nproc)"
 tell "fact fio $(fio --version | sed 's/^fio-//')"
+VM=/proc/sys/vm
+read -r WRITEBACK <$VM/dirty_writeback_centisecs
+read -r EXPIRE <$VM/dirty_expire_centisecs
 
 # Sets what a run wants, and notes it: file and value, a tab between them.
 setup() {
@@ -126,6 +131,60 @@ tenants() {
 		on && $1 == "tenant"' "/sys/kernel/debug/$name/queues"
 }
 
+# An ext4 that was just made. Its files' blocks count as written and are not: they
+# cost nothing, and a read of them is the device's work. What the kernel does from
+# time to time is as much slower as the device is.
+make_fs() {
+	local count mb scale
+	read -r count mb scale <$WORK/fs
+	cat >$WORK/mke2fs.conf <<-END
+		[defaults]
+		base_features = sparse_super,large_file,filetype,dir_index,ext_attr
+		blocksize = 4096
+		inode_size = 256
+		inode_ratio = 16384
+		[fs_types]
+		ext4 = {
+		features = has_journal,extent,huge_file,flex_bg,metadata_csum,64bit,dir_nlink,extra_isize
+		}
+		files = {
+		make_hugefiles = true
+		hugefiles_dir = /
+		hugefiles_name = file.
+		hugefiles_digits = 1
+		hugefiles_size = ${mb}M
+		num_hugefiles = $count
+		zero_hugefiles = false
+		}
+	END
+	echo $(( WRITEBACK * scale )) >$VM/dirty_writeback_centisecs
+	echo $(( EXPIRE * scale )) >$VM/dirty_expire_centisecs
+	local types=ext4
+	(( !count )) || types=ext4,files
+	MKE2FS_CONFIG=$WORK/mke2fs.conf mke2fs -q -F -t ext4 -T $types \
+		-E nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+		/dev/$DISK &&
+		mkdir -p $MOUNT && mount -t ext4 \
+		-o noatime,noinit_itable,commit=$(( 5 * scale )) \
+		/dev/$DISK $MOUNT && sync -f $MOUNT &&
+		echo 3 >$VM/drop_caches
+}
+
+leave_fs() {
+	! mountpoint -q $MOUNT || umount $MOUNT
+}
+
+# In what order the device got its requests: how many, how often the direction
+# changed, how many began where the one before of their direction had ended.
+order() {
+	sed 1d $DEBUG/log | sort -s -t, -k1,1n | awk -F, '
+		$4 != "R" && $4 != "W" { next }
+		count++ && $4 != last { turns++ }
+		end[$4] == $5 { adjacent++ }
+		{ last = $4; end[$4] = $5 + $6 }
+		END { print count + 0, turns + 0, adjacent + 0 }'
+}
+
 # Guest time and what the CPUs have idled, without forking.
 cpu() {
 	local up idle
@@ -146,6 +205,7 @@ show_tunables() {
 
 run() {	# ID
 	local status name
+	leave_fs || return 1
 	rm -rf $WORK
 	mkdir -p $OUT
 	cp "$DIR/$1"/* $WORK/ || return 1
@@ -166,6 +226,12 @@ run() {	# ID
 		tell "failed $1 the control groups could not be made"
 		return 0
 	fi
+	if [[ -e $WORK/fs ]] && ! make_fs >>$OUT/said 2>&1; then
+		dmesg -r >$OUT/dmesg
+		hand_over
+		tell "failed $1 the file system could not be made"
+		return 0
+	fi
 	if ! setup; then
 		dmesg -r >$OUT/dmesg
 		hand_over
@@ -183,12 +249,12 @@ run() {	# ID
 		# shellcheck source=/dev/null
 		. $WORK/env
 		set +a
-		export DEV=/dev/$DISK
+		export DEV=/dev/$DISK MOUNT
 		# Shares of the region in use, in whole MiB.
 		size=$(( $(<$SYS/size) * REGION / 204800 ))
 		while read -r share; do
 			export "$share=$(( size * ${share#PCT_} / 100 ))M"
-		done < <(grep -o 'PCT_[0-9]*' $WORK/job.fio | sort -u)
+		done < <(grep -so 'PCT_[0-9]*' $WORK/job.fio | sort -u)
 		if [[ -n ${WARMUP:-} ]]; then
 			RT_IOS=$WARMUP SEED=$(( SEED + 1000003 )) timeout -k 5 "$LIMIT" \
 				fio --output=/dev/null $WORK/job.fio >/dev/null 2>&1
@@ -200,8 +266,13 @@ run() {	# ID
 		cp $SYS/stat $OUT/stat-before
 		echo 1 >$DEBUG/reset
 		cpu >$OUT/cpu
-		timeout -k 5 "$LIMIT" fio --output-format=json \
-			--output=$OUT/fio $WORK/job.fio >>$OUT/said 2>&1
+		if [[ -e $WORK/job.postmark ]]; then
+			timeout -k 5 "$LIMIT" postmark $WORK/job.postmark \
+				>$OUT/postmark 2>>$OUT/said
+		else
+			timeout -k 5 "$LIMIT" fio --output-format=json \
+				--output=$OUT/fio $WORK/job.fio >>$OUT/said 2>&1
+		fi
 		status=$?
 		cpu >>$OUT/cpu
 		exit $status
@@ -209,13 +280,16 @@ run() {	# ID
 	status=$?
 	# At once: a tenant that has nothing to do is soon forgotten.
 	[[ ! -e $WORK/groups ]] || tenants >$OUT/tenants
+	[[ ! -e $WORK/fs ]] || sync -f $MOUNT
 	cat $DEBUG/stats >$OUT/device-stats
 	cat $DEBUG/series >$OUT/series 2>/dev/null
 	cp $SYS/stat $OUT/stat-after
 	settings >>$OUT/settings
 	cp $SYS/inflight $OUT/inflight
 	cat $SYS/queue/iosched/stats >$OUT/stats-after 2>/dev/null
-	if [[ $(<$WORK/params) == *log_len=* ]]; then
+	if [[ -e $WORK/order ]]; then
+		order >$OUT/order
+	elif [[ $(<$WORK/params) == *log_len=* ]]; then
 		# What it says of chips is half of it, and has a slow way to go.
 		awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6 }' \
 			$DEBUG/log >$OUT/log
