@@ -7,23 +7,18 @@ without one, the newest of each below build/results. What a model expects
 that page is typed.
 """
 
-import argparse
 import json
-import pathlib
 import statistics
 import sys
 
-import options
 import piqclaims
 import piqmodel
+import resultspage
 import standin
+from resultspage import DASH, claim_list, facts, table
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-PAGE = REPO / "docs" / "piq-results.md"
-RESULTS = REPO / "build" / "results"
+PAGE = resultspage.REPO / "docs" / "piq-results.md"
 SUITES = ("piq-paper", "piq")
-DASH = "\N{EN DASH}"
-VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 SETS = (("", "first set"), (standin.DEEP, "second set, deep bursts"))
 
 
@@ -63,33 +58,6 @@ def begun(data, begin):
         for name, schemes in data["inputs"].items()}}
 
 
-def newest(suite):
-    """The newest results of a suite, or None."""
-    found = []
-    for path in RESULTS.glob("*/summary.json"):
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if data.get("suite") == suite and data.get("cells"):
-            found.append((data.get("began") or "", str(path), data))
-    return max(found)[2] if found else None
-
-
-def load(folder, suites=SUITES):
-    """The summary of a directory; ValueError if it has none of these."""
-    try:
-        data = json.loads((folder / "summary.json").read_text(
-            encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
-            from None
-    if data.get("suite") not in suites:
-        raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
-                         "of " + ", ".join(suites))
-    return data
-
-
 # What other answers to when a batch begins there are, in the order shown
 BEGINS = {
     "closed": "when nothing else is out, and nobody joins it from then on",
@@ -123,15 +91,6 @@ five means of `piq` are away from the paper's, on average."""
 
 
 # --- tables ------------------------------------------------------------------
-
-def table(head, rows):
-    """Markdown."""
-    yield "| " + " | ".join(head) + " |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-    yield ""
-
 
 def value(cells, name, label, metric, form, variant=piqclaims.IN_ORDER):
     """A figure as text."""
@@ -299,32 +258,6 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def claim_list(rows):
-    """Claims with their parts."""
-    for row in rows:
-        yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
-            f" ({row['judged']} of {row['wanted']} judged)"
-            if row["holds"] is not None and row["judged"] < row["wanted"]
-            else "") + f". Paper: {row['paper']}."
-        for one in row["parts"]:
-            if one["holds"] is not None or one["ours"] != "not measured":
-                yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
-                    f"{one['ours']}"
-    yield ""
-
-
-def facts(summary):
-    """How it was measured, a line."""
-    if not summary:
-        return "**Not measured yet.**"
-    uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
-                     for use, seeds in summary["seed_uses"].items())
-    return (f"Form {summary['form']}, {summary['runs_done']} of "
-            f"{summary['runs_planned']} runs, {uses}; kernel "
-            f"{summary.get('kernel')}, commit {summary.get('commit')}, "
-            f"{summary.get('clock')} clock. `{summary.get('bench_command')}`")
-
-
 def page(paper, default, data):
     """The lines of docs/piq-results.md."""
     model = piqclaims.Table(cells_of_model(data))
@@ -417,38 +350,21 @@ def page(paper, default, data):
                                             else []))
 
 
-def parse(argv):
-    """The options."""
-    found = options.Parser(
-        "piq-results", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=__doc__.split("\n", 1)[1].strip())
-    found.add_argument("folders", nargs="*", type=pathlib.Path,
-                       metavar="DIR", help="results of suites piq-paper, piq")
-    found.add_argument("--out", type=pathlib.Path, default=PAGE,
-                       metavar="FILE", help="instead of docs/piq-results.md")
-    return found.parse_args(argv)
-
-
 def main(argv=None):
     """Command line."""
-    args = parse(sys.argv[1:] if argv is None else argv)
+    name = "piq-results"
+    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
+        sys.argv[1:] if argv is None else argv)
     try:
-        given = {data["suite"]: data for data in map(load, args.folders)}
+        results = resultspage.chosen(args, SUITES)
         data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
     except ValueError as error:
-        print(f"piq-results: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"piq-results: {error}; next: scripts/piq-model",
-              file=sys.stderr)
+        print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    chosen = [given.get(name) or (None if args.folders else newest(name))
-              for name in SUITES]
-    args.out.write_text("\n".join(page(*chosen, data)).rstrip() + "\n",
-                        encoding="utf-8")
-    print(f"piq-results: {args.out}: " + ", ".join(
-        f"{name} {'measured' if one else 'not measured'}"
-        for name, one in zip(SUITES, chosen)))
+    resultspage.write(name, args.out, page(*results, data), SUITES, results)
     return 0
 
 

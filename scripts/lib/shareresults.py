@@ -6,18 +6,16 @@ share; without one, the newest of each below build/results. No figure and no
 verdict on that page is typed. Pictures are in scripts/report's page.
 """
 
-import argparse
-import pathlib
+import functools
 import sys
 
 import fairness
-import options
 import piqclaims
-import piqresults
+import resultspage
 import shareclaims
-from piqresults import DASH, claim_list, facts, newest, table
+from resultspage import DASH, claim_list, facts, table
 
-PAGE = piqresults.REPO / "docs" / "share-results.md"
+PAGE = resultspage.REPO / "docs" / "share-results.md"
 SUITES = ("share-paper", "share")
 MICRO = 1e6
 
@@ -150,36 +148,8 @@ def page(paper, default):
         yield from slowdowns(suite, data["cells"])
 
 
-def parse(argv):
-    """The options."""
-    found = options.Parser(
-        "share-results", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=__doc__.split("\n", 1)[1].strip())
-    found.add_argument("folders", nargs="*", type=pathlib.Path,
-                       metavar="DIR", help="results of suites share-paper, "
-                       "share")
-    found.add_argument("--out", type=pathlib.Path, default=PAGE,
-                       metavar="FILE", help="instead of docs/share-results.md")
-    return found.parse_args(argv)
-
-
-def main(argv=None):
-    """Command line."""
-    args = parse(sys.argv[1:] if argv is None else argv)
-    try:
-        given = {data["suite"]: data for data in (
-            piqresults.load(folder, SUITES) for folder in args.folders)}
-    except ValueError as error:
-        print(f"share-results: {error}", file=sys.stderr)
-        return 2
-    chosen = [given.get(name) or (None if args.folders else newest(name))
-              for name in SUITES]
-    args.out.write_text("\n".join(page(*chosen)).rstrip() + "\n",
-                        encoding="utf-8")
-    print(f"share-results: {args.out}: " + ", ".join(
-        f"{name} {'measured' if one else 'not measured'}"
-        for name, one in zip(SUITES, chosen)))
-    return 0
+main = functools.partial(resultspage.main, "share-results", __doc__, PAGE,
+                         SUITES, page)
 
 
 if __name__ == "__main__":

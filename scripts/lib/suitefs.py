@@ -258,7 +258,7 @@ def metrics(record):
     if record.get("postmark"):
         found["transactions_per_s"] = record["postmark"]["transactions_per_s"]
     stats = record.get("scheduler_stats") or {}
-    if record["scheduler"] == "layer_read" and stats:
+    if record.get("scheduler") == "layer_read" and stats:
         served = stats["served_reads"] + stats["served_writes"]
         for key in ("switches", "moves", "expired_reads", "expired_writes"):
             found[f"{key}_per_1000"] = 1000 * stats[key] / served \

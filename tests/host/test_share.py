@@ -84,7 +84,7 @@ def plan(text=GOOD, form="short"):
     ("nomerges = 2", "nomerges = 2\ntenants_by = uid", "cgroup, ioprio"),
     ("tenants = alone:100", "tenants = alone:110\ntenants_by = ioprio",
      "multiples of 25 from 25 to 200"),
-    ("optional = acfq hbfq", "optional = bfq", "k2, piq, acfq, hbfq"),
+    ("optional = acfq hbfq", "optional = bfq", "k2, piq, layer_read, acfq, hbfq"),
 ])
 def test_what_is_wrong_is_said(old, new, said):
     assert old in GOOD

@@ -21,6 +21,7 @@ claims = importlib.import_module("claims")
 piqclaims = importlib.import_module("piqclaims")
 piqmodel = importlib.import_module("piqmodel")
 piqresults = importlib.import_module("piqresults")
+resultspage = importlib.import_module("resultspage")
 standin = importlib.import_module("standin")
 standinfit = importlib.import_module("standinfit")
 suitedata = importlib.import_module("suitedata")
@@ -555,7 +556,7 @@ def test_chips_and_front():
 # --- the page ----------------------------------------------------------------
 
 def test_the_page_without_measurements(tmp_path, monkeypatch):
-    monkeypatch.setattr(piqresults, "RESULTS", tmp_path / "nothing")
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path / "nothing")
     out = tmp_path / "page.md"
     assert piqresults.main(["--out", str(out)]) == 0
     text = out.read_text()

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the pages of results of all schedulers have in common.
+
+A page is made from the summaries of its suites, and from nothing else that is
+a figure or a verdict.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import options
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = REPO / "build" / "results"
+DASH = "\N{EN DASH}"
+VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
+
+
+# --- what was measured -------------------------------------------------------
+
+def summaries():
+    """Each summary.json below build/results, as (when it began, it)."""
+    found = []
+    for path in RESULTS.glob("*/summary.json"):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(data, dict) and data.get("cells"):
+            found.append((data.get("began") or "", str(path), data))
+    return sorted(found, key=lambda one: one[:2])
+
+
+def newest(suite):
+    """The newest results of a suite, or None."""
+    found = [data for *_, data in summaries() if data.get("suite") == suite]
+    return found[-1] if found else None
+
+
+def load(folder, suites):
+    """The summary of a directory; ValueError if it has none of these."""
+    try:
+        data = json.loads((folder / "summary.json").read_text(
+            encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
+            from None
+    if data.get("suite") not in suites:
+        raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
+                         "of " + ", ".join(suites))
+    return data
+
+
+# --- text --------------------------------------------------------------------
+
+def table(head, rows):
+    """Markdown."""
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def claim_list(rows):
+    """Claims with their parts."""
+    for row in rows:
+        yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
+            f" ({row['judged']} of {row['wanted']} judged)"
+            if row["holds"] is not None and row["judged"] < row["wanted"]
+            else "") + f". Paper: {row['paper']}."
+        for one in row["parts"]:
+            if one["holds"] is not None or one["ours"] != "not measured":
+                yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
+                    f"{one['ours']}"
+    yield ""
+
+
+def facts(summary):
+    """How it was measured, a line."""
+    if not summary:
+        return "**Not measured yet.**"
+    uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
+                     for use, seeds in summary["seed_uses"].items())
+    return (f"Form {summary['form']}, {summary['runs_done']} of "
+            f"{summary['runs_planned']} runs, {uses}; kernel "
+            f"{summary.get('kernel')}, commit {summary.get('commit')}, "
+            f"{summary.get('clock')} clock. `{summary.get('bench_command')}`")
+
+
+# --- the script --------------------------------------------------------------
+
+def parser(name, doc, page, suites):
+    """The options that all have."""
+    found = options.Parser(
+        name, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=doc.split("\n", 1)[1].strip())
+    found.add_argument("folders", nargs="*", type=pathlib.Path,
+                       metavar="DIR", help="results of suites "
+                       + ", ".join(suites))
+    found.add_argument("--out", type=pathlib.Path, default=page,
+                       metavar="FILE",
+                       help=f"instead of {page.relative_to(REPO)}")
+    return found
+
+
+def chosen(args, suites):
+    """The results of each suite, None where there are none.
+
+    Of those directories that were named, or the newest; ValueError.
+    """
+    given = {data["suite"]: data for data in (
+        load(folder, suites) for folder in args.folders)}
+    return [given.get(name) or (None if args.folders else newest(name))
+            for name in suites]
+
+
+def write(name, out, lines, suites, results):
+    """Writes the page and says so."""
+    out.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    print(f"{name}: {out}: " + ", ".join(
+        f"{suite} {'measured' if one else 'not measured'}"
+        for suite, one in zip(suites, results)))
+
+
+def main(name, doc, page_file, suites, page, argv=None):
+    """Command line of a page that suites alone make."""
+    args = parser(name, doc, page_file, suites).parse_args(
+        sys.argv[1:] if argv is None else argv)
+    try:
+        results = chosen(args, suites)
+    except ValueError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    write(name, args.out, page(*results), suites, results)
+    return 0
