@@ -193,6 +193,16 @@ bench-piq: deps
 	scripts/bench piq --form $(FORM) || status=$$?; \
 	scripts/piq-results || status=$$?; exit $$status
 
+.PHONY: bench-layer_read
+bench-layer_read: export EXPERIMENTAL := 1
+bench-layer_read: deps
+	$(Q)status=0; scripts/layer_read-results --estimate $(FORM) || exit; \
+	scripts/bench layer_read-paper --form $(FORM) || status=$$?; \
+	scripts/bench layer_read --form $(FORM) || status=$$?; \
+	scripts/bench-cost --schedulers none,mq-deadline,layer_read \
+		--disks null --depths 1,32 --no-locks || status=$$?; \
+	scripts/layer_read-results || status=$$?; exit $$status
+
 .PHONY: bench-share
 bench-share: export EXPERIMENTAL := 1
 bench-share: deps
@@ -255,6 +265,8 @@ help:
 	'make bench-cost what each scheduler costs the CPU, in virtual time' \
 	'make bench-piq  PIQ: the paper'"'"'s schemes on its inputs, and mode auto; FORM' \
 	'                chooses another form than short; docs/piq-results.md' \
+	'make bench-layer_read  the paper'"'"'s figures, its default mode, what it costs' \
+	'                the CPU; FORM; docs/layer_read-results.md' \
 	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
 	'                and tails of the default modes; FORM; docs/share-results.md' \
 	'make report     one page of all results: build/report/index.html' \

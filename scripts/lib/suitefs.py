@@ -29,7 +29,6 @@ COUNTERS = {"layer_read": (
     "rebuilt", "served_reads", "served_writes", "expired_reads",
     "expired_writes", "switches", "moves")}
 _SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "": 1}
-KIB16 = 16384
 # Operations of PostMark on a file of its pool and their mean size, for the
 # estimate of how long a run takes
 POSTMARK_OPS, POSTMARK_BYTES = 2, 30720

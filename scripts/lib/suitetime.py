@@ -6,7 +6,6 @@ import json
 import os
 
 import kernel
-import suitefs
 import suiteplan
 import suiteshare
 
@@ -15,8 +14,8 @@ SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
 # Beside the unit, which has a whole load around it: a replayed request, for
 # which fio sleeps, and one of a load of its own
 UNITS_TRACE, UNITS_IO = 0.1, 0.02
-# And 16 KiB of a request, all that becomes of them; a fresh file system
-UNITS_16K, UNITS_FS = 0.004, 60
+# And a flash page of it, all that becomes of it; a fresh file system
+UNITS_PAGE, UNITS_FS = 0.004, 60
 # How fast the estimates follow what is measured.
 SPEED_WEIGHT = 0.5
 
@@ -28,7 +27,8 @@ def units(run):
         return suiteshare.units(run) * UNITS_IO
     if run.get("expects"):
         count, size = run["expects"]
-        return count * UNITS_IO + size / suitefs.KIB16 * UNITS_16K + (
+        page = suiteplan.geometry(run["params"])["page_kb"] << 10
+        return count * UNITS_IO + size / page * UNITS_PAGE + (
             UNITS_FS if run.get("fs") else 0)
     if "TRACE" in env:
         # Two sorts of work with one measure: a request of a trace is as long
