@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Pictures of docs/layer_read-results.md; a file each, or Nothing."""
+"""Pictures of docs/layer_read-results.md; a file each, or Nothing.
+
+SVG: text, so that a change shows, and the same figures make the same file.
+"""
+
+import io
 
 import matplotlib
 from matplotlib import ticker
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 import layerclaims
 from claims import BANDWIDTH
 from piqclaims import figure
 from reportplots import (
-    BASE, FONT, Nothing, _figure, _legend_below, _save, _shade)
+    BASE, FONT, Nothing, _figure, _legend_below, _shade)
 
 GREY = "0.35"
 # Direction: how a bar is filled
 HATCH = {"read": None, "write": "//"}
 MARKS = "osD^vP*X"
+
+
+def save(fig, path):
+    """Writes it."""
+    raw = io.StringIO()
+    with matplotlib.rc_context({**FONT, "svg.hashsalt": "flash-iosched"}):
+        fig.savefig(raw, bbox_inches="tight", pad_inches=0.12, format="svg",
+                    facecolor="white", metadata={"Date": None})
+    head, _, rest = raw.getvalue().partition("\n")
+    path.write_text(f"{head}\n<!-- SPDX-License-Identifier: GPL-2.0 -->\n"
+                    f"{rest}", encoding="utf-8")
 
 
 def color_of(cell, number, count):
@@ -69,11 +86,11 @@ def bars(path, groups, title, unit="MB/s", scale=1e-6):
                for _, way, _ in rows) and any(
                    way == "read" for rows in groups.values()
                    for _, way, _ in rows):
-            handles.append(matplotlib.patches.Patch(
+            handles.append(Patch(
                 facecolor=GREY, hatch="//", edgecolor="white"))
             names.append("hatched: writes")
         _legend_below(fig, axis, handles, names)
-        _save(fig, path)
+        save(fig, path)
 
 
 def curves(path, found, knob, title):
@@ -112,7 +129,7 @@ def curves(path, found, knob, title):
         low.set_xlabel(knob)
         top.set_title(title, loc="left")
         _legend_below(fig, low, *top.get_legend_handles_labels())
-        _save(fig, path)
+        save(fig, path)
 
 
 def tails(path, cells, title):
@@ -140,7 +157,7 @@ def tails(path, cells, title):
         axis.set_ylabel("read p99, ms")
         axis.set_title(title, loc="left")
         _legend_below(fig, axis, *axis.get_legend_handles_labels())
-        _save(fig, path)
+        save(fig, path)
 
 
 def draw(folder, paper, default):
@@ -150,10 +167,10 @@ def draw(folder, paper, default):
     def picture(name, caption, function, *args):
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            function(folder / f"{name}.png", *args)
+            function(folder / f"{name}.svg", *args)
         except Nothing:
             return
-        made.append((f"{name}.png", caption))
+        made.append((f"{name}.svg", caption))
     for name, title, groups in figures(paper["cells"]) if paper else ():
         unit = {"unit": "transactions a second", "scale": 1} \
             if name == "figure-9" else {}

@@ -377,7 +377,7 @@ def estimate(form):
 def draw(out, paper, default):
     """Pictures of the page `out`; [(path for it, caption)]."""
     folder = out.with_suffix("")
-    if folder.is_dir() and all(path.suffix == ".png"
+    if folder.is_dir() and all(path.suffix == ".svg"
                                for path in folder.iterdir()):
         shutil.rmtree(folder)
     if not paper and not default:

@@ -60,6 +60,8 @@ DATA = "="
 def run_files(run):
     """{name: text} of a run, for the guest."""
     limit = int(run["env"].get("RUNTIME") or 600) * 2 + 120
+    if run.get("postmark"):
+        limit = 600 * run["time_scale"] * 2 + 120
     if "TRACE" in run["env"]:
         # The guest's seconds: as long as the trace, and it must be so.
         limit = suitetrace.LIMIT_S * run["time_scale"]

@@ -297,7 +297,8 @@ def _read_workload(reader, section):
         warmup=int(found.get("warmup", 0)),
         nomerges=int(found.get("nomerges", 0)),
         operations=("postmark",) if postmark else tuple(sorted(
-            {s.get("rw", "read") for s in sections.values()})),
+            {suiteshare.filled(s.get("rw", "read"), env)
+             for s in sections.values()})),
         files=suitefs.described(found), postmark=postmark)
 
 

@@ -180,7 +180,7 @@ order() {
 	sed 1d $DEBUG/log | sort -s -t, -k1,1n | awk -F, '
 		$4 != "R" && $4 != "W" { next }
 		count++ && $4 != last { turns++ }
-		end[$4] == $5 { adjacent++ }
+		$4 in end && end[$4] == $5 { adjacent++ }
 		{ last = $4; end[$4] = $5 + $6 }
 		END { print count + 0, turns + 0, adjacent + 0 }'
 }
