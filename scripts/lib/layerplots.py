@@ -125,7 +125,7 @@ def curves(path, found, knob, title):
         low.set_ylabel("paper over it")
         top.set_ylim(bottom=0)
         # Not to scale: values double, and zero is among them.
-        low.set_xticks(places, [f"{at:g}" for at in found])
+        low.set_xticks(places, [str(at) for at in found])
         low.set_xlabel(knob)
         top.set_title(title, loc="left")
         _legend_below(fig, low, *top.get_legend_handles_labels())
@@ -153,6 +153,9 @@ def tails(path, cells, title):
                       marker=MARKS[number % len(MARKS)], markersize=8,
                       label=cell["label"])
         axis.set_yscale("log")
+        for which in (axis.yaxis.set_major_formatter,
+                      axis.yaxis.set_minor_formatter):
+            which(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_xlabel("MB/s, reads and writes")
         axis.set_ylabel("read p99, ms")
         axis.set_title(title, loc="left")

@@ -173,7 +173,7 @@ def curve_tables(cells):
         yield from table(
             [knob, *(f"{label}, MB/s" for label in layerclaims.CURVED),
              "paper over none", "over mq-deadline"],
-            [[f"{at:g}"] + [text(values.get(label), scale=1e-6)
+            [[str(at)] + [text(values.get(label), scale=1e-6)
                             for label in layerclaims.CURVED]
              + [percent(values["paper"] / values[base] - 1)
                 if "paper" in values and values.get(base) else DASH
@@ -184,9 +184,9 @@ def curve_tables(cells):
             points, first, best = layerclaims.appears(found, base, wanted)
             if points:
                 yield f"Over {base} the paper's {percent(wanted)}: " + (
-                    f"first at {first[0]:g} ({percent(first[1])})" if first
+                    f"first at {first[0]} ({percent(first[1])})" if first
                     else "at none of these") + \
-                    f"; most: {percent(best[1])} at {best[0]:g}."
+                    f"; most: {percent(best[1])} at {best[0]}."
                 yield ""
 
 

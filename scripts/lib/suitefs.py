@@ -28,6 +28,9 @@ ACCOUNTED = (0.01, 8)
 COUNTERS = {"layer_read": (
     "rebuilt", "served_reads", "served_writes", "expired_reads",
     "expired_writes", "switches", "moves")}
+# What no time scale reaches
+UNSCALED = ("the kernel's writeback measures a disk's speed every 200 ms and "
+            "lets writers wait for 200 ms at most",)
 _SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "": 1}
 # For the estimate of how long PostMark takes: operations on each file of its
 # pool, what one is in requests of 16 KiB, and bytes

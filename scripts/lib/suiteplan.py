@@ -701,7 +701,9 @@ def _run(suite, form, cell, scale):
         "job_text": workload.text if workload.postmark else
         job_text(workload, scheduler.iocost, region),
         "region_pct": region,
-        "unscaled": unscaled(scheduler) if scale > 1 else [],
+        "unscaled": unscaled(scheduler) + (
+            list(suitefs.UNSCALED) if files.get("fs") else [])
+        if scale > 1 else [],
         **share, **files,
     }
 

@@ -123,6 +123,9 @@ def test_a_run_with_files():
     assert run["expects"] == [320, 320 * 206 * 1024]
     assert json.loads(json.dumps(run)) == run
     assert "memory" not in run
+    assert any("200 ms" in text for text in run["unscaled"])
+    assert not any("200 ms" in text for text in
+                   plan()["raw.none.device"]["unscaled"])
 
 
 def test_a_run_with_postmark():
@@ -247,6 +250,7 @@ def test_a_file_system_with_files(tmp_path):
         make_fs"""], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "vm/dirty_expire_centisecs").read_text() == "12000\n"
+    assert (tmp_path / "vm/dirty_bytes").read_text() == "53687091\n"
     assert "commit=20 " in (tmp_path / "mounted").read_text()
     assert (tmp_path / "vm/drop_caches").read_text() == "3\n"
     for n in range(3):

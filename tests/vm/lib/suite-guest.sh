@@ -133,7 +133,8 @@ tenants() {
 
 # An ext4 that was just made. Its files' blocks count as written and are not: they
 # cost nothing, and a read of them is the device's work. What the kernel does from
-# time to time is as much slower as the device is.
+# time to time is as much slower as the device is; what it keeps back of writes is
+# what it would with 256 MiB, as much smaller than a machine as the device is.
 make_fs() {
 	local count mb scale
 	read -r count mb scale <$WORK/fs
@@ -159,6 +160,8 @@ make_fs() {
 	END
 	echo $(( WRITEBACK * scale )) >$VM/dirty_writeback_centisecs
 	echo $(( EXPIRE * scale )) >$VM/dirty_expire_centisecs
+	echo $(( 256 * 1048576 / 10 )) >$VM/dirty_background_bytes
+	echo $(( 256 * 1048576 / 5 )) >$VM/dirty_bytes
 	local types=ext4
 	(( !count )) || types=ext4,files
 	MKE2FS_CONFIG=$WORK/mke2fs.conf mke2fs -q -F -t ext4 -T $types \
