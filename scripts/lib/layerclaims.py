@@ -250,12 +250,12 @@ def paper(cells):
 # --- curves ------------------------------------------------------------------
 
 CURVED = ("none", "mq-deadline", "paper")
-# (what is varied, workload, direction, how its value is in a cell, the value
-# that a cell without it has)
+# What is varied: the workload, its directions, the value that a cell has which
+# does not name it
 CURVES = {
-    "read_ahead_kb": ("seq-read", "read", 128),
-    "queue_depth": ("mix-50", "read", 32),
-    "turn_ns": ("mix-50", "read", 0),
+    "read_ahead_kb": ("seq-read", ("read",), 128),
+    "queue_depth": ("mix-50", ("read", "write"), 32),
+    "turn_ns": ("mix-50", ("read", "write"), 0),
 }
 
 
@@ -271,9 +271,9 @@ def place(cell, knob, usual):
     return int(tunables.get(knob, usual))
 
 
-def curve(cells, knob, way=None):
+def curve(cells, knob, way="read"):
     """{value: {label: throughput}}, rising; of what was measured."""
-    workload, usual_way, usual = CURVES[knob]
+    workload, _, usual = CURVES[knob]
     found = {}
     for cell in cells:
         base = next((name for name in CURVED if cell["label"] == name or
@@ -281,7 +281,7 @@ def curve(cells, knob, way=None):
                     None)
         if cell["workload"] != workload or not base:
             continue
-        value = figure(cell, METRIC[way or usual_way])
+        value = figure(cell, METRIC[way])
         at = place(cell, knob, usual)
         if at is not None and value is not None:
             found.setdefault(at, {})[base] = value

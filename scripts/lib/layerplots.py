@@ -179,11 +179,11 @@ def draw(folder, paper, default):
             if name == "figure-9" else {}
         picture(name, title, lambda path, g=groups, t=title, u=unit:
                 bars(path, g, t, **u))
-    for knob in layerclaims.CURVES if paper else ():
-        workload, way, _ = layerclaims.CURVES[knob]
-        title = f"{workload}: {way}s over {knob}"
-        picture(f"curve-{knob}", title, curves,
-                layerclaims.curve(paper["cells"], knob), knob, title)
+    for knob, (workload, ways, _) in layerclaims.CURVES.items():
+        for way in ways if paper else ():
+            title = f"{workload}: {way}s over {knob}"
+            picture(f"curve-{knob}-{way}", title, curves,
+                    layerclaims.curve(paper["cells"], knob, way), knob, title)
     places = list(dict.fromkeys(
         (cell["workload"], cell["variant"]) for cell in default["cells"]
         if cell["workload"].startswith("mix-"))) if default else ()

@@ -162,8 +162,10 @@ CURVE_TEXT = {
 
 def curve_tables(cells):
     """The curves, and where on them the paper's gain is."""
-    for knob, (workload, way, _) in CURVES.items():
-        found = layerclaims.curve(cells, knob)
+    for knob, workload, way in (
+            (knob, workload, way) for knob, (workload, ways, _)
+            in CURVES.items() for way in ways):
+        found = layerclaims.curve(cells, knob, way)
         yield f"#### {workload}, {way}s: {CURVE_TEXT[knob]}"
         yield ""
         if len(found) < 2:

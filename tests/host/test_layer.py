@@ -599,7 +599,10 @@ def curve_cells():
         one["tunables"] = {"read_ahead_kb": str(kb)} if kb else {}
         one["scheduler"] = "none"
         found.append(one)
-    # An ablation is no point of a curve.
+    # A point of another curve; and an ablation is no point of any.
+    for name in ("mix-50", "seq-read"):
+        found.append({**rates(f"{name}.none-qd8.b", 2), "scheduler": "none",
+                      "tunables": {"queue_depth": "8"}})
     found.append({**rates("mix-50.paper-chips0.b", 1, 1),
                   "tunables": {"mode": "paper", "chips": "0"}})
     return found
@@ -615,6 +618,8 @@ def test_curves():
     assert first == (4000000, 1.0) and best == first
     assert layerclaims.appears(found, "none", 2)[1] is None
     assert layerclaims.appears(found, "mq-deadline", 0.1) == ([], None, None)
+    assert layerclaims.curve(curve_cells(), "queue_depth") == {
+        8: {"none": 2e6}, 32: {"none": 100e6, "paper": 100e6}}
     assert layerclaims.curve(curve_cells(), "read_ahead_kb") == {
         128: {"none": 100e6}, 512: {"none": 612e6}}
 
