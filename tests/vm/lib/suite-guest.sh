@@ -162,10 +162,11 @@ make_fs() {
 	echo $(( EXPIRE * scale )) >$VM/dirty_expire_centisecs
 	echo $(( 256 * 1048576 / 10 )) >$VM/dirty_background_bytes
 	echo $(( 256 * 1048576 / 5 )) >$VM/dirty_bytes
-	local types=ext4
+	# Names hash alike in each run.
+	local types=ext4 id=6c61796c-6572-4000-8000-726561640001
 	(( !count )) || types=ext4,files
-	MKE2FS_CONFIG=$WORK/mke2fs.conf mke2fs -q -F -t ext4 -T $types \
-		-E nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
+	MKE2FS_CONFIG=$WORK/mke2fs.conf mke2fs -q -F -t ext4 -T $types -U $id \
+		-E hash_seed=$id,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
 		/dev/$DISK &&
 		mkdir -p $MOUNT && mount -t ext4 \
 		-o noatime,noinit_itable,commit=$(( 5 * scale )) \
