@@ -7,6 +7,7 @@ cost the CPU, on a summary of scripts/bench-cost.
 """
 
 import re
+from dataclasses import dataclass
 
 import claims
 from claims import BANDWIDTH, NOISE
@@ -250,40 +251,57 @@ def paper(cells):
 # --- curves ------------------------------------------------------------------
 
 CURVED = ("none", "mq-deadline", "paper")
-# What is varied: the workload, its directions, the value that a cell has which
-# does not name it
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is varied, and the value that a cell has which does not name it.
+
+    held: what else its cells have.
+    """
+    knob: str
+    usual: int
+    workload: str
+    ways: tuple
+    held: tuple = ()
+
+
+# Where all that is outstanding fits into the drive, nothing waits in front of
+# it that a scheduler could put in order: a turn matters behind a short queue.
 CURVES = {
-    "read_ahead_kb": ("seq-read", ("read",), 128),
-    "queue_depth": ("mix-50", ("read", "write"), 32),
-    "turn_ns": ("mix-50", ("read", "write"), 0),
+    "read_ahead_kb": Curve("read_ahead_kb", 128, "seq-read", ("read",)),
+    "queue_depth": Curve("queue_depth", 32, "mix-50", ("read", "write")),
+    "turn_ns": Curve("turn_ns", 0, "mix-50", ("read", "write")),
+    "turn_ns-qd4": Curve("turn_ns", 0, "mix-50", ("read", "write"),
+                         (("queue_depth", "4"),)),
 }
 
 
-def place(cell, knob, usual):
+def place(cell, one):
     """Where on a curve a cell is; None if it is not on it."""
     tunables = {key: value for key, value in cell["tunables"].items()
-                if key != "mode"}
-    if knob == "turn_ns":
-        match = re.fullmatch(DRIVE + r"(?:-turn(\d+))?", cell["variant"])
-        return None if not match or tunables else int(match[1] or 0) * 1000
-    if cell["variant"] != DRIVE or set(tunables) - {knob}:
+                if key not in ("mode", one.knob)}
+    match = re.fullmatch(DRIVE + r"(?:-turn(\d+))?", cell["variant"])
+    if not match or tunables != dict(one.held):
         return None
-    return int(tunables.get(knob, usual))
+    if one.knob == "turn_ns":
+        return int(match[1] or 0) * 1000
+    return None if match[1] else int(cell["tunables"].get(one.knob,
+                                                          one.usual))
 
 
-def curve(cells, knob, way="read"):
+def curve(cells, name, way="read"):
     """{value: {label: throughput}}, rising; of what was measured."""
-    workload, _, usual = CURVES[knob]
-    found = {}
+    one, found = CURVES[name], {}
     for cell in cells:
-        base = next((name for name in CURVED if cell["label"] == name or
-                     re.fullmatch(name + r"-(ra|qd)\d+", cell["label"])),
+        base = next((label for label in CURVED if cell["label"] == label or
+                     re.fullmatch(label + r"-(ra|qd)\d+", cell["label"])),
                     None)
-        if cell["workload"] != workload or not base:
-            continue
         value = figure(cell, METRIC[way])
-        at = place(cell, knob, usual)
-        if at is not None and value is not None:
+        if cell["workload"] != one.workload or not base or value is None:
+            continue
+        at = place(cell, one)
+        if at is not None:
             found.setdefault(at, {})[base] = value
     return dict(sorted(found.items()))
 

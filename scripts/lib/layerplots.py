@@ -179,11 +179,13 @@ def draw(folder, paper, default):
             if name == "figure-9" else {}
         picture(name, title, lambda path, g=groups, t=title, u=unit:
                 bars(path, g, t, **u))
-    for knob, (workload, ways, _) in layerclaims.CURVES.items():
-        for way in ways if paper else ():
-            title = f"{workload}: {way}s over {knob}"
-            picture(f"curve-{knob}-{way}", title, curves,
-                    layerclaims.curve(paper["cells"], knob, way), knob, title)
+    for name, one in layerclaims.CURVES.items():
+        for way in one.ways if paper else ():
+            title = f"{one.workload}: {way}s over {one.knob}" + "".join(
+                f", {key} {value}" for key, value in one.held)
+            picture(f"curve-{name}-{way}", title, curves,
+                    layerclaims.curve(paper["cells"], name, way), one.knob,
+                    title)
     places = list(dict.fromkeys(
         (cell["workload"], cell["variant"]) for cell in default["cells"]
         if cell["workload"].startswith("mix-"))) if default else ()

@@ -63,13 +63,20 @@ def gains(cells):
                       "paper mode, MB/s", "the other, MB/s"], rows)
 
 
-def labels_of(cells, workloads):
-    """Labels that were measured on these, in the order of the suite."""
-    return list(dict.fromkeys(cell["label"] for cell in cells
-                              if cell["workload"] in workloads and
-                              cell["variant"] == DRIVE and
-                              "-ra" not in cell["label"] and
-                              "-qd" not in cell["label"]))
+def labels_of(cells, workloads, end=""):
+    """Labels that were measured on these, in the order of the suite.
+
+    Points of curves are none, but for those with this end.
+    """
+    return list(dict.fromkeys(
+        cell["label"] for cell in cells
+        if cell["workload"] in workloads and cell["variant"] == DRIVE and
+        (cell["label"].endswith(end) if end else not on_curve(cell))))
+
+
+def on_curve(cell):
+    """Is it a point of a curve over readahead or queue depth?"""
+    return bool({"read_ahead_kb", "queue_depth"} & set(cell["tunables"]))
 
 
 def one_way(cells, names, prefix=""):
@@ -82,14 +89,14 @@ def one_way(cells, names, prefix=""):
         for name in names] for label in labels])
 
 
-def both_ways(cells, names):
+def both_ways(cells, names, end=""):
     """Reads and writes, a row a label."""
     found = Table(cells)
     yield from table(
         ["MB/s", *(f"{name}, {way}s" for name in names for way in METRIC)],
         [[label] + [text(figure(found.get(name, label, DRIVE), METRIC[way]),
                          scale=1e-6) for name in names for way in METRIC]
-         for label in labels_of(cells, names)])
+         for label in labels_of(cells, names, end)])
 
 
 def files(cells):
@@ -127,8 +134,9 @@ def causes(cells, variants=(DRIVE,)):
     """What reached the drive, and in what order."""
     rows = []
     for cell in cells:
-        if cell["variant"] not in variants or "-ra" in cell["label"] or \
-                "-qd" in cell["label"] or \
+        if cell["variant"] not in variants or (
+                on_curve(cell) and variants == (DRIVE,) and
+                not cell["workload"].startswith("depth-")) or \
                 figure(cell, "turns_per_1000") is None:
             continue
         rows.append([cell["workload"], *([cell["variant"]] if
@@ -138,6 +146,7 @@ def causes(cells, variants=(DRIVE,)):
                             1 / 1024) for way in METRIC),
                      *(text(figure(cell, f"{way}_merged_share"), "{:.1%}")
                        for way in METRIC),
+                     text(figure(cell, "outstanding_max"), "{:.0f}"),
                      text(figure(cell, "turns_per_1000"), "{:.0f}"),
                      text(figure(cell, "adjacent_share"), "{:.1%}"),
                      text(figure(cell, "utilisation_milli"), "{:.1f}", 1e-3),
@@ -149,7 +158,7 @@ def causes(cells, variants=(DRIVE,)):
     yield from table(
         ["load", *(["drive"] if len(variants) > 1 else []), "scheduler",
          "KiB a read", "KiB a write", "reads merged", "writes merged",
-         "turns of 1000", "adjacent", "busy chips", "a read waits for its "
+         "most in the drive", "turns of 1000", "adjacent", "busy chips", "a read waits for its "
          "dies, us", "a write", "sub-layers of 1000", "expired", "CPU"], rows)
 
 
@@ -157,16 +166,17 @@ CURVE_TEXT = {
     "read_ahead_kb": "readahead, KiB (the kernel's own is 128)",
     "queue_depth": "what the drive holds at once (its own is 32)",
     "turn_ns": "what a change of direction costs the drive, ns (profile B: "
-               "nothing)"}
+               "nothing)",
+    "turn_ns-qd4": "the same on a drive that holds 4 requests at once"}
 
 
 def curve_tables(cells):
     """The curves, and where on them the paper's gain is."""
-    for knob, workload, way in (
-            (knob, workload, way) for knob, (workload, ways, _)
-            in CURVES.items() for way in ways):
-        found = layerclaims.curve(cells, knob, way)
-        yield f"#### {workload}, {way}s: {CURVE_TEXT[knob]}"
+    for name, one, way in ((name, one, way) for name, one in CURVES.items()
+                           for way in one.ways):
+        workload, knob = one.workload, one.knob
+        found = layerclaims.curve(cells, name, way)
+        yield f"#### {workload}, {way}s: {CURVE_TEXT[name]}"
         yield ""
         if len(found) < 2:
             yield "Not measured."
@@ -250,7 +260,8 @@ write until all is on the drive; Figures 3 and 8 past it with a depth.
 [tests/suites/layer_read-paper.suite](../tests/suites/layer_read-paper.suite) says what
 differs from the paper."""
 CAUSE = """\
-What reached the drive. Turns: requests that go the other way than the one before.
+What reached the drive. Where the most that it held is all that a load keeps
+outstanding, nothing waited in front of it, and no order could matter. Turns: requests that go the other way than the one before.
 Adjacent: requests that begin where the one before of their direction ended. What a
 request waits for its dies is the sum over its pages. Sub-layers, expired: how often
 layer_read went on to another one, and reads that went for their deadline."""
@@ -298,6 +309,8 @@ def page(paper, default, cost, pictures=()):
                 ("Figure 3: 16 KiB, half reads", both_ways(
                     cells, [f"depth-{depth}" for depth in
                             layerclaims.DEPTHS])),
+                ("Figure 3 on a drive that holds 4 requests at once",
+                 both_ways(cells, ["depth-32"], "-qd4")),
                 ("Figure 8: 512 KiB, depth 16", both_ways(cells, MIXES)),
                 ("Figure 9: PostMark", files(cells)),
                 ("Ablations", ablations(cells))):

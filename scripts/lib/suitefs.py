@@ -253,6 +253,8 @@ def metrics(record):
         if split:
             found.update({f"{way}_latency_{key}_s": split[key]
                           for key in ("p50", "p95", "p99", "max")})
+    if layer or order:
+        found["outstanding_max"] = device.get("outstanding_max")
     if order and order["requests"]:
         found["turns_per_1000"] = 1000 * order["turns"] / order["requests"]
         found["adjacent_share"] = order["adjacent"] / order["requests"]

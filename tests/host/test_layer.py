@@ -318,7 +318,7 @@ def raw_mix(**more):
             f"{n}, {(n % 2 + 1) * 8000000}, {n % 2}, {size}, 0\n"
             for n in range(200)),
         "device-stats": f"reads 100\nwrites 104\nread_bytes {100 * size}\n"
-        f"write_bytes {101 * size}\noutstanding 0\nwait_read_ns 8000000000\n"
+        f"write_bytes {101 * size}\noutstanding 0\noutstanding_max 16\nwait_read_ns 8000000000\n"
         "wait_write_ns 0\nutilisation_milli 5000\n",
         "stat-before": STAT.format(10, 20), "stat-after": STAT.format(
             110, 124).replace(" 5 ", " 30 "),
@@ -355,6 +355,7 @@ def test_a_mix():
     assert metrics["read_request_bytes"] == 512 * 1024
     assert metrics["read_die_wait_s"] == pytest.approx(1e-2)
     assert metrics["read_merged_share"] == 0.2
+    assert metrics["outstanding_max"] == 16
     assert metrics["turns_per_1000"] == pytest.approx(98.04, abs=0.01)
     assert metrics["switches_per_1000"] == pytest.approx(98.04, abs=0.01)
     assert metrics["read_latency_p50_s"] == pytest.approx(1e-3)
@@ -600,9 +601,11 @@ def curve_cells():
         one["scheduler"] = "none"
         found.append(one)
     # A point of another curve; and an ablation is no point of any.
-    for name in ("mix-50", "seq-read"):
-        found.append({**rates(f"{name}.none-qd8.b", 2), "scheduler": "none",
-                      "tunables": {"queue_depth": "8"}})
+    for name, depth in (("mix-50.none-qd8.b", "8"),
+                        ("seq-read.none-qd8.b", "8"),
+                        ("mix-50.none-qd4.b-turn200", "4")):
+        found.append({**rates(name, 2), "scheduler": "none",
+                      "tunables": {"queue_depth": depth}})
     found.append({**rates("mix-50.paper-chips0.b", 1, 1),
                   "tunables": {"mode": "paper", "chips": "0"}})
     return found
@@ -620,6 +623,8 @@ def test_curves():
     assert layerclaims.appears(found, "mq-deadline", 0.1) == ([], None, None)
     assert layerclaims.curve(curve_cells(), "queue_depth") == {
         8: {"none": 2e6}, 32: {"none": 100e6, "paper": 100e6}}
+    assert layerclaims.curve(curve_cells(), "turn_ns-qd4") == {
+        200000: {"none": 2e6}}
     assert layerclaims.curve(curve_cells(), "read_ahead_kb") == {
         128: {"none": 100e6}, 512: {"none": 612e6}}
 
@@ -668,6 +673,7 @@ def test_the_page_with_measurements(tmp_path, monkeypatch):
     assert "Not measured yet" not in text
     assert "| seq-read | reads | none | +15.7 % | +16.0 % |" in text
     assert "| seq-read | paper | 256 | – |" in text and " 123 |" in text
+    assert "### Figure 3 on a drive that holds 4 requests at once" in text
     assert "Over none the paper's +9.6 %: first at 0 (+10.0 %)" in text
     assert "| layer_read | 2000 | 6300 |" in text
     assert "- Gains: as much is gained as there: holds" in text
