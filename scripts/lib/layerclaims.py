@@ -270,6 +270,7 @@ class Curve:
 # it that a scheduler could put in order: a turn matters behind a short queue.
 CURVES = {
     "read_ahead_kb": Curve("read_ahead_kb", 128, "seq-read", ("read",)),
+    "queue_depth-reads": Curve("queue_depth", 32, "seq-read", ("read",)),
     "queue_depth": Curve("queue_depth", 32, "mix-50", ("read", "write")),
     "turn_ns": Curve("turn_ns", 0, "mix-50", ("read", "write")),
     "turn_ns-qd4": Curve("turn_ns", 0, "mix-50", ("read", "write"),

@@ -164,6 +164,7 @@ def causes(cells, variants=(DRIVE,)):
 
 CURVE_TEXT = {
     "read_ahead_kb": "readahead, KiB (the kernel's own is 128)",
+    "queue_depth-reads": "what the drive holds at once (its own is 32)",
     "queue_depth": "what the drive holds at once (its own is 32)",
     "turn_ns": "what a change of direction costs the drive, ns (profile B: "
                "nothing)",
@@ -261,16 +262,25 @@ write until all is on the drive; Figures 3 and 8 past it with a depth.
 differs from the paper."""
 CAUSE = """\
 What reached the drive. Where the most that it held is all that a load keeps
-outstanding, nothing waited in front of it, and no order could matter. Turns: requests that go the other way than the one before.
-Adjacent: requests that begin where the one before of their direction ended. What a
-request waits for its dies is the sum over its pages. Sub-layers, expired: how often
-layer_read went on to another one, and reads that went for their deadline."""
+outstanding, nothing waited in front of it, and no order could matter. Turns: requests
+that go the other way than the one before. Adjacent: those that begin where the one
+before of their direction ended. What a request waits for its dies is the sum over its
+pages. Sub-layers, expired: how often layer_read went on to another one, and reads that
+went for their deadline."""
 CURVES_INTRO = """\
 The profile is frozen; here one number of it or of the kernel varies (form `full`)."""
 DEFAULT = """\
 Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -static: pages
 by address, whose layout `layer_read-map` is told. 512 KiB at depth 16, half or 70 of
 100 of them reads."""
+
+
+def section(title, lines):
+    """A table under its title; one without a row says so."""
+    lines = list(lines)
+    yield f"### {title}"
+    yield ""
+    yield from lines if len(lines) > 3 else ("Not measured.", "")
 
 
 def page(paper, default, cost, pictures=()):
@@ -314,9 +324,7 @@ def page(paper, default, cost, pictures=()):
                 ("Figure 8: 512 KiB, depth 16", both_ways(cells, MIXES)),
                 ("Figure 9: PostMark", files(cells)),
                 ("Ablations", ablations(cells))):
-            yield f"### {title}"
-            yield ""
-            yield from lines
+            yield from section(title, lines)
         yield "### Why"
         yield ""
         yield CAUSE
@@ -341,9 +349,7 @@ def page(paper, default, cost, pictures=()):
                 ("Why", causes(cells, list(dict.fromkeys(
                     cell["variant"] for cell in cells)) + [""])),
                 ("One direction", pure(cells))):
-            yield f"### {title}"
-            yield ""
-            yield from lines
+            yield from section(title, lines)
     yield "## What an I/O costs the CPU"
     yield ""
     yield f"`{COST_COMMAND}`: 4 KiB random reads on null_blk, 1 ns an " \

@@ -623,6 +623,8 @@ def test_curves():
     assert layerclaims.appears(found, "mq-deadline", 0.1) == ([], None, None)
     assert layerclaims.curve(curve_cells(), "queue_depth") == {
         8: {"none": 2e6}, 32: {"none": 100e6, "paper": 100e6}}
+    assert layerclaims.curve(curve_cells(), "queue_depth-reads") == {
+        8: {"none": 2e6}, 32: {"none": 100e6}}
     assert layerclaims.curve(curve_cells(), "turn_ns-qd4") == {
         200000: {"none": 2e6}}
     assert layerclaims.curve(curve_cells(), "read_ahead_kb") == {
@@ -693,6 +695,23 @@ def test_the_estimate(capsys):
     said = capsys.readouterr().out
     assert "form short: about" in said and "layer_read-paper" in said
     assert layerresults.main(["--estimate", "postmark"]) == 2
+
+
+def test_each_curve_has_a_text_and_points():
+    """And those of the paper's suite are all that a form measures of it."""
+    assert set(layerresults.CURVE_TEXT) == set(layerclaims.CURVES)
+    runs = suiteplan.runs(suiteplan.load("layer_read-paper"), "full")
+    for name, one in layerclaims.CURVES.items():
+        found = {}
+        for run in runs:
+            label = next((base for base in layerclaims.CURVED if re.fullmatch(
+                base + r"(-(ra|qd)\d+)?", run["label"])), None)
+            at = layerclaims.place(run, one)
+            if run["workload"] == one.workload and label and at is not None:
+                found.setdefault(at, set()).add(label)
+        assert len(found) >= 5, name
+        assert all(labels == set(layerclaims.CURVED)
+                   for labels in found.values()), name
 
 
 def test_the_make_target():
