@@ -46,8 +46,8 @@
 #define FLASH_CLIMB_SCALE	8192
 #define FLASH_CLIMB_GAIN	123
 
-/* 1 %: for who begins far up, where each step down may cost as much. */
-#define FLASH_CLIMB_LITTLE	41
+/* 2 %: for who begins far up, where each step down may cost as much. */
+#define FLASH_CLIMB_LITTLE	82
 
 /* More would wrap the arithmetic; nothing moves that much in a window. */
 #define FLASH_CLIMB_MOST	(1ULL << 48)
@@ -229,7 +229,7 @@ static inline bool flash_climb_gains(const struct flash_climb *c)
 
 /*
  * Is it as good as certain that the higher bound will not be shown to gain? Then
- * the other looks only take time. The limit is a t of 3.
+ * the other looks only take time. The limit is a t of 2.
  */
 static inline bool flash_climb_hopeless(const struct flash_climb *c)
 {
@@ -239,7 +239,7 @@ static inline bool flash_climb_hopeless(const struct flash_climb *c)
 	if (off >= 0)
 		return false;
 	scatter = n * c->squares - (u64)(c->sum * c->sum) + n * n;
-	return (u64)(off * off) * (n - 1) >= 9 * scatter;
+	return (u64)(off * off) * (n - 1) >= 4 * scatter;
 }
 
 /* A trial is over. */
