@@ -435,15 +435,32 @@ static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 	return READ_ONCE(hctx->sched_tags->bitmap_tags.sb.depth);
 }
 
+/* elv_hctx_free - how many of these are free, whoever has the others */
+static inline unsigned int elv_hctx_free(const struct blk_mq_hw_ctx *hctx)
+{
+	const struct sbitmap *sb = &hctx->sched_tags->bitmap_tags.sb;
+	unsigned int all = elv_hctx_depth(hctx);
+
+	return all - min(all, sbitmap_weight(sb));
+}
+
 /*
- * elv_shallow_depth - what limit_depth() sets to leave 1/@part of the tags free
+ * elv_hctx_set - number of the set that a hardware queue's scheduler tags are of
  *
- * The unit is not the same everywhere: bits of each word of the tag bitmap on
- * 6.1, requests over the whole bitmap since (6.12.117 and 7.3.4 were read; BTF
- * does not tell). At least one tag remains usable.
+ * Below nr_hw_queues; all hardware queues have the same one if they share tags.
  */
-static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
-					     unsigned int part)
+static inline unsigned int elv_hctx_set(const struct blk_mq_hw_ctx *hctx)
+{
+	return hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED ? 0 : hctx->queue_num;
+}
+
+/*
+ * elv_shallow_unit - how many tags the value that limit_depth() sets is of
+ *
+ * It is not the same everywhere: those of each word of the tag bitmap on 6.1,
+ * all of the bitmap since (6.12.117 and 7.3.4 were read; BTF does not tell).
+ */
+static inline unsigned int elv_shallow_unit(const struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int all = elv_hctx_depth(hctx);
 
@@ -452,22 +469,40 @@ static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 	all = min(all, 1U << hctx->sched_tags->bitmap_tags.sb.shift);
 #endif
 
+	return all;
+}
+
+/*
+ * elv_shallow_depth - what limit_depth() sets to leave 1/@part of the tags free
+ *
+ * At least one tag remains usable.
+ */
+static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
+					     unsigned int part)
+{
+	unsigned int all = elv_shallow_unit(hctx);
+
 	return max(all - DIV_ROUND_UP(all, part), 1U);
 }
 
 /*
  * elv_shallow_prepare - announce the smallest value that limit_depth() will use
+ * @hctx: the hardware queue
+ * @part: what elv_shallow_depth() will get; 0: any value may be used
  *
  * For init_hctx() and depth_updated(). On 6.x, tags shared by all hardware
  * queues change their depth only after depth_updated(), so for those it is 1.
+ * The value says after how many ends one batch of sleepers is woken; with 1 each
+ * end wakes one, so a sleeper that may not take what has become free keeps no
+ * other one asleep for longer than until the next end.
  */
 static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 				       unsigned int part)
 {
-	bool shared = hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED;
+	bool any = !part || hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED;
 
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
-					shared ? 1 :
+					any ? 1 :
 					elv_shallow_depth(hctx, part));
 }
 

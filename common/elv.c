@@ -199,6 +199,9 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		if (READ_ONCE(fq->urgent_seen))
 			data->shallow_depth =
 				elv_shallow_depth(data->hctx, FLASH_TAGS_KEPT);
+		else
+			data->shallow_depth =
+				policy_shallow(fq, data->hctx, opf);
 		break;
 	}
 }
@@ -319,8 +322,8 @@ static void flash_queue_free(struct flash_queue *fq)
 }
 
 /*
- * For policies that do not watch what is in flight, merge at both ends, or have
- * no texts.
+ * For policies that do not watch what is in flight, merge at both ends, let all
+ * have the same tags, or have no texts.
  */
 void __weak policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -338,6 +341,18 @@ void __weak policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 bool __weak policy_front_merges(const struct flash_queue *fq)
 {
 	return true;
+}
+
+unsigned int __weak policy_shallow(struct flash_queue *fq,
+				   const struct blk_mq_hw_ctx *hctx,
+				   blk_opf_t opf)
+{
+	return 0;
+}
+
+bool __weak policy_any_shallow(void)
+{
+	return false;
 }
 
 void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,

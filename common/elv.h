@@ -286,6 +286,22 @@ enum flash_urgency {
  */
 enum flash_urgency policy_urgency(blk_opf_t opf);
 
+/**
+ * policy_shallow - which scheduler tags may the current task take?
+ * @fq: the device
+ * @hctx: the hardware queue that its request will be of
+ * @opf: operation and flags of the bio it is about to submit
+ *
+ * Submission context, no lock held; only asked where policy_urgency() sets no
+ * limit. A task that finds none sleeps, and is not asked for again.
+ * Return: what limit_depth() sets, see elv_shallow_unit(); 0: any.
+ */
+unsigned int policy_shallow(struct flash_queue *fq,
+			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
+
+/** policy_any_shallow - may policy_shallow() return any number? */
+bool policy_any_shallow(void);
+
 /** policy_insert - queue @fr; its class and arrival number are set */
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
 

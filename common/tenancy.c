@@ -16,6 +16,9 @@
  *
  * Memory for all tenants is there from the start. A tenant comes while the lock
  * is held, in a context that must not sleep, and a request cannot be refused.
+ *
+ * Before there is a request there is a task that wants a scheduler tag. Whose bio
+ * it is about to send cannot be seen there; it is taken for the task's own.
  */
 #include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>
@@ -28,6 +31,7 @@
 #include <linux/sysfs.h>
 
 #define FLASH_COMPAT_TIMER
+#include "tags.h"
 #include "tenancy.h"
 
 /* The tables of every such scheduler begin alike. */
@@ -90,6 +94,8 @@ struct tenancy_state {
  * @state: see there
  * @weights: those that were set, which stay with the disk
  * @from: the first of them that is shown
+ * @tags: who holds which scheduler tags, by elv_hctx_set()
+ * @limited: tags that were wanted by who holds its part of them
  * @next: the request that goes next, or NULL
  * @mode: what the user has set, like the two below
  * @by: who is a tenant
@@ -103,6 +109,8 @@ struct tenancy_queue {
 	struct tenancy_state *state;
 	struct flash_weights *weights;
 	unsigned int from;
+	struct flash_tags *tags;
+	u64 limited;
 	struct flash_share_item *next;
 	unsigned int mode;
 	enum tenancy_by by;
@@ -181,16 +189,23 @@ static u32 tenancy_prio(unsigned short ioprio)
 	}
 }
 
-/* The control group that pays for @bio; 0: nobody knows. */
-static u64 tenancy_cgroup(const struct bio *bio, bool *root)
+/* The control group that pays for @bio; NULL: nobody knows. */
+static struct cgroup_subsys_state *tenancy_bio_css(const struct bio *bio)
 {
-	struct cgroup_subsys_state *css = NULL;
-
 	/* bio holds its group, which is named before it is done. */
 	if (IS_ENABLED(CONFIG_BLK_CGROUP) && bio)
-		css = bio_blkcg_css((struct bio *)bio);
-	*root = !css || css == blkcg_root_css;
-	return css ? cgroup_id(css->cgroup) : 0;
+		return bio_blkcg_css((struct bio *)bio);
+	return NULL;
+}
+
+/* The control group of the task that runs; under RCU. */
+static struct cgroup_subsys_state *tenancy_task_css(void)
+{
+#ifdef CONFIG_BLK_CGROUP
+	return task_css(current, io_cgrp_id);
+#else
+	return NULL;
+#endif
 }
 
 /* The task that sends a request, if it is the one that runs. */
@@ -210,14 +225,30 @@ static void tenancy_task(struct flash_key *key)
 	key->id = ioc ? (unsigned long)ioc : current->tgid;
 }
 
+/* Whose is what @css pays for, if control groups are tenants? */
+static void tenancy_group(const struct tenancy_queue *tq,
+			  const struct cgroup_subsys_state *css, blk_opf_t opf,
+			  struct flash_key *key)
+{
+	bool root = !css || css == blkcg_root_css;
+
+	if (tq->by == TENANCY_BY_CGROUP || !root) {
+		if (!css)
+			return;
+		key->kind = FLASH_BY_CGROUP;
+		key->id = cgroup_id(css->cgroup);
+		return;
+	}
+	/* What is written behind everybody's back is everybody's. */
+	if (op_is_sync(opf))
+		tenancy_task(key);
+}
+
 /* Whose request is it that @bio is the first one of? */
 static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
 			blk_opf_t opf, unsigned short ioprio,
 			struct flash_key *key)
 {
-	bool root;
-	u64 id;
-
 	key->kind = FLASH_BY_ALL;
 	key->id = 0;
 	switch (tq->by) {
@@ -229,18 +260,35 @@ static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
 		tenancy_task(key);
 		return;
 	default:
-		id = tenancy_cgroup(bio, &root);
-		if (tq->by == TENANCY_BY_CGROUP || !root) {
-			if (!id)
-				return;
-			key->kind = FLASH_BY_CGROUP;
-			key->id = id;
-			return;
-		}
-		/* What is written behind everybody's back is everybody's. */
-		if (op_is_sync(opf))
-			tenancy_task(key);
+		tenancy_group(tq, tenancy_bio_css(bio), opf, key);
 	}
+}
+
+/*
+ * Whose will the request be that the running task is about to send? False: of
+ * whoever has told this worker to send it.
+ */
+static bool tenancy_sender(const struct tenancy_queue *tq, blk_opf_t opf,
+			   struct flash_key *key)
+{
+	key->kind = FLASH_BY_ALL;
+	key->id = 0;
+	if (current->flags & PF_WQ_WORKER)
+		return false;
+	switch (READ_ONCE(tq->by)) {
+	case TENANCY_BY_IOPRIO:
+		key->kind = FLASH_BY_PRIO;
+		key->id = tenancy_prio(get_current_ioprio());
+		break;
+	case TENANCY_BY_TASK:
+		tenancy_task(key);
+		break;
+	default:
+		rcu_read_lock();
+		tenancy_group(tq, tenancy_task_css(), opf, key);
+		rcu_read_unlock();
+	}
+	return true;
 }
 
 static u32 tenancy_weight(const struct tenancy_queue *tq,
@@ -356,8 +404,10 @@ int policy_init(struct flash_queue *fq)
 		fq->disk->kept = kvzalloc(sizeof(*tq->weights), GFP_KERNEL);
 	tq->weights = fq->disk->kept;
 	tq->state = kvzalloc_node(sizeof(*tq->state), GFP_KERNEL, fq->q->node);
-	if (!tq->weights || !tq->state) {
+	tq->tags = kvcalloc(fq->nr_hctx, sizeof(*tq->tags), GFP_KERNEL);
+	if (!tq->weights || !tq->state || !tq->tags) {
 		kvfree(tq->state);
+		kvfree(tq->tags);
 		return -ENOMEM;
 	}
 	elv_hrtimer_setup(&tq->timer, tenancy_timer, HRTIMER_MODE_ABS);
@@ -377,11 +427,77 @@ void policy_exit(struct flash_queue *fq)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
+	unsigned int n;
 
 	/* Nothing is queued, so it does not set itself again. */
 	hrtimer_cancel(&tq->timer);
 	WARN_ON_ONCE(s->waiting || s->out || s->busy || s->occ.busy);
+	for (n = 0; n < fq->nr_hctx; n++)
+		WARN_ON_ONCE(tq->tags[n].tenants);
 	kvfree(tq->state);
+	kvfree(tq->tags);
+}
+
+/* The tags that @fr has one of. */
+static struct flash_tags *tenancy_tags(struct tenancy_queue *tq,
+				       const struct flash_rq *fr)
+{
+	return &tq->tags[elv_hctx_set(fr->rq->mq_hctx)];
+}
+
+/* @fr, which is somebody's, waits or goes to the device. */
+static void tenancy_tag_take(struct tenancy_queue *tq, struct flash_rq *fr)
+{
+	const struct flash_tenant *t = to_tr(fr)->it.tenant;
+
+	flash_tags_take(tenancy_tags(tq, fr),
+			flash_tenant_index(tq->state->share.p, t), t->weight);
+}
+
+/* It is about to be nobody's. */
+static void tenancy_tag_give(struct tenancy_queue *tq, struct flash_rq *fr)
+{
+	flash_tags_give(tenancy_tags(tq, fr),
+			flash_tenant_index(tq->state->share.p,
+					   to_tr(fr)->it.tenant));
+}
+
+bool policy_any_shallow(void)
+{
+	return true;
+}
+
+unsigned int policy_shallow(struct flash_queue *fq,
+			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+{
+	unsigned int all = elv_hctx_depth(hctx), free, places = 0;
+	struct tenancy_queue *tq = to_tq(fq);
+	struct flash_tenants *p = &tq->state->tenants;
+	struct flash_tenant *t;
+	struct flash_key key;
+	unsigned long flags;
+	bool known;
+
+	/* Usually there are plenty, and nobody needs to be asked for. */
+	if (READ_ONCE(fq->queued) + atomic_read(&fq->inflight) < all / 2)
+		return 0;
+	free = elv_hctx_free(hctx);
+	if (!flash_tags_short(all, free))
+		return 0;
+	known = tenancy_sender(tq, opf, &key);
+	spin_lock_irqsave(&fq->lock, flags);
+	t = flash_tenant_find(p, &key);
+	/* Who comes holds none, but for those who find no room. */
+	if (!t && p->nr >= p->max)
+		t = &p->t[0];
+	if (t)
+		places = flash_tags_limit(&tq->tags[elv_hctx_set(hctx)],
+					  flash_tenant_index(p, t), t->weight,
+					  known, all, free);
+	tq->limited += !!places;
+	spin_unlock_irqrestore(&fq->lock, flags);
+	return places ? flash_tags_shallow(all, elv_shallow_unit(hctx), places) :
+			0;
 }
 
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
@@ -433,6 +549,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	flash_share_add(s, &to_tr(fr)->it, &s->p->t[fr->class], fr->seq,
 			flash_dir_of(rq), op_is_sync(rq->cmd_flags),
 			blk_rq_pos(rq), blk_rq_sectors(rq), now);
+	tenancy_tag_take(tq, fr);
 	tenancy_choose(tq, now);
 }
 
@@ -452,6 +569,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	flash_share_issue(s, it, now);
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
 		/* Nobody tells us of its end. */
+		tenancy_tag_give(tq, fr);
 		flash_share_give(s, it, false, now);
 		tenancy_choose(tq, now);
 	} else {
@@ -466,10 +584,12 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	struct tenancy_rq *tr = to_tr(fr);
 	u64 now = ktime_get_ns();
 
-	if (!tr->issued)
+	if (!tr->issued) {
 		flash_share_take_head(&tq->state->share, &tr->it,
 				      flash_dir_of(fr->rq), blk_rq_pos(fr->rq),
 				      blk_rq_sectors(fr->rq), now);
+		tenancy_tag_take(tq, fr);
+	}
 	tenancy_choose(tq, now);
 }
 
@@ -479,6 +599,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	struct tenancy_rq *tr = to_tr(fr);
 	u64 now = ktime_get_ns();
 
+	tenancy_tag_give(tq, fr);
 	flash_share_give(&tq->state->share, &tr->it, ended, now);
 	tr->issued = false;
 	tenancy_choose(tq, now);
@@ -498,6 +619,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
+	tenancy_tag_give(tq, gone);
 	flash_share_absorb(&tq->state->share, &to_tr(fr)->it, &to_tr(gone)->it,
 			   blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq));
 	fr->seq = to_tr(fr)->it.seq;
@@ -650,15 +772,18 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 
 int policy_stats(struct flash_queue *fq, char *page, int len)
 {
-	const struct flash_share *s = &to_tq(fq)->state->share;
+	const struct tenancy_queue *tq = to_tq(fq);
+	const struct flash_share *s = &tq->state->share;
 
 	return len + sysfs_emit_at(page, len,
 				   "bound %u\ntenants %u\nbusy_tenants %u\n"
 				   "refused_tenants %llu\nforgotten_tenants %llu\n"
-				   "turns %llu\nholds %llu\nidle_chips %llu\n",
+				   "turns %llu\nholds %llu\nidle_chips %llu\n"
+				   "limited_tags %llu\n",
 				   fq->bound, s->p->nr, s->busy, s->p->refused,
 				   s->p->dropped, s->stats.turns,
-				   s->stats.holds, s->stats.idle_chips);
+				   s->stats.holds, s->stats.idle_chips,
+				   tq->limited);
 }
 
 static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)
