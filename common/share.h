@@ -41,6 +41,9 @@
 /* A second of shares, and how long one without requests is remembered, ns */
 #define FLASH_SHARE_SECOND	1000000000ULL
 
+/* Virtual times are never further apart than a second's use more than this */
+#define FLASH_SHARE_AGE		(1ULL << 62)
+
 /* Requests in the device: at first, and at most */
 #define FLASH_SHARE_BOUND	64
 #define FLASH_SHARE_BOUND_MAX	1024
@@ -297,6 +300,25 @@ static inline void flash_share_due(struct flash_share *s, struct flash_tenant *t
 	t->seen = s->clock;
 }
 
+/*
+ * Virtual time wraps, in two days of a device that works for one tenant of weight 1
+ * and charges its time. Half of that behind would be ahead, so nobody stays so far
+ * behind. In what is left a second is nothing.
+ */
+static inline void flash_share_age(struct flash_share *s)
+{
+	u32 i;
+
+	if (flash_vtime_before(s->vtime + FLASH_SHARE_AGE, s->latest))
+		s->vtime = s->latest - FLASH_SHARE_AGE;
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+
+		if (flash_vtime_before(t->vtime + FLASH_SHARE_AGE, s->vtime))
+			t->vtime = s->vtime - FLASH_SHARE_AGE;
+	}
+}
+
 /* A second of shares is over. */
 static inline void flash_share_second(struct flash_share *s, u64 now)
 {
@@ -304,6 +326,7 @@ static inline void flash_share_second(struct flash_share *s, u64 now)
 
 	if (now - s->second < FLASH_SHARE_SECOND)
 		return;
+	flash_share_age(s);
 	/* One that was too long ago has nothing to say. */
 	for (i = 0; i <= FLASH_TENANTS; i++) {
 		struct flash_tenant *t = &s->p->t[i];
@@ -488,9 +511,8 @@ static inline void flash_share_prune(struct flash_share *s, u64 now, u32 most)
 static inline bool flash_share_evict(struct flash_share *s)
 {
 	struct flash_link *link = s->p->resting.next;
-	u32 n;
 
-	for (n = 0; n < FLASH_SHARE_SCAN && link != &s->p->resting; n++) {
+	while (link != &s->p->resting) {
 		struct flash_tenant *t = flash_link_of(link, struct flash_tenant,
 						       rest);
 

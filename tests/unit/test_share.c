@@ -363,6 +363,120 @@ static void come_and_go(void)
 	ends(goes());
 }
 
+/* Who rests longest and owes something keeps nobody else's place. */
+static void debtors(void)
+{
+	struct flash_share_item *it;
+	u32 i;
+
+	model_init(&sfq);
+	m.p.max = 40;
+	m.p.t[0].weight = 1000;
+	/* All along: the device's time does not jump. */
+	flash_share_take_head(&m.s, &m.it[MAX_RQ - 1], FLASH_READ, 0, 8, m.now);
+	for (i = 1; i <= 40; i++) {
+		sends(i, i <= 20 ? 1 : 1000, 4096, false);
+		ends(goes());
+		m.now += 10;
+	}
+	/* The device's time is beyond what the last twenty owe. */
+	sends(40, 1000, 8, false);
+	ends(goes());
+	sends(40, 1000, 8, false);
+	ends(goes());
+	it = sends(41, 100, 8, false);
+	eq(it->tenant == &m.p.t[0], 0, "who owes nothing makes room behind twenty who do");
+	eq(m.p.refused, 0, "nobody was refused");
+	eq(tenant(20, 1)->requests, 1, "and those are still known");
+}
+
+/* So many requests of one, as large as can be and of the least weight, pass by */
+static void ages(u64 id, u32 n)
+{
+	while (n--) {
+		sends(id, 1, ~0U, false);
+		while (m.s.waiting)
+			ends(goes());
+		m.now += FLASH_SHARE_SECOND / 8;
+		m.nr = 100;
+	}
+}
+
+/* Of the next ones, how many are of @id? */
+static u32 next_of(u64 id, u32 n)
+{
+	struct flash_share_item *it;
+	u32 of = 0;
+
+	while (n--) {
+		it = goes();
+		of += it->tenant->key.id == id;
+		ends(it);
+		m.now += 1000000;
+	}
+	return of;
+}
+
+/*
+ * Virtual time wraps. Who had nothing to do while half of all of it went by, as it
+ * does in two days if a tenant of weight 1 is charged for time, is not ahead.
+ */
+static void wraps(void)
+{
+	static const struct flash_share_rules turns = {
+		.exclusive = true, .slice = 1000,
+	};
+	static const struct flash_share_rules wf2q = {
+		.budgets = true, .budget = { .standard = 64 },
+	};
+	static const struct flash_share_rules *rules[] = { &sfq, &turns, &wf2q };
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		model_init(rules[i]);
+		sends(1, 1, 8, false);
+		ends(goes());
+		ages(2, 33000);
+		for (n = 0; n < 40; n++) {
+			sends(1, 1, 8, false);
+			sends(2, 1, 8, false);
+		}
+		n = next_of(1, 40);
+		/* A budget of a turn at most */
+		eq(n >= 16, 1, "rules %u: back after an age it gets %u of 40",
+		   i, n);
+	}
+	/* Both have had something to do all along when another one comes. */
+	for (i = 0; i < 3; i++) {
+		model_init(rules[i]);
+		sends(1, 1, 8, false);
+		sends(2, 1, 8, false);
+		for (n = 0; n < 33000; n++) {
+			struct flash_share_item *a, *b;
+
+			/* The places of those that have long ended */
+			m.nr = 100 + 2 * n % 1000;
+			sends(1, 1, ~0U, false);
+			sends(2, 1, ~0U, false);
+			a = goes();
+			m.now += FLASH_SHARE_SECOND / 8;
+			b = goes();
+			m.now += FLASH_SHARE_SECOND / 8;
+			ends(a);
+			ends(b);
+		}
+		m.nr = 2000;
+		for (n = 0; n < 40; n++) {
+			sends(3, 1, 8, false);
+			sends(1, 1, 8, false);
+			sends(2, 1, 8, false);
+		}
+		n = next_of(3, 60);
+		eq(n >= 12, 1, "rules %u: who comes after an age gets %u of 60",
+		   i, n);
+	}
+}
+
 /* Nobody gets rid of what it owes by a new name. */
 static void debts(void)
 {
@@ -667,6 +781,8 @@ int main(void)
 	waits_for_the_slow();
 	come_and_go();
 	debts();
+	debtors();
+	wraps();
 	shared();
 	reweighed();
 	merges();
