@@ -508,10 +508,11 @@ static inline void flash_share_prune(struct flash_share *s, u64 now, u32 most)
 }
 
 /* One that may be forgotten now, as its place is needed; else false. */
-static inline bool flash_share_evict(struct flash_share *s)
+static inline bool flash_share_evict(struct flash_share *s, u64 now)
 {
 	struct flash_link *link = s->p->resting.next;
 
+	flash_share_expire(s, now);
 	while (link != &s->p->resting) {
 		struct flash_tenant *t = flash_link_of(link, struct flash_tenant,
 						       rest);
@@ -548,7 +549,7 @@ flash_share_tenant(struct flash_share *s, const struct flash_key *key,
 		return t;
 	flash_share_prune(s, now, 2);
 	if (s->p->nr >= s->p->max)
-		flash_share_evict(s);
+		flash_share_evict(s, now);
 	t = flash_tenant_new(s->p, key);
 	if (!t) {
 		s->p->refused++;

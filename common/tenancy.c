@@ -27,6 +27,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
@@ -750,6 +751,7 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 	struct flash_queue *fq = eq->elevator_data;
 	struct gendisk *disk = fq->q->disk;
 	size_t len = strlen(page);
+	unsigned int noio;
 	char *text;
 	int ret;
 
@@ -757,10 +759,13 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 		return -EINVAL;
 	if (len && page[len - 1] == '\n')
 		len--;
+	/* Who takes the elevator away has frozen the disk, and waits for us. */
+	noio = memalloc_noio_save();
 	text = kmemdup_nul(page, len, GFP_KERNEL);
+	ret = text ? tenancy_weigh(to_tq(fq), text) : -ENOMEM;
+	memalloc_noio_restore(noio);
 	if (!text)
-		return -ENOMEM;
-	ret = tenancy_weigh(to_tq(fq), text);
+		return ret;
 	if (ret)
 		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, want a control group and 1 to %u\n",
 				      policy_name,

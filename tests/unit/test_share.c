@@ -390,6 +390,33 @@ static void debtors(void)
 	eq(tenant(20, 1)->requests, 1, "and those are still known");
 }
 
+/* Whoever was waited for in vain keeps nobody's place, though nobody has asked since. */
+static void late(void)
+{
+	struct flash_share_rules rules = sfq;
+	u32 i;
+
+	rules.antic = true;
+	rules.antic_max = 2000;
+	model_init(&rules);
+	m.p.max = 1;
+	for (i = 0; i < 20; i++) {
+		struct flash_share_item *it;
+
+		sends(1, 100, 8, true);
+		it = goes();
+		m.now += 400;
+		ends(it);
+		m.now += 100;
+	}
+	eq(flash_ring_empty(&m.p.t[1].pause), 0, "it will be waited for");
+	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 1,
+	   "as long as it is nobody makes it go");
+	ends(goes());
+	m.now += 2000;
+	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 0, "after that it goes");
+}
+
 /* So many requests of one, as large as can be and of the least weight, pass by */
 static void ages(u64 id, u32 n)
 {
@@ -782,6 +809,7 @@ int main(void)
 	come_and_go();
 	debts();
 	debtors();
+	late();
 	wraps();
 	shared();
 	reweighed();

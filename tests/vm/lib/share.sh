@@ -239,3 +239,90 @@ switch_with_timers() {
 		rmdir "$GROUPS_DIR/lab$n" || fail "a control group is used"
 	done
 }
+
+# crowd GROUP TASKS - so many tasks of the group read one random block after the
+# other, until crowds_go; sets CROWD to the process
+CROWDS=() CROWD=
+crowd() {
+	(within "$1" fio --output="$TMP/crowd-$1" --eta=never --aux-path="$TMP" \
+		--filename="/dev/$DISK" --direct=1 --thread --numjobs="$2" \
+		--group_reporting --ioengine=psync --rw=randread --bs=4k \
+		--size=64m --norandommap --randrepeat=0 --time_based \
+		--runtime=3600 --name="$1" >/dev/null 2>&1) &
+	CROWD=$!
+	CROWDS+=("$CROWD")
+}
+
+# crowds_go - none of them goes on
+crowds_go() {
+	local pid
+	kill "${CROWDS[@]}" || fail "a crowd has gone"
+	for pid in "${CROWDS[@]}"; do
+		wait "$pid" || :
+	done
+	CROWDS=()
+}
+
+# crowd_part A B - of so many sectors that both groups get from now on, what A gets in
+# 1000; sets PART
+PART=
+crowd_part() {
+	local a=$1 b=$2 a0 b0 got
+	a0=$(of_tenant "$a" sectors)
+	b0=$(of_tenant "$b" sectors)
+	# shellcheck disable=SC2317  # soon calls it
+	served() {
+		got=$(($(of_tenant "$a" sectors) - a0))
+		(($(of_tenant "$b" sectors) - b0 + got >= 3000 * 8))
+	}
+	soon 90 served || fail "the crowds do not get on"
+	b0=$(($(of_tenant "$b" sectors) - b0))
+	PART=$((1000 * got / (got + b0)))
+}
+
+# shellcheck disable=SC2120  # cases give it something
+# shares_of_crowds [TUNABLE VALUE]... - a tenant with four times as many tasks as there
+# are scheduler tags, and one with few: the second one gets its part
+shares_of_crowds() {
+	local few many weight want
+	flashsim_add size_mb=64 channels=4 ways=1 dies=1 page_kb=4 \
+		t_read_ns=4000000 data=none
+	group_add labA
+	many=$GROUP
+	group_add labB
+	few=$GROUP
+	sched_set "$DISK" "$SCHED"
+	tun "$DISK" tenant_by cgroup
+	tun "$DISK" max_inflight 4
+	tun "$DISK" anticipation 0
+	while (($#)); do
+		tun "$DISK" "$1" "$2"
+		shift 2
+	done
+	sched_new "$DISK"
+	echo 16 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
+	crowd labA 64
+	# shellcheck disable=SC2317  # soon calls it
+	going() { (($(of_tenant "$1" requests) >= $2)); }
+	soon 60 going "$many" 200 || fail "the large crowd does not get on"
+	holds "$(stat_of "$DISK" queued) + $(stat_of "$DISK" inflight) >= 12" \
+		"one tenant alone has nearly all tags"
+	crowd labB 6
+	soon 60 going "$few" 40 || fail "the small crowd does not get on"
+	for weight in 100 300; do
+		weight labB $weight
+		want=$((1000 * weight / (100 + weight)))
+		crowd_part "$few" "$many"
+		stats "$DISK"
+		say "weight $weight: $PART of 1000, due are $want"
+		holds "$PART >= $want * 85 / 100 && $PART <= $want * 115 / 100" \
+			"the share of who has few tasks"
+	done
+	holds "$(stat_of "$DISK" limited_tags) > 0" "the other one was limited"
+	crowds_go
+	# Nobody sleeps for ever.
+	assert_idle "$DISK"
+	sched_set "$DISK" none
+	flashsim_del
+	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
+}

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scheduler tags by weight: who is limited to what; and the shares of tenants that
+ * send more than there are tags, with the block layer's allocator beside.
+ */
+#include <string.h>
+
+#include "acfq/acfq_rules.h"
+#include "common/tags.h"
+#include "share.h"
+
+static struct flash_tags g;
+
+static void takes(u32 who, u32 weight, u32 n)
+{
+	while (n--)
+		flash_tags_take(&g, who, weight);
+}
+
+static void gives(u32 who, u32 n)
+{
+	while (n--)
+		flash_tags_give(&g, who);
+}
+
+/* How many are known, and with which weights */
+static void counts(void)
+{
+	memset(&g, 0, sizeof(g));
+	takes(1, 100, 3);
+	takes(2, 50, 1);
+	eq(g.tenants, 2, "two hold some");
+	eq(g.weights, 150, "their weights");
+	takes(1, 700, 1);
+	eq(g.weights, 750, "a weight that has changed counts from the next one on");
+	gives(2, 1);
+	eq(g.tenants, 1, "one has gone");
+	eq(g.weights, 700, "and its weight");
+	gives(1, 4);
+	eq(g.tenants, 0, "nobody");
+	eq(g.weights, 0, "and nothing");
+}
+
+static void parts(void)
+{
+	eq(flash_tags_part(256, 100, 100), 128, "a half");
+	eq(flash_tags_part(256, 100, 0), 240, "all but some if alone");
+	eq(flash_tags_part(256, 1000, 1), 240, "or nearly so");
+	eq(flash_tags_part(256, 1, 1000), 1, "one at least");
+	eq(flash_tags_part(16, 1, 0), 15, "of few all but one");
+	eq(flash_tags_part(4, 7, 0), 3, "even of very few");
+	eq(flash_tags_part(1, 1, 1000000), 1, "the only one is everybody's");
+	eq(flash_tags_part(1, 1, 0), 1, "and who is alone has it, too");
+	eq(flash_tags_part(2048, 1000, 256000), 7, "many");
+}
+
+static void limits(void)
+{
+	memset(&g, 0, sizeof(g));
+	takes(1, 100, 200);
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 56), 0, "alone, below all");
+	takes(1, 100, 40);
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 16), 240, "alone, at all");
+	eq(flash_tags_limit(&g, 2, 100, true, 256, 16), 0, "who comes then");
+	takes(2, 300, 1);
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 15), 64, "above its quarter");
+	eq(flash_tags_limit(&g, 2, 300, true, 256, 15), 0, "below three of them");
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 65), 0,
+	   "nobody is limited while there are enough");
+	gives(1, 177);
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 0), 0, "below its part again");
+	takes(1, 100, 1);
+	eq(flash_tags_limit(&g, 1, 100, true, 256, 0), 64, "at its part");
+	eq(flash_tags_limit(&g, 1, 900, true, 256, 0), 0, "with another weight");
+
+	/* Workers send for somebody else. */
+	eq(flash_tags_limit(&g, 0, 100, false, 256, 64), 192,
+	   "a worker leaves the last quarter");
+	eq(flash_tags_limit(&g, 0, 100, false, 256, 65), 0,
+	   "unless there are more");
+	takes(0, 100, 60);
+	eq(flash_tags_limit(&g, 0, 100, false, 256, 64), 51,
+	   "and is limited as everybody is if these hold their part");
+	memset(&g, 0, sizeof(g));
+	takes(1, 100, 250);
+	eq(flash_tags_limit(&g, 0, 100, false, 256, 6), 240,
+	   "a worker of who is alone");
+}
+
+/*
+ * Each word gets the part, whatever its length: never more places than asked for
+ * but one a word, never more than a word's rounding less.
+ */
+static void shallow(void)
+{
+	u32 all, unit, places, wrong = 0;
+
+	eq(flash_tags_shallow(256, 64, 128), 32, "four words, a half");
+	eq(flash_tags_shallow(256, 64, 1), 1, "one of each at least");
+	eq(flash_tags_shallow(100, 64, 50), 25, "a short last word");
+	eq(flash_tags_shallow(100, 64, 80), 44, "which is full");
+	eq(flash_tags_shallow(16, 16, 9), 9, "a short only word");
+	eq(flash_tags_shallow(256, 256, 77), 77, "the whole bitmap");
+	for (all = 1; all <= 300; all++) {
+		for (unit = 1; unit <= 64 && unit <= all; unit *= 2) {
+			for (places = 1; places <= all; places++) {
+				u32 depth = flash_tags_shallow(all, unit, places);
+				u32 rest = all % unit, words = all / unit + !!rest;
+				u32 got = all / unit * depth +
+					  (depth < rest ? depth : rest);
+
+				wrong += !depth || depth > unit ||
+					 (got > places && got > words) ||
+					 got + words <= places;
+			}
+		}
+	}
+	eq(wrong, 0, "any bitmap, any part");
+}
+
+/*
+ * The block layer's tags: the first free place that is not beyond the limit, a
+ * word after the other, from one that differs from time to time. Sleepers wait in a
+ * row with the limit that they came with; each end wakes the first, who goes to the
+ * back of the row if it finds nothing.
+ */
+#define PLACES		2048
+#define ROW		9000
+
+enum { HOG, OTHER, NR_SENDERS };
+
+/* Many tasks with one request each; or one task with so many */
+struct sender {
+	u32 weight;
+	u32 tasks;
+	bool single;
+	bool stopped;
+	u32 out;
+	u32 served;
+	u32 slept;
+};
+
+static struct {
+	u32 all, unit, word;
+	bool by_weight;
+	struct sender s[NR_SENDERS];
+	bool used[PLACES];
+	u32 free;
+	u32 row[ROW], limit[ROW];
+	u32 first, nr;
+	u32 at[MAX_RQ];			/* the place of a request */
+	struct flash_share_item *out[PLACES];
+	u32 from, to;
+	u32 least;			/* in the device, as it ends one */
+} b;
+
+static u32 limit_of(u32 who)
+{
+	const struct flash_tenant *t = tenant(who + 1, b.s[who].weight);
+	u32 places;
+
+	if (!b.by_weight)
+		return 0;
+	places = flash_tags_limit(&g, flash_tenant_index(&m.p, t), t->weight,
+				  true, b.all, b.free);
+	return places ? flash_tags_shallow(b.all, b.unit, places) : 0;
+}
+
+static u32 tag(u32 limit)
+{
+	u32 words = (b.all + b.unit - 1) / b.unit, n, i;
+
+	for (n = 0; n < words; n++) {
+		u32 word = (b.word + n) % words;
+
+		for (i = 0; i < b.unit && (!limit || i < limit); i++) {
+			u32 place = word * b.unit + i;
+
+			if (place >= b.all || b.used[place])
+				continue;
+			b.used[place] = true;
+			b.free--;
+			return place;
+		}
+	}
+	return PLACES;
+}
+
+static bool gets(u32 who, u32 limit)
+{
+	struct flash_share_item *it;
+	u32 place = tag(limit);
+
+	if (place == PLACES)
+		return false;
+	it = sends(who + 1, b.s[who].weight, 8, true);
+	b.at[it - m.it] = place;
+	b.s[who].out++;
+	flash_tags_take(&g, flash_tenant_index(&m.p, it->tenant),
+			it->tenant->weight);
+	return true;
+}
+
+static void sleeps(u32 who, u32 limit)
+{
+	u32 i = (b.first + b.nr++) % ROW;
+
+	b.row[i] = who;
+	b.limit[i] = limit;
+}
+
+/* A task sends what it can; false: it sleeps now. */
+static bool task(u32 who)
+{
+	struct sender *s = &b.s[who];
+	u32 limit;
+
+	do {
+		if (s->stopped || s->out == s->tasks)
+			return true;
+		limit = limit_of(who);
+		if (!gets(who, limit)) {
+			s->slept++;
+			sleeps(who, limit);
+			return false;
+		}
+	} while (s->single);
+	return true;
+}
+
+static bool asleep(u32 who)
+{
+	u32 n;
+
+	for (n = 0; n < b.nr; n++) {
+		if (b.row[(b.first + n) % ROW] == who)
+			return true;
+	}
+	return false;
+}
+
+/* The request that has been in the device longest ends; its task sends another. */
+static void step(void)
+{
+	struct flash_share_item *it;
+	u32 who, i;
+
+	while (b.to - b.from < flash_share_bound(&m.s)) {
+		it = goes();
+		if (!it)
+			break;
+		b.out[b.to++ % PLACES] = it;
+	}
+	if (b.to - b.from < b.least)
+		b.least = b.to - b.from;
+	if (b.from == b.to)
+		return;
+	m.now += 10000;
+	it = b.out[b.from++ % PLACES];
+	who = (u32)it->tenant->key.id - 1;
+	flash_tags_give(&g, flash_tenant_index(&m.p, it->tenant));
+	ends(it);
+	b.s[who].served++;
+	b.s[who].out--;
+	b.used[b.at[it - m.it]] = false;
+	b.free++;
+	b.word++;
+	if (b.nr) {
+		i = b.first;
+		b.first = (b.first + 1) % ROW;
+		b.nr--;
+		if (!gets(b.row[i], b.limit[i]))
+			sleeps(b.row[i], b.limit[i]);
+		else if (b.s[b.row[i]].single)
+			task(b.row[i]);
+	}
+	if (!b.s[who].single || !asleep(who))
+		task(who);
+}
+
+static void steps(u32 n)
+{
+	while (n--)
+		step();
+}
+
+static void begin(u32 all, u32 unit, bool by_weight)
+{
+	struct flash_share_rules rules = { .depth = 8 };
+
+	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	memset(&g, 0, sizeof(g));
+	memset(&b, 0, sizeof(b));
+	b.all = all;
+	b.unit = unit;
+	b.free = all;
+	b.by_weight = by_weight;
+}
+
+static void comes(u32 who, u32 weight, u32 tasks, bool single)
+{
+	u32 n;
+
+	b.s[who].weight = weight;
+	b.s[who].tasks = tasks;
+	b.s[who].single = single;
+	for (n = 0; n < (single ? 1 : tasks); n++)
+		task(who);
+}
+
+static const struct set {
+	u32 all, unit, others, hog, other;
+} sets[] = {
+	{ 256, 64, 64, 100, 100 },
+	{ 256, 256, 64, 100, 100 },
+	{ 256, 64, 128, 100, 900 },
+	{ 256, 256, 128, 100, 900 },
+	{ 256, 64, 32, 300, 100 },
+	{ 64, 16, 64, 100, 100 },
+	{ 64, 64, 64, 100, 300 },
+	{ 100, 64, 100, 100, 100 },
+	{ 1024, 64, 200, 100, 100 },
+};
+
+/* What OTHER gets in 1000 beside who sends four times as much as there are tags */
+static u32 share_of(const struct set *set, bool single, bool by_weight)
+{
+	u32 hog;
+
+	begin(set->all, set->unit, by_weight);
+	comes(HOG, set->hog, 4 * set->all, single);
+	steps(16 * set->all);
+	comes(OTHER, set->other, set->others, false);
+	/* Whoever sleeps since before is through then. */
+	steps(16 * set->all);
+	b.s[OTHER].slept = 0;
+	b.least = ~0U;
+	hog = b.s[HOG].served;
+	b.s[OTHER].served = 0;
+	steps(10000);
+	eq(b.s[HOG].served - hog + b.s[OTHER].served, 10000, "all are served");
+	return b.s[OTHER].served / 10;
+}
+
+static bool within(u32 got, u32 want, u32 percent)
+{
+	u32 off = got > want ? got - want : want - got;
+
+	return 100 * off <= percent * want;
+}
+
+/*
+ * One task that sleeps is woken as often as each of many. If there are hardly more
+ * tags than requests fit into the device, that costs who has one task only.
+ */
+static void hogs(bool single)
+{
+	const struct set *set;
+	u32 i, got, want, least;
+	bool few;
+
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		set = &sets[i];
+		want = 1000 * set->other / (set->hog + set->other);
+		few = set->all < 4 * FLASH_SHARE_BOUND;
+		got = share_of(set, single, true);
+		eq(within(got, want, few && single ? 20 : 5), 1,
+		   "%u tags of %u: %u tasks of weight %u get %u of 1000 beside %s of weight %u",
+		   set->all, set->unit, set->others, set->other, got,
+		   single ? "one" : "many", set->hog);
+		least = few ? FLASH_SHARE_BOUND / (single ? 2 : 1) * 7 / 8 :
+			FLASH_SHARE_BOUND;
+		eq(b.least >= least, 1, "never less than %u in the device",
+		   b.least);
+		if (set->others <= flash_tags_part(set->all, set->other, set->hog))
+			eq(b.s[OTHER].slept, 0, "and do not sleep for tags");
+		/* One task that sleeps for each of its tags does no harm. */
+		if (single)
+			continue;
+		got = share_of(set, single, false);
+		eq(within(got, want, 20), 0, "without, they get %u", got);
+	}
+}
+
+/* Who is alone has nearly all, and soon again after others were there. */
+static void alone(bool single)
+{
+	u32 unit, held;
+
+	for (unit = 64; unit <= 256; unit *= 4) {
+		begin(256, unit, true);
+		comes(HOG, 100, 1024, single);
+		steps(4000);
+		held = b.all - b.free;
+		eq(held >= 236 && held <= 240, 1,
+		   "alone it has %u of 256 tags, words of %u", held, unit);
+		comes(OTHER, 900, 128, false);
+		steps(10000);
+		eq(b.s[HOG].out <= 64, 1, "beside another one %u",
+		   b.s[HOG].out);
+		b.s[OTHER].stopped = true;
+		b.least = ~0U;
+		steps(2000);
+		held = b.all - b.free;
+		eq(held >= 236 && held <= 248, 1, "alone again %u", held);
+		eq(b.least >= FLASH_SHARE_BOUND, 1, "never less than %u in the device",
+		   b.least);
+	}
+}
+
+int main(void)
+{
+	counts();
+	parts();
+	limits();
+	shallow();
+	hogs(false);
+	hogs(true);
+	alone(false);
+	alone(true);
+	return tap_done();
+}
