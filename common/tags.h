@@ -79,6 +79,14 @@ static inline bool flash_tags_short(u32 all, u32 free)
 	return free <= all / FLASH_TAGS_SHORT;
 }
 
+/* Of @all, how many nobody's part has */
+static inline u32 flash_tags_spare(u32 all)
+{
+	u32 spare = all / FLASH_TAGS_SPARE;
+
+	return !spare && all > 1 ? 1 : spare;
+}
+
 /**
  * flash_tags_part - how many are a tenant's part
  * @all: tags that there are
@@ -89,13 +97,11 @@ static inline bool flash_tags_short(u32 all, u32 free)
  */
 static inline u32 flash_tags_part(u32 all, u32 weight, u64 others)
 {
-	u32 spare = all / FLASH_TAGS_SPARE, part;
+	u32 part = (u32)((u64)all * weight / (weight + others));
+	u32 most = all - flash_tags_spare(all);
 
-	if (!spare && all > 1)
-		spare = 1;
-	part = (u32)((u64)all * weight / (weight + others));
-	if (part > all - spare)
-		part = all - spare;
+	if (part > most)
+		part = most;
 	return part ? part : 1;
 }
 
@@ -118,8 +124,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 {
 	const struct flash_tags_hold *h = &g->hold[who];
 	u64 others = g->weights - (h->held ? h->weight : 0);
-	u32 most = all - all / FLASH_TAGS_SHORT;
-	u32 part;
+	u32 part, places;
 
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -127,11 +132,17 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 	if (!known && g->tenants < 2)
 		others = 0;
 	part = flash_tags_part(all, weight, others);
-	if (known)
-		return h->held < part ? 0 : part;
-	if (!others || h->held >= part)
-		return part;
-	return most > part ? most : part;
+	/* So many at least, or whoever is faster would have the few each time. */
+	places = flash_tags_spare(all);
+	if (places < part)
+		places = part;
+	if (h->held < part) {
+		if (known)
+			return 0;
+		if (others && places < all - all / FLASH_TAGS_SHORT)
+			places = all - all / FLASH_TAGS_SHORT;
+	}
+	return places;
 }
 
 /**

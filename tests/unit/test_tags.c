@@ -146,8 +146,10 @@ static struct {
 	struct sender s[NR_SENDERS];
 	bool used[PLACES];
 	u32 free;
-	u32 row[ROW], limit[ROW];
+	u32 row[ROW], limit[ROW], since[ROW];
 	u32 first, nr;
+	u32 ended, longest;		/* ends of requests; while one slept */
+	unsigned long long seed;
 	u32 at[MAX_RQ];			/* the place of a request */
 	struct flash_share_item *out[PLACES];
 	u32 from, to;
@@ -201,12 +203,13 @@ static bool gets(u32 who, u32 limit)
 	return true;
 }
 
-static void sleeps(u32 who, u32 limit)
+static void sleeps(u32 who, u32 limit, u32 since)
 {
 	u32 i = (b.first + b.nr++) % ROW;
 
 	b.row[i] = who;
 	b.limit[i] = limit;
+	b.since[i] = since;
 }
 
 /* A task sends what it can; false: it sleeps now. */
@@ -221,7 +224,7 @@ static bool task(u32 who)
 		limit = limit_of(who);
 		if (!gets(who, limit)) {
 			s->slept++;
-			sleeps(who, limit);
+			sleeps(who, limit, b.ended);
 			return false;
 		}
 	} while (s->single);
@@ -239,11 +242,39 @@ static bool asleep(u32 who)
 	return false;
 }
 
-/* The request that has been in the device longest ends; its task sends another. */
+/* Each end wakes one. */
+static void wake(void)
+{
+	u32 i = b.first, who;
+
+	if (!b.nr)
+		return;
+	who = b.row[i];
+	b.first = (b.first + 1) % ROW;
+	b.nr--;
+	if (!gets(who, b.limit[i])) {
+		sleeps(who, b.limit[i], b.since[i]);
+		return;
+	}
+	if (b.ended - b.since[i] > b.longest)
+		b.longest = b.ended - b.since[i];
+	if (b.s[who].single)
+		task(who);
+}
+
+/* Whose request has ended sends another. */
+static void again(u32 who)
+{
+	if (!b.s[who].single || !asleep(who))
+		task(who);
+}
+
+/* The request that has been in the device longest ends. */
 static void step(void)
 {
 	struct flash_share_item *it;
-	u32 who, i;
+	u32 who;
+	bool early;
 
 	while (b.to - b.from < flash_share_bound(&m.s)) {
 		it = goes();
@@ -265,17 +296,14 @@ static void step(void)
 	b.used[b.at[it - m.it]] = false;
 	b.free++;
 	b.word++;
-	if (b.nr) {
-		i = b.first;
-		b.first = (b.first + 1) % ROW;
-		b.nr--;
-		if (!gets(b.row[i], b.limit[i]))
-			sleeps(b.row[i], b.limit[i]);
-		else if (b.s[b.row[i]].single)
-			task(b.row[i]);
-	}
-	if (!b.s[who].single || !asleep(who))
-		task(who);
+	b.ended++;
+	/* Who was served may be faster than who is woken, or not. */
+	early = tap_rand(&b.seed) % 2;
+	if (early)
+		again(who);
+	wake();
+	if (!early)
+		again(who);
 }
 
 static void steps(u32 n)
@@ -317,6 +345,8 @@ static const struct set {
 	{ 256, 64, 128, 100, 900 },
 	{ 256, 256, 128, 100, 900 },
 	{ 256, 64, 32, 300, 100 },
+	{ 256, 64, 200, 1, 1000 },
+	{ 256, 256, 200, 1, 1000 },
 	{ 64, 16, 64, 100, 100 },
 	{ 64, 64, 64, 100, 300 },
 	{ 100, 64, 100, 100, 100 },
@@ -335,6 +365,7 @@ static u32 share_of(const struct set *set, bool single, bool by_weight)
 	/* Whoever sleeps since before is through then. */
 	steps(16 * set->all);
 	b.s[OTHER].slept = 0;
+	b.longest = 0;
 	b.least = ~0U;
 	hog = b.s[HOG].served;
 	b.s[OTHER].served = 0;
@@ -357,7 +388,7 @@ static bool within(u32 got, u32 want, u32 percent)
 static void hogs(bool single)
 {
 	const struct set *set;
-	u32 i, got, want, least;
+	u32 i, got, want, least, longest;
 	bool few;
 
 	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
@@ -365,7 +396,7 @@ static void hogs(bool single)
 		want = 1000 * set->other / (set->hog + set->other);
 		few = set->all < 4 * FLASH_SHARE_BOUND;
 		got = share_of(set, single, true);
-		eq(within(got, want, few && single ? 20 : 5), 1,
+		eq(within(got, want, few && single ? 30 : 5), 1,
 		   "%u tags of %u: %u tasks of weight %u get %u of 1000 beside %s of weight %u",
 		   set->all, set->unit, set->others, set->other, got,
 		   single ? "one" : "many", set->hog);
@@ -373,13 +404,19 @@ static void hogs(bool single)
 			FLASH_SHARE_BOUND;
 		eq(b.least >= least, 1, "never less than %u in the device",
 		   b.least);
-		if (set->others <= flash_tags_part(set->all, set->other, set->hog))
+		/* What the other one held before goes as slowly as it is served. */
+		if (set->other < 1000 &&
+		    set->others <= flash_tags_part(set->all, set->other, set->hog))
 			eq(b.s[OTHER].slept, 0, "and do not sleep for tags");
 		/* One task that sleeps for each of its tags does no harm. */
 		if (single)
 			continue;
+		longest = b.longest;
 		got = share_of(set, single, false);
 		eq(within(got, want, 20), 0, "without, they get %u", got);
+		eq(longest <= 3 * b.longest, 1,
+		   "the longest sleep takes %u ends, without %u", longest,
+		   b.longest);
 	}
 }
 
@@ -393,7 +430,7 @@ static void alone(bool single)
 		comes(HOG, 100, 1024, single);
 		steps(4000);
 		held = b.all - b.free;
-		eq(held >= 236 && held <= 240, 1,
+		eq(held >= 236 && held <= 244, 1,
 		   "alone it has %u of 256 tags, words of %u", held, unit);
 		comes(OTHER, 900, 128, false);
 		steps(10000);
@@ -403,7 +440,7 @@ static void alone(bool single)
 		b.least = ~0U;
 		steps(2000);
 		held = b.all - b.free;
-		eq(held >= 236 && held <= 248, 1, "alone again %u", held);
+		eq(held >= 230 && held <= 248, 1, "alone again %u", held);
 		eq(b.least >= FLASH_SHARE_BOUND, 1, "never less than %u in the device",
 		   b.least);
 	}
