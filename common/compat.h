@@ -439,9 +439,11 @@ static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 static inline unsigned int elv_hctx_free(const struct blk_mq_hw_ctx *hctx)
 {
 	const struct sbitmap *sb = &hctx->sched_tags->bitmap_tags.sb;
-	unsigned int all = elv_hctx_depth(hctx);
+	unsigned int all = elv_hctx_depth(hctx), used;
 
-	return all - min(all, sbitmap_weight(sb));
+	/* It counts while others take and give. */
+	used = data_race(sbitmap_weight(sb));
+	return all - min(all, used);
 }
 
 /*

@@ -227,13 +227,13 @@ static void tenancy_task(struct flash_key *key)
 }
 
 /* Whose is what @css pays for, if control groups are tenants? */
-static void tenancy_group(const struct tenancy_queue *tq,
+static void tenancy_group(enum tenancy_by by,
 			  const struct cgroup_subsys_state *css, blk_opf_t opf,
 			  struct flash_key *key)
 {
 	bool root = !css || css == blkcg_root_css;
 
-	if (tq->by == TENANCY_BY_CGROUP || !root) {
+	if (by == TENANCY_BY_CGROUP || !root) {
 		if (!css)
 			return;
 		key->kind = FLASH_BY_CGROUP;
@@ -261,7 +261,7 @@ static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
 		tenancy_task(key);
 		return;
 	default:
-		tenancy_group(tq, tenancy_bio_css(bio), opf, key);
+		tenancy_group(tq->by, tenancy_bio_css(bio), opf, key);
 	}
 }
 
@@ -272,11 +272,13 @@ static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
 static bool tenancy_sender(const struct tenancy_queue *tq, blk_opf_t opf,
 			   struct flash_key *key)
 {
+	enum tenancy_by by = READ_ONCE(tq->by);
+
 	key->kind = FLASH_BY_ALL;
 	key->id = 0;
 	if (current->flags & PF_WQ_WORKER)
 		return false;
-	switch (READ_ONCE(tq->by)) {
+	switch (by) {
 	case TENANCY_BY_IOPRIO:
 		key->kind = FLASH_BY_PRIO;
 		key->id = tenancy_prio(get_current_ioprio());
@@ -286,7 +288,7 @@ static bool tenancy_sender(const struct tenancy_queue *tq, blk_opf_t opf,
 		break;
 	default:
 		rcu_read_lock();
-		tenancy_group(tq, tenancy_task_css(), opf, key);
+		tenancy_group(by, tenancy_task_css(), opf, key);
 		rcu_read_unlock();
 	}
 	return true;
@@ -381,7 +383,9 @@ static void tenancy_text(struct tenancy_queue *tq, unsigned int idx,
 		tq->mode = match_string(tenancy_modes, tenancy_nr_modes(), text);
 		break;
 	case TEXT_tenant_by:
-		tq->by = match_string(tenancy_bys, TENANCY_NR_BYS, text);
+		/* tenancy_sender() reads it without the lock. */
+		WRITE_ONCE(tq->by, match_string(tenancy_bys, TENANCY_NR_BYS,
+						text));
 		break;
 	case TEXT_charge:
 		tq->charge = match_string(tenancy_charges, TENANCY_NR_CHARGES,
