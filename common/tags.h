@@ -7,9 +7,12 @@
  *
  * A request holds a scheduler tag from before we see it until it is done, and a
  * hardware queue has nr_requests of them. Who finds none sleeps where no scheduler
- * knows of it. So when tags run short a tenant that holds its part of them already
- * is confined to the first ones of the bitmap, as many as are its part; what it
- * holds behind them goes to others as it ends.
+ * knows of it. So when tags run short,
+ *
+ *   - the last of them are for tenants that have hardly any;
+ *   - who holds more than its part by weight is confined to the first places of the
+ *     bitmap, as many as are its part. What it holds behind them goes to others as it
+ *     ends.
  *
  * To places, and not to so few that it has to wait for its own: a task that sleeps
  * for a tag keeps the limit that it came with, however long it sleeps and whatever
@@ -24,7 +27,7 @@
 /* Tags are short when less than one in so many is free */
 #define FLASH_TAGS_SHORT	4
 
-/* One in so many is for who comes to a tenant that is alone */
+/* One in so many is nobody's part, and for who comes */
 #define FLASH_TAGS_SPARE	16
 
 /**
@@ -93,16 +96,14 @@ static inline u32 flash_tags_spare(u32 all)
  * @weight: the tenant's
  * @others: the weights of those who hold some besides
  *
- * Return: at least 1, and not the last ones, for who comes next.
+ * Return: at least 1. All parts leave some, for who comes next.
  */
 static inline u32 flash_tags_part(u32 all, u32 weight, u64 others)
 {
-	u32 part = (u32)((u64)all * weight / (weight + others));
-	u32 most = all - flash_tags_spare(all);
+	u64 part = (u64)(all - flash_tags_spare(all)) * weight /
+		   (weight + others);
 
-	if (part > most)
-		part = most;
-	return part ? part : 1;
+	return part ? (u32)part : 1;
 }
 
 /**
@@ -124,7 +125,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 {
 	const struct flash_tags_hold *h = &g->hold[who];
 	u64 others = g->weights - (h->held ? h->weight : 0);
-	u32 part, places;
+	u32 spare = flash_tags_spare(all), most = all - spare, part;
 
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -132,17 +133,21 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 	if (!known && g->tenants < 2)
 		others = 0;
 	part = flash_tags_part(all, weight, others);
+	/* The last ones are for those who have hardly any. */
+	if (known && h->held < part)
+		return free > spare || h->held < spare ? 0 : most;
+	/*
+	 * Not at once: who has one task sleeps with the limit at which it was the
+	 * last to be refused, and better with a wide one.
+	 */
+	if (!others || (known && h->held < part + spare))
+		return most;
+	if (h->held >= part)
+		most = part;
+	else if (most > all - all / FLASH_TAGS_SHORT)
+		most = all - all / FLASH_TAGS_SHORT;
 	/* So many at least, or whoever is faster would have the few each time. */
-	places = flash_tags_spare(all);
-	if (places < part)
-		places = part;
-	if (h->held < part) {
-		if (known)
-			return 0;
-		if (others && places < all - all / FLASH_TAGS_SHORT)
-			places = all - all / FLASH_TAGS_SHORT;
-	}
-	return places;
+	return most > spare ? most : spare;
 }
 
 /**
