@@ -41,6 +41,44 @@ static void counts(void)
 	eq(g.weights, 0, "and nothing");
 }
 
+/* Any order of them, any weights: counted anew after each */
+static void recounts(void)
+{
+	u32 held[8] = { 0 }, last[8] = { 0 }, n, i, wrong = 0;
+	unsigned long long seed = 5;
+
+	memset(&g, 0, sizeof(g));
+	for (n = 0; n < 20000; n++) {
+		u32 who = tap_rand(&seed) % 8, tenants = 0;
+		u64 weights = 0;
+
+		if (held[who] && tap_rand(&seed) % 2) {
+			flash_tags_give(&g, who);
+			held[who]--;
+		} else {
+			last[who] = 1 + tap_rand(&seed) % 1000;
+			flash_tags_take(&g, who, last[who]);
+			held[who]++;
+		}
+		for (i = 0; i < 8; i++) {
+			tenants += !!held[i];
+			weights += held[i] ? last[i] : 0;
+			wrong += g.hold[i].held != held[i];
+		}
+		wrong += g.tenants != tenants || g.weights != weights;
+		/* Nobody is limited to more than there is. */
+		for (i = 0; i < 8; i++) {
+			u32 all = 1 + tap_rand(&seed) % 300;
+			u32 limit = flash_tags_limit(&g, i, 1 + tap_rand(&seed) % 1000,
+						     tap_rand(&seed) % 2, all,
+						     tap_rand(&seed) % all);
+
+			wrong += limit > all;
+		}
+	}
+	eq(wrong, 0, "20000 of them");
+}
+
 static void parts(void)
 {
 	eq(flash_tags_part(256, 100, 100), 120, "a half of all but some");
@@ -522,6 +560,7 @@ static void small(void)
 int main(void)
 {
 	counts();
+	recounts();
 	parts();
 	limits();
 	shallow();
