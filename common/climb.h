@@ -59,6 +59,8 @@
  * @bound:	the best one known
  * @gain:	what the higher bound of a trial has to move more; see
  *		FLASH_CLIMB_GAIN
+ * @rest_min:	shortest rest, see FLASH_CLIMB_REST
+ * @rest_max:	longest rest
  * @low:	lower bound of the trial
  * @high:	upper bound of the trial, 0: the bound rests
  * @looks:	looks at this trial so far
@@ -82,6 +84,8 @@ struct flash_climb {
 	u32 max;
 	u32 bound;
 	u32 gain;
+	u32 rest_min;
+	u32 rest_max;
 	u32 low;
 	u32 high;
 	u32 looks;
@@ -150,7 +154,7 @@ static inline void flash_climb_rest(struct flash_climb *c)
 	c->usual = 0;
 	c->odd = 0;
 	c->rest = c->rests;
-	if (c->rests < FLASH_CLIMB_REST_MAX)
+	if (c->rests < c->rest_max)
 		c->rests *= 2;
 }
 
@@ -167,7 +171,9 @@ static inline void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 	c->max = max;
 	c->bound = start;
 	c->gain = FLASH_CLIMB_GAIN;
-	c->rests = FLASH_CLIMB_REST;
+	c->rest_min = FLASH_CLIMB_REST;
+	c->rest_max = FLASH_CLIMB_REST_MAX;
+	c->rests = c->rest_min;
 	flash_climb_try(c);
 	if (!c->high)
 		flash_climb_rest(c);
@@ -250,7 +256,7 @@ static inline void flash_climb_end(struct flash_climb *c, bool gains)
 		if (gains) {
 			c->bound = c->high;
 			c->opened++;
-			c->rests = FLASH_CLIMB_REST;
+			c->rests = c->rest_min;
 		} else {
 			/* Not needed; but is the one in use? */
 			c->down = true;
@@ -262,7 +268,7 @@ static inline void flash_climb_end(struct flash_climb *c, bool gains)
 		}
 		c->bound = c->low;
 		c->closed++;
-		c->rests = FLASH_CLIMB_REST;
+		c->rests = c->rest_min;
 	}
 	flash_climb_try(c);
 	if (!c->high)
@@ -279,7 +285,7 @@ static inline void flash_climb_rested(struct flash_climb *c, u64 moved)
 	if (!odd)
 		c->usual = c->usual ? (7 * c->usual + moved) / 8 : moved;
 	if (c->odd == FLASH_CLIMB_STEP) {
-		c->rests = FLASH_CLIMB_REST;
+		c->rests = c->rest_min;
 		c->rest = 1;
 	}
 	if (!--c->rest)

@@ -19,6 +19,7 @@
 /**
  * struct flash_pace - a bound that is looked for
  * @climb:	the search
+ * @least:	ends that a window has at least
  * @begun:	when the window began, ns; 0: none has
  * @ends:	requests that ended in it
  * @moved:	sectors that they have read or written
@@ -27,6 +28,7 @@
  */
 struct flash_pace {
 	struct flash_climb climb;
+	u32 least;
 	u64 begun;
 	u32 ends;
 	u64 moved;
@@ -43,6 +45,7 @@ struct flash_pace {
 static inline void flash_pace_init(struct flash_pace *p, u32 start, u32 max)
 {
 	memset(p, 0, sizeof(*p));
+	p->least = FLASH_PACE_ENDS;
 	flash_climb_init(&p->climb, start, max);
 }
 
@@ -88,7 +91,7 @@ static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
 		p->climb.second = false;
 		flash_pace_window(p, now);
 	} else if (now - p->begun >= FLASH_PACE_NS &&
-		   p->ends >= FLASH_PACE_ENDS) {
+		   p->ends >= p->least) {
 		/* Windows differ in length. */
 		u64 us = (now - p->begun) / 1024;
 

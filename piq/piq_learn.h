@@ -15,6 +15,7 @@
  *     bounded, not how long that lasts. So does distrust.
  *   - How many requests in flight does the FIFO need? And each chip, if the
  *     layout is trusted?
+ *   - Would the FIFO move more than a layout that is trusted?
  *   - What does a request cost the device? The time since it was handed over, or
  *     since the last one before it on its chips ended.
  *
@@ -37,9 +38,26 @@
 #define PIQ_DOUBT_EVERY		(2 * FLASH_TRUST_MIN * PIQ_PROBE_NTH)
 #define PIQ_DOUBT		50
 
-/* What a chip is given at a time: nearly always enough, and the most. */
-#define PIQ_DEPTH_START		3
+/*
+ * The layout and the FIFO are compared like two bounds. A window has so many ends,
+ * as it begins with what the other one has put into the device; the FIFO has to
+ * move 4 % more.
+ */
+#define PIQ_BY_LAYOUT		1
+#define PIQ_BY_FIFO		2
+#define PIQ_PAYS_ENDS		256
+#define PIQ_PAYS_GAIN		164
+
+/* Windows between two such trials: while it lasts, the FIFO has long tails. */
+#define PIQ_PAYS_REST		512
+#define PIQ_PAYS_REST_MAX	16384
+
+/* Where reads and writes both wait at one end in so many, it is no evidence. */
+#define PIQ_PAYS_MIXED		8
+
+/* The most that a chip is given at a time: at first, and then what it needs. */
 #define PIQ_DEPTH_MAX		8
+#define PIQ_DEEP_REST_MAX	4096
 
 /* Samples between two looks at the evidence. */
 #define PIQ_LOOK_EVERY		32
@@ -67,6 +85,8 @@
  * @pct:	how sure the last evidence was
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
+ * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
+ * @both:	ends in its window at which reads and writes waited
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -79,7 +99,14 @@ struct piq_learn {
 	u32 pct;
 	struct flash_pace pace;
 	struct flash_pace deep;
+	struct flash_pace pays;
+	u32 both;
 };
+
+static inline bool piq_by_fifo(const struct piq_learn *l)
+{
+	return flash_pace_bound(&l->pays) == PIQ_BY_FIFO;
+}
 
 /* How many requests each chip is given. */
 static inline void piq_follow_depth(struct piq_sched *s,
@@ -98,7 +125,14 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	l->since = 0;
 	flash_pace_break(&l->pace);
 	flash_pace_break(&l->deep);
+	flash_pace_init(&l->pays, PIQ_BY_LAYOUT, PIQ_BY_FIFO);
+	l->pays.least = PIQ_PAYS_ENDS;
+	l->pays.climb.gain = PIQ_PAYS_GAIN;
+	l->pays.climb.rest_min = PIQ_PAYS_REST;
+	l->pays.climb.rest_max = PIQ_PAYS_REST_MAX;
+	l->pays.climb.rests = PIQ_PAYS_REST;
 	s->trusted = false;
+	s->blind = false;
 	s->epoch = false;
 	s->lead = 0;
 }
@@ -109,7 +143,8 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 	memset(l, 0, sizeof(*l));
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
 	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
-	flash_climb_from(&l->deep.climb, PIQ_DEPTH_START);
+	l->deep.climb.rest_max = PIQ_DEEP_REST_MAX;
+	flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
 	piq_learn_forget(s, l);
 }
 
@@ -175,6 +210,42 @@ static inline void piq_learn_doubt(struct piq_sched *s, struct piq_learn *l)
 	flash_confidence_fade(&l->conf[FLASH_WRITE]);
 }
 
+/*
+ * The layout's best is compared, so its depth has to be found first; where the FIFO
+ * is better, the layout begins anew with the largest.
+ */
+static inline bool piq_settled(const struct piq_sched *s,
+			       const struct piq_learn *l)
+{
+	return s->tun.chip_depth || l->pays.climb.bound == PIQ_BY_FIFO ||
+	       (!l->deep.climb.high &&
+		l->deep.climb.rests > 2 * FLASH_CLIMB_REST);
+}
+
+/* Which moves more, the layout or the FIFO? Reads and writes alone can tell. */
+static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
+				  u64 now)
+{
+	l->both += s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE];
+	/* One of the two goes first by the layout, and moves less at a time. */
+	if (l->pays.ends >= PIQ_PAYS_ENDS / 4 &&
+	    l->both > l->pays.ends / PIQ_PAYS_MIXED) {
+		l->pays.dry = true;
+		if (l->pays.climb.high)
+			flash_climb_rest(&l->pays.climb);
+	}
+	flash_pace_end(&l->pays, s->out == 1, piq_trusts(s) &&
+		       piq_settled(s, l), now);
+	if (!l->pays.ends)
+		l->both = 0;
+	if (!piq_trusts(s) || s->blind == piq_by_fifo(l))
+		return;
+	s->blind = !s->blind;
+	/* What was found of depths goes for this load no more. */
+	if (s->blind && !l->pays.climb.high)
+		flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
+}
+
 /* A request of that size has taken @ns: is the layout to be trusted? */
 static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 				   const struct piq_item *it, u64 ns)
@@ -182,6 +253,8 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	enum flash_dir dir = piq_dir(it);
 	u64 *usual = &l->usual[dir][piq_load_class(it->load)];
 
+	if (s->blind)
+		return;
 	if (!ns)
 		ns = 1;
 	if (ns > FLASH_COST_LONGEST)
@@ -277,27 +350,34 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
+	bool trial;
 
 	if (s->mode != PIQ_AUTO)
 		return;
 	/* Whoever was held back is so until a request ends. */
 	if (s->out >= piq_bound(s, l, max) && piq_waiting(s))
 		l->pace.full = true;
-	if (piq_waiting(s))
+	if (piq_waiting(s)) {
 		l->deep.full = true;
+		l->pays.full = true;
+	}
 	if (it->kind != PIQ_OTHER) {
 		l->pace.moved += it->sectors;
 		l->deep.moved += it->sectors;
+		l->pays.moved += it->sectors;
 		if (s->geo.nr_chips)
 			piq_learn_cost(s, it, now);
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	flash_pace_end(&l->pace, s->out == 1, !max && !piq_aware(s), now);
+	trial = piq_trusts(s) && l->pays.climb.high && piq_settled(s, l);
+	flash_pace_end(&l->pace, s->out == 1,
+		       !max && !trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, s->out == 1,
-		       !s->tun.chip_depth && piq_aware(s), now);
+		       !s->tun.chip_depth && !trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
+	piq_learn_pays(s, l, now);
 }
 
 #endif /* PIQ_LEARN_H */

@@ -160,9 +160,11 @@ struct piq_stats {
  * @given:	the layout that the user has set
  * @geo:	the one that chips are computed by; its generation is ours
  * @offset:	sectors of the drive before the device
- * @trusted:	the layout pays, so mode auto goes by it
+ * @trusted:	the layout is right, so mode auto goes by it
+ * @blind:	but not now: it is compared with the FIFO, or costs throughput
  * @occ:	what is out on each chip
  * @depth:	requests that a chip is given at a time, at least 1
+ * @empty:	chips with none out
  * @readable:	chips with less than @depth reads out
  * @writable:	chips with no write out, or which no read wants
  * @eager:	chips with less than @depth + 1 out
@@ -204,9 +206,11 @@ struct piq_sched {
 	struct flash_geometry geo;
 	u64 offset;
 	bool trusted;
+	bool blind;
 
 	struct flash_occupancy occ;
 	u32 depth;
+	struct flash_chipvec empty;
 	struct flash_chipvec readable;
 	struct flash_chipvec writable;
 	struct flash_chipvec eager;
@@ -350,14 +354,16 @@ static inline void piq_chip_if(struct flash_chipvec *v, u32 chip, bool on)
 /* What a chip takes now, beside what flash_occupancy.idle says. */
 static inline void piq_chip_set(struct piq_sched *s, u32 chip)
 {
+	u32 on = flash_occupancy_on(&s->occ, chip);
+
 	if (chip >= s->geo.nr_chips)
 		return;
 	piq_chip_if(&s->readable, chip,
 		    s->occ.out[FLASH_READ][chip] < s->depth);
 	piq_chip_if(&s->writable, chip, !s->occ.out[FLASH_WRITE][chip] ||
 		    !s->demand[FLASH_READ][chip]);
-	piq_chip_if(&s->eager, chip,
-		    flash_occupancy_on(&s->occ, chip) <= s->depth);
+	piq_chip_if(&s->empty, chip, !on);
+	piq_chip_if(&s->eager, chip, on <= s->depth);
 }
 
 /* Counts what the request's chips will have to do, or forgets it. */
@@ -404,6 +410,7 @@ static inline void piq_chips_set(struct piq_sched *s)
 	u32 chip;
 
 	flash_occupancy_set(&s->occ, &s->geo, s->depth);
+	flash_chipvec_clear(&s->empty, &s->geo);
 	flash_chipvec_clear(&s->readable, &s->geo);
 	flash_chipvec_clear(&s->writable, &s->geo);
 	flash_chipvec_clear(&s->eager, &s->geo);

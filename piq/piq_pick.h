@@ -38,6 +38,10 @@
  * this does not keep that request waiting any longer, and what it takes says
  * whether the layout is still true.
  *
+ * A layout can be right and still cost throughput, if it is not true of all pages,
+ * or tells too little. So now and then, and as long as that moves more, mode auto
+ * is the FIFO that it is without a layout.
+ *
  * Whenever nothing is out something can go, so whoever waits is waited for by
  * the end of a request and needs no timer.
  *
@@ -62,10 +66,16 @@
 /* A write's part in the average. */
 #define PIQ_WRITE_WEIGHT	16
 
+/** piq_trusts - is there a layout that is right? */
+static inline bool piq_trusts(const struct piq_sched *s)
+{
+	return s->mode == PIQ_AUTO && s->trusted && s->geo.nr_chips;
+}
+
 /** piq_aware - does mode auto go by the layout? */
 static inline bool piq_aware(const struct piq_sched *s)
 {
-	return s->mode == PIQ_AUTO && s->trusted && s->geo.nr_chips;
+	return piq_trusts(s) && !s->blind;
 }
 
 static inline u32 piq_row(const struct piq_item *it)
@@ -256,21 +266,27 @@ static inline bool piq_kept(const struct flash_chipvec *kept,
 	return flash_chipvec_conflict(kept, &it->part.vec);
 }
 
-/* One of the lines whose chip is in @free, going round; or NULL. */
+/*
+ * One of the lines whose chip is in @free, going round, or NULL. Of chips that take
+ * several, those that have nothing come first.
+ */
 static inline struct piq_item *piq_pick_line(struct piq_sched *s, u32 row,
 					     const struct flash_chipvec *free,
 					     const struct flash_chipvec *kept)
 {
 	struct flash_chipvec can = *free;
 	u32 i, words = flash_chipvec_words(free), chip;
-	u64 any = 0;
+	u64 any = 0, empty = 0;
 
 	for (i = 0; i < words; i++) {
 		can.word[i] &= s->some[row].word[i] & ~kept->word[i];
 		any |= can.word[i];
+		empty |= can.word[i] & s->empty.word[i];
 	}
 	if (!any)
 		return NULL;
+	for (i = 0; empty && i < words; i++)
+		can.word[i] &= s->empty.word[i];
 	chip = flash_chipvec_from(&can, s->cursor + 1);
 	if (chip == FLASH_NO_CHIP)
 		chip = flash_chipvec_first(&can);
