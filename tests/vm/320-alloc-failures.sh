@@ -97,10 +97,12 @@ selected() {
 	fi
 }
 
-# So few tags that the records of a hardware queue are no vmalloc memory.
+# So few tags that the records of a hardware queue fit into a page: what does not is
+# asked of vmalloc() if it fails. And requests take a while, or one would be over
+# before the next one needs a tag, on a slow guest.
 add_disk() {
 	null_add allocs memory_backed=1 size=64 submit_queues=2 \
-		hw_queue_depth=8 irqmode=2 completion_nsec="${1-200000}"
+		hw_queue_depth=2 irqmode=2 completion_nsec=5000000
 }
 add_disk
 file=/sys/block/$DISK/queue/scheduler
@@ -179,17 +181,14 @@ if symbol elv_register_queue; then
 fi
 
 # nr_requests grows without memory for records. A switch makes the table small
-# again, else there would be room. Requests take so long that even a slow guest has
-# the next ones waiting, with the tags that have no records.
-null_del allocs
-add_disk 20000000
+# again, else there would be room.
 queue=/sys/block/$DISK/queue
 hit=0
 untracked=0
 for ((n = 0; n < 6; n++)); do
 	sched_new "$DISK"
 	inject "$base" $((base + size)) $((n % 2 ? 50 : 100)) \
-		"$queue/nr_requests" 100
+		"$queue/nr_requests" 7
 	is "status of a larger nr_requests" $STATUS 0
 	before=$(stat_of "$DISK" untracked)
 	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=libaio \
@@ -201,7 +200,7 @@ for ((n = 0; n < 6; n++)); do
 	hit=$((hit + 1))
 	untracked=$((untracked + $(stat_of "$DISK" untracked) - before))
 	# The next time there is memory.
-	echo $((101 + n)) >"$queue/nr_requests" || fail "nr_requests"
+	echo $((8 + n)) >"$queue/nr_requests" || fail "nr_requests"
 	before=$(stat_of "$DISK" untracked)
 	run_fio --filename="/dev/$DISK" --direct=1 --ioengine=libaio \
 		--iodepth=90 --thread=1 --rw=randread --bs=4k --size=1m --name=c
