@@ -341,6 +341,8 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended);
  * policy_grown - a queued request has taken a bio at one of its ends
  * @fq: the device
  * @fr: the request, which may start elsewhere now
+ *
+ * Only while flash_queue.watches is set, as the two before.
  */
 void policy_grown(struct flash_queue *fq, struct flash_rq *fr);
 

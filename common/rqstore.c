@@ -158,7 +158,7 @@ void flash_request_merged(struct request_queue *q, struct request *rq,
 		elv_rb_del(flash_sort_root(fq, rq), rq);
 		elv_rb_add(flash_sort_root(fq, rq), rq);
 	}
-	if (policy_watches)
+	if (fq->watches)
 		policy_grown(fq, flash_rq_of(rq));
 }
 

@@ -18,9 +18,10 @@
  * measurements is in k2_guide.h.
  *
  * That is policy "static", which is all there is unless the user asks for more:
- * for a bound that is found at run time (k2_control.h), or for what else lets a
- * request in or keeps it out (k2_admit.h). Only then does K2 watch what is in
- * flight (flash_queue.watches), and functions named k2_watch_*() run.
+ * for a bound that is found at run time (k2_control.h), for what else lets a
+ * request in or keeps it out (k2_admit.h), or by a layout for a choice among
+ * best-effort requests (k2_chips.h). Only then does K2 watch what is in flight
+ * (flash_queue.watches), and functions named k2_watch_*() run.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -30,6 +31,7 @@
 
 #include "../common/elv.h"
 #include "k2_admit.h"
+#include "k2_chips.h"
 #include "k2_control.h"
 #include "k2_order.h"
 
@@ -43,6 +45,10 @@
  *	k2_target.
  * reserve, nrt_wait_ms: see k2_admit.h. 0 is the paper.
  * observe: watch with policy static, too.
+ * lba_offset_sectors: where the device begins on the drive; only its place in
+ *	the layout's period matters.
+ * max_pass: see k2_chips.h. With 16 chips and 128 requests that wait, 256 costs
+ *	2 % of what no limit does; 32 would cost 23 %.
  */
 #define K2_TUNABLES(X)				\
 	X(max_inflight, 1, 65535, 32)		\
@@ -55,13 +61,17 @@
 	X(rt_hold_ms, 0, 60000, 1000)		\
 	X(reserve, 0, 1024, 0)			\
 	X(nrt_wait_ms, 0, 60000, 0)		\
-	X(observe, 0, 1, 0)
+	X(observe, 0, 1, 0)			\
+	X(lba_offset_sectors, 0, 2147483647, 0)	\
+	X(max_pass, 0, 65535, 256)
 
 #define K2_TEXTS(X)						\
 	X(policy, k2_check_policy, "static",			\
 	  "one of static latency bandwidth")			\
 	X(bound_unit, k2_check_unit, "requests",		\
-	  "one of requests cost")
+	  "one of requests cost")				\
+	X(layout, flash_layout_check, "none",			\
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
 
 #define K2_SHOWN(X)						\
 	X(bound, k2_bound_show)					\
@@ -104,17 +114,21 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 
 FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
 
+static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
 /**
  * struct k2_rq - K2's record of a request; of the rest nothing is touched unless
  *	it is watched
  * @fr: what every policy has
  * @in: what it takes of the device
+ * @it: what it takes of the chips; also of one that is not watched, while it waits
  * @arrived: when it first came, ns; 0: it went before everything
  * @returned: see k2_control_arrived()
  */
 struct k2_rq {
 	struct flash_rq fr;
 	struct k2_admit_rq in;
+	struct k2_chips_item it;
 	u64 arrived;
 	bool returned;
 };
@@ -130,6 +144,8 @@ struct k2_rq {
  * @policy: what the user has set
  * @admit: what is in the device, as far as it is watched
  * @control: the search for the bound
+ * @given: the layout that the user has set
+ * @chips: who of best effort goes, by that layout
  */
 struct k2_queue {
 	struct flash_queue fq;
@@ -141,6 +157,8 @@ struct k2_queue {
 	enum k2_policy policy;
 	struct k2_admit admit;
 	struct k2_control *control;
+	struct flash_geometry given;
+	struct k2_chips *chips;
 };
 
 const char policy_name[] = "k2";
@@ -157,6 +175,11 @@ static struct k2_queue *to_k2(struct flash_queue *fq)
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 {
 	return container_of(fr, struct k2_rq, fr);
+}
+
+static struct k2_chips_item *k2_it(struct flash_rq *fr)
+{
+	return &to_k2_rq(fr)->it;
 }
 
 /* May any of what waits go? Nothing else holds requests back but the bound. */
@@ -176,6 +199,7 @@ static void k2_watch_follow(struct k2_queue *k2)
 	struct flash_queue *fq = &k2->fq;
 	bool watches = k2_control_watches(k2->control) ||
 		       k2_admit_watches(&k2->admit) ||
+		       k2_chips_known(k2->chips) ||
 		       flash_tun(fq, TUN_observe);
 
 	lockdep_assert_held(&fq->lock);
@@ -215,6 +239,29 @@ static void k2_admit_set(struct k2_queue *k2)
 	k2->admit.wait_ns = flash_tun(fq, TUN_nrt_wait_ms) * (u64)NSEC_PER_MSEC;
 }
 
+/* Sectors of data that a request moves. */
+static unsigned int k2_sectors(const struct request *rq)
+{
+	return flash_dir_of(rq) == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
+}
+
+/* The layout that was set is in force: all of best effort that waits sorts by it. */
+static void k2_chips_apply(struct k2_queue *k2)
+{
+	struct k2_chips *chips = k2->chips;
+	struct request *rq;
+
+	lockdep_assert_held(&k2->fq.lock);
+
+	k2_chips_set(chips, &k2->given,
+		     flash_tun(&k2->fq, TUN_lba_offset_sectors));
+	if (!k2_chips_known(chips))
+		return;
+	list_for_each_entry(rq, &k2->fifo[K2_NRT], queuelist)
+		k2_chips_add(chips, k2_it(flash_rq_of(rq)), blk_rq_pos(rq),
+			     k2_sectors(rq));
+}
+
 int policy_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
@@ -228,17 +275,23 @@ int policy_init(struct flash_queue *fq)
 		fq->disk->kept = kvzalloc(sizeof(k2->control->cal), GFP_KERNEL);
 	k2->control = kvzalloc_node(sizeof(*k2->control), GFP_KERNEL,
 				    fq->q->node);
-	if (!fq->disk->kept || !k2->control) {
+	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
+	if (!fq->disk->kept || !k2->control || !k2->chips) {
+		kvfree(k2->chips);
 		kvfree(k2->control);
 		return -ENOMEM;
 	}
 	spin_lock_irq(&fq->lock);
-	/* Both texts were legal when they were set. */
+	/* All texts were legal when they were set. */
 	k2->policy = match_string(k2_policies, K2_NR_POLICIES,
 				  fq->disk->text[TEXT_policy]);
 	k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
 					 fq->disk->text[TEXT_bound_unit]);
 	k2_admit_set(k2);
+	k2_chips_init(k2->chips);
+	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
+	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->given);
+	k2_chips_apply(k2);
 	t = k2_target(k2);
 	k2_control_init(k2->control, &t, fq->disk->kept, ktime_get_ns());
 	k2_watch_follow(k2);
@@ -254,6 +307,9 @@ void policy_exit(struct flash_queue *fq)
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		WARN_ON_ONCE(!list_empty(&k2->fifo[class]));
 	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.rest);
+	WARN_ON_ONCE(k2->chips->occ.busy);
+	WARN_ON_ONCE(k2_chips_known(k2->chips) && k2->chips->waiting);
+	kvfree(k2->chips);
 	kvfree(k2->control);
 }
 
@@ -306,6 +362,9 @@ static void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	}
 	if (fr->class == K2_NRT && k2->nr[K2_NRT] == 1)
 		k2_admit_waits(&k2->admit, now);
+	if (fr->class == K2_NRT && k2_chips_known(k2->chips))
+		k2_chips_add(k2->chips, &kr->it, blk_rq_pos(fr->rq),
+			     k2_sectors(fr->rq));
 	k2_watch_follow(k2);
 }
 
@@ -336,7 +395,7 @@ static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 }
 
 /* The class to serve next: k2_pick(), but for a reserve and a cap on starvation. */
-static unsigned int k2_watch_pick(struct k2_queue *k2, bool meta_first)
+static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
 	struct flash_queue *fq = &k2->fq;
 	struct k2_order *o = &k2->order;
@@ -362,6 +421,33 @@ static unsigned int k2_watch_pick(struct k2_queue *k2, bool meta_first)
 	return class;
 }
 
+/*
+ * The same, and which request that is of best effort: @nrt is the oldest one. None
+ * passes metadata that came before it; the two go in order of arrival then, so
+ * neither starves the other.
+ */
+static unsigned int k2_watch_pick(struct k2_queue *k2,
+				  const struct flash_rq *meta,
+				  struct flash_rq **nrt)
+{
+	struct k2_chips *chips = k2->chips;
+	struct k2_chips_item *oldest = NULL;
+	struct flash_rq *pick;
+	unsigned int class;
+
+	if (*nrt && k2_chips_known(chips)) {
+		oldest = k2_it(*nrt);
+		pick = &container_of(k2_chips_pick(chips, oldest),
+				     struct k2_rq, it)->fr;
+		if (!meta || pick->seq < meta->seq)
+			*nrt = pick;
+	}
+	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
+	if (oldest && class == K2_NRT)
+		k2_chips_go(chips, k2_it(*nrt), oldest);
+	return class;
+}
+
 struct flash_rq *policy_select(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
@@ -375,8 +461,8 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 		class = k2_pick(&k2->order, meta_first,
 				flash_tun(fq, TUN_meta_every));
 	else
-		class = k2_watch_pick(k2, meta_first);
-	fr = k2_head(k2, class);
+		class = k2_watch_pick(k2, meta, &nrt);
+	fr = class == K2_NRT ? nrt : k2_head(k2, class);
 	if (class == K2_META && (k2->order.busy & K2_RT_MASK))
 		k2->meta_turns++;
 	k2->served[class]++;
@@ -400,6 +486,8 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	in->sectors = req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE ?
 		      blk_rq_sectors(rq) : 0;
 	k2_admit_take(&k2->admit, in, ktime_get_ns());
+	k2_chips_take(k2->chips, k2_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
+		      k2_sectors(rq));
 	k2_watch_hold(k2);
 }
 
@@ -422,10 +510,31 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	};
 
 	k2_admit_give(&k2->admit, &kr->in, ended, end.now);
+	k2_chips_give(k2->chips, &kr->it);
 	if (ended && k2_control_done(c, &end))
 		*(struct k2_calibration *)fq->disk->kept = c->cal;
 	/* The slot that is given back next kicks. */
 	k2_watch_follow(k2);
+}
+
+void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct k2_chips *chips = to_k2(fq)->chips;
+
+	if (fr->class == K2_NRT && k2_chips_known(chips))
+		k2_chips_grow(chips, k2_it(fr), blk_rq_pos(fr->rq),
+			      k2_sectors(fr->rq));
+}
+
+/* @fr has swallowed @gone; both still wait where they were. */
+static void k2_watch_merged(struct k2_queue *k2, struct flash_rq *fr,
+			    struct flash_rq *gone)
+{
+	if (fr->class != K2_NRT || !k2_chips_known(k2->chips))
+		return;
+	k2_chips_absorb(k2->chips, k2_it(fr), k2_it(gone));
+	k2_chips_grow(k2->chips, k2_it(fr), blk_rq_pos(fr->rq),
+		      k2_sectors(fr->rq));
 }
 
 void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
@@ -433,6 +542,8 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 {
 	struct k2_queue *k2 = to_k2(fq);
 
+	if (unlikely(fq->watches))
+		k2_watch_merged(k2, fr, gone);
 	/* FIFO by first arrival: keep the earlier of the two places. */
 	if (gone->seq < fr->seq) {
 		list_move(&fr->rq->queuelist, &gone->rq->queuelist);
@@ -467,8 +578,20 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 		return;
 	}
 	spin_lock_irq(&fq->lock);
-	k2_admit_set(k2);
-	if (idx != TUN_reserve && idx != TUN_nrt_wait_ms && idx != TUN_observe) {
+	switch (idx) {
+	case TUN_reserve:
+	case TUN_nrt_wait_ms:
+		k2_admit_set(k2);
+		break;
+	case TUN_lba_offset_sectors:
+		k2_chips_apply(k2);
+		break;
+	case TUN_max_pass:
+		k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
+		break;
+	case TUN_observe:
+		break;
+	default:
 		t = k2_target(k2);
 		k2_control_set(k2->control, &t, ktime_get_ns());
 	}
@@ -484,13 +607,19 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 	struct k2_target t;
 
 	spin_lock_irq(&fq->lock);
-	if (idx == TEXT_policy) {
+	switch (idx) {
+	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
 		t = k2_target(k2);
 		k2_control_set(k2->control, &t, ktime_get_ns());
-	} else {
+		break;
+	case TEXT_bound_unit:
 		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
 						 text);
+		break;
+	default:
+		flash_geometry_parse(text, &k2->given);
+		k2_chips_apply(k2);
 	}
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);
@@ -592,6 +721,9 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 			     "load_x16 %llu\n",
 			     k2->admit.turns, c->rt_ended, c->rt_missed,
 			     c->target_ns, c->steps, c->opens, k2->admit.load);
+	len += sysfs_emit_at(page, len,
+			     "idle_chips %llu\npasses %llu\naged %llu\n",
+			     k2->chips->idle, k2->chips->passed, k2->chips->aged);
 	/* Sectors in 16 s are half as many KiB. */
 	len += sysfs_emit_at(page, len,
 			     "calibration_age_s %lld\ncalibrated_kib_s %llu\n"
@@ -604,7 +736,8 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 void policy_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	unsigned int class;
+	const struct flash_occupancy *occ = &k2->chips->occ;
+	unsigned int class, chip;
 
 	for (class = 0; class < K2_RT_LEVELS; class++)
 		seq_printf(m, "rt%u queued %u served %llu\n", class,
@@ -613,6 +746,10 @@ void policy_arrays(struct flash_queue *fq, struct seq_file *m)
 		   k2->served[K2_META]);
 	seq_printf(m, "nrt queued %u served %llu\n", k2->nr[K2_NRT],
 		   k2->served[K2_NRT]);
+	for (chip = 0; chip < k2->chips->geo.nr_chips; chip++)
+		seq_printf(m, "chip%u reads %u writes %u\n", chip,
+			   occ->out[FLASH_READ][chip],
+			   occ->out[FLASH_WRITE][chip]);
 }
 
 MODULE_ALIAS("k2-iosched");

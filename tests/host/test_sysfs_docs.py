@@ -148,8 +148,9 @@ def test_k2_static_is_what_it_was():
     for beyond in ("reserve", "nrt_wait_ms", "observe"):
         assert numbers[beyond][2] == 0
     assert rows(text, "TEXTS")[1][2] == "requests"
+    assert rows(text, "TEXTS")[2][:3] == ["layout", "flash_layout_check", "none"]
 
-    beyond = r"k2_(watch|control|admit)\w*\(|ktime_get"
+    beyond = r"k2_(watch|control|admit|chips)\w*\(|ktime_get"
     insert = body_of(text, "policy_insert")
     assert re.findall(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_insert\("
                       , insert)
@@ -163,6 +164,11 @@ def test_k2_static_is_what_it_was():
     assert re.search(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_hold\(",
                      select)
     assert len(re.findall(beyond, select)) == 2
-    for untouched in ("policy_rq_class", "policy_bio_class", "policy_urgency",
-                      "policy_merged"):
+    merged = body_of(text, "policy_merged")
+    assert re.search(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_merged\(", merged)
+    assert len(re.findall(beyond, merged)) == 1
+    for untouched in ("policy_rq_class", "policy_bio_class", "policy_urgency"):
         assert not re.findall(beyond, body_of(text, untouched))
+    # What only a layout wants is called where nobody is without one.
+    store = (REPO / "common" / "rqstore.c").read_text(encoding="utf-8")
+    assert re.search(r"if \(fq->watches\)\n\t\tpolicy_grown\(", store)

@@ -4,8 +4,8 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: policies, the unit of the bound, its reserve and the cap on starvation can be
-# changed under load, with real-time requests among it, calibrations begun and given up
+# Proves: policies, the unit of the bound, its reserve, the cap on starvation and layouts
+# can be changed under load, with real-time requests among it, calibrations begun and given up
 # and the scheduler made anew, in any order: nothing stands still, nothing is lost, each
 # value is there that was written; and with policy static and the defaults the bound is
 # max_inflight again, and is kept to. What is done is drawn, the seed is said.
@@ -31,13 +31,16 @@ soon 30 served || fail "the real-time task does not start"
 
 declare -A wrote=()
 for name in policy bound_unit reserve nrt_wait_ms observe max_inflight \
-	    target_us target_quantile bw_floor_pct rt_hold_ms; do
+	    target_us target_quantile bw_floor_pct rt_hold_ms layout max_pass \
+	    lba_offset_sectors; do
 	wrote[$name]=$(tun "$DISK" "$name")
 done
 policies=(static latency bandwidth) units=(requests cost)
+layouts=(none "page=4096 chips=4" "page=16384 chips=200"
+	 "page=4096 terms=1:4:1,32:4:4")
 for ((n = 0; n < 200; n++)); do
 	name='' value=''
-	case $((RANDOM % 12)) in
+	case $((RANDOM % 15)) in
 	0 | 1 | 2) name=policy value=${policies[RANDOM % 3]} ;;
 	3) name=bound_unit value=${units[RANDOM % 2]} ;;
 	4) name=reserve value=$((RANDOM % 4)) ;;
@@ -47,7 +50,10 @@ for ((n = 0; n < 200; n++)); do
 	8) name=target_us value=$((RANDOM * (RANDOM % 2))) ;;
 	9) name=rt_hold_ms value=$((RANDOM % 50)) ;;
 	10) name=bw_floor_pct value=$((RANDOM % 100 + 1)) ;;
-	11) tun "$DISK" calibrate $((RANDOM % 2)) ;;
+	11) name=layout value=${layouts[RANDOM % 4]} ;;
+	12) name=max_pass value=$((RANDOM % 40)) ;;
+	13) name=lba_offset_sectors value=$RANDOM ;;
+	14) tun "$DISK" calibrate $((RANDOM % 2)) ;;
 	esac
 	if [[ -n $name ]]; then
 		tun "$DISK" "$name" "$value"
@@ -84,6 +90,7 @@ is "slots taken at rest" "$(stat_of "$DISK" load_x16)" 0
 # As it was before.
 tun "$DISK" policy static
 tun "$DISK" bound_unit requests
+tun "$DISK" layout none
 for name in reserve nrt_wait_ms observe; do
 	tun "$DISK" $name 0
 done
