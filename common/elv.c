@@ -25,6 +25,7 @@
 #include <trace/events/block.h>
 
 #include "elv.h"
+#include "tracepoints.h"
 
 /*
  * Devices with this scheduler, for the module's debugfs file. A device comes
@@ -75,6 +76,7 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	if (unlikely(!fr || !elv_rq_ours(rq))) {
 		fq->stats.untracked++;
 		flash_insert_head(fq, rq, at_head);
+		trace_flash_insert(fq, rq, NULL, FLASH_WHY_UNTRACKED);
 		return;
 	}
 
@@ -96,6 +98,7 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	if (unlikely(at_head)) {
 		fq->stats.head++;
 		flash_insert_head(fq, rq, true);
+		trace_flash_insert(fq, rq, NULL, FLASH_WHY_HEAD);
 		return;
 	}
 	fr->seq = ++fq->seq;
@@ -103,6 +106,7 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	policy_insert(fq, fr);
 	flash_store_add(fq, rq);
 	flash_queued_add(fq, fh);
+	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
 }
 
 static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
@@ -155,13 +159,16 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			flash_take(fq, fr);
 		else
 			fq->stats.dispatched++;
+		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
 	} else if (flash_ready(fq)) {
+		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = policy_select(fq);
 		if (fr) {
 			rq = fr->rq;
 			flash_store_del(fq, rq);
 			flash_take(fq, fr);
 			flash_queued_del(fq, rq->mq_hctx->sched_data);
+			trace_flash_dispatch(fq, rq, fr, fq->why);
 		}
 	}
 	if (rq)
@@ -237,6 +244,8 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 	bool was_first = flash_first_done(fq, rq);
 	unsigned long flags;
 
+	trace_flash_complete(fq, rq, fr, !slots ? FLASH_WHY_FREED :
+			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
 	if (fr->watched && slots) {
 		spin_lock_irqsave(&fq->lock, flags);
 		policy_finished(fq, fr, ended);

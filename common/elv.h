@@ -111,6 +111,8 @@ struct flash_stats {
  * @watches:	the policy wants to know what is in flight of the requests that
  *		come from now on; policy_watches at first
  * @stats:	see there
+ * @why:	why the request was chosen that policy_select() returns, an enum flash_why;
+ *		written only while that is traced, see flash_tell_why()
  * @first:	dispatched, and to be issued before anything else is chosen
  * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device
  * @requeued:	requests in flight that the driver handed back
@@ -136,6 +138,7 @@ struct flash_queue {
 	u64 seq;
 	bool watches;
 	struct flash_stats stats;
+	unsigned int why;
 
 	atomic_t inflight ____cacheline_aligned_in_smp;
 	unsigned int bound;

@@ -30,6 +30,7 @@
 #include <linux/sysfs.h>
 
 #include "../common/elv.h"
+#include "../common/tracepoints.h"
 #include "k2_admit.h"
 #include "k2_chips.h"
 #include "k2_control.h"
@@ -193,6 +194,16 @@ static void k2_watch_hold(struct k2_queue *k2)
 			(!rt && k2_admit_kept(&k2->admit, fq->bound))));
 }
 
+/* Why the bound is what it is. */
+static enum flash_why k2_watch_why(const struct k2_control *c)
+{
+	if (c->calibrating)
+		return FLASH_WHY_CALIBRATE;
+	if (c->open)
+		return FLASH_WHY_OPEN;
+	return k2_control_rules(c) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
+}
+
 /* What was found, or set, is in force. Whoever calls this kicks after it. */
 static void k2_watch_follow(struct k2_queue *k2)
 {
@@ -206,8 +217,11 @@ static void k2_watch_follow(struct k2_queue *k2)
 
 	if (fq->watches != watches)
 		WRITE_ONCE(fq->watches, watches);
-	if (fq->bound != k2->control->bound)
+	if (fq->bound != k2->control->bound) {
+		trace_flash_bound(fq, k2->control->bound,
+				  k2_watch_why(k2->control));
 		WRITE_ONCE(fq->bound, k2->control->bound);
+	}
 	k2_watch_hold(k2);
 }
 
@@ -415,6 +429,7 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 	if (class < K2_RT_LEVELS && k2_admit_due(&k2->admit, now)) {
 		class = K2_NRT;
 		k2->admit.turns++;
+		flash_tell_why(fq, FLASH_WHY_NRT_TURN);
 	}
 	if (class == K2_NRT)
 		k2_admit_waits(&k2->admit, now);
@@ -443,8 +458,13 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 			*nrt = pick;
 	}
 	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
-	if (oldest && class == K2_NRT)
+	if (oldest && class == K2_NRT) {
+		if (k2_it(*nrt) != oldest)
+			flash_tell_why(&k2->fq, FLASH_WHY_CHIPS);
+		else if (k2_chips_aged(chips, oldest))
+			flash_tell_why(&k2->fq, FLASH_WHY_AGED);
 		k2_chips_go(chips, k2_it(*nrt), oldest);
+	}
 	return class;
 }
 
@@ -463,8 +483,10 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	else
 		class = k2_watch_pick(k2, meta, &nrt);
 	fr = class == K2_NRT ? nrt : k2_head(k2, class);
-	if (class == K2_META && (k2->order.busy & K2_RT_MASK))
+	if (class == K2_META && (k2->order.busy & K2_RT_MASK)) {
 		k2->meta_turns++;
+		flash_tell_why(fq, FLASH_WHY_META_TURN);
+	}
 	k2->served[class]++;
 	k2_remove(k2, fr);
 	if (class < K2_RT_LEVELS)

@@ -206,6 +206,13 @@ static inline u64 k2_chips_passes(const struct k2_chips *c,
 	return c->gone > oldest->place ? c->gone - oldest->place : 0;
 }
 
+/** k2_chips_aged - has @oldest been passed as often as may be? */
+static inline bool k2_chips_aged(const struct k2_chips *c,
+				 const struct k2_chips_item *oldest)
+{
+	return k2_chips_passes(c, oldest) >= c->max_pass;
+}
+
 /* The first of those that need several chips, and all are idle; or NULL. */
 static inline struct k2_chips_item *k2_chips_wide(const struct k2_chips *c)
 {
@@ -277,7 +284,7 @@ static inline struct k2_chips_item *k2_chips_pick(const struct k2_chips *c,
 	struct k2_chips_item *it;
 	u32 chip;
 
-	if (k2_chips_passes(c, oldest) >= c->max_pass)
+	if (k2_chips_aged(c, oldest))
 		return oldest;
 	it = k2_chips_wide(c);
 	if (it)
@@ -299,8 +306,7 @@ static inline void k2_chips_go(struct k2_chips *c, struct k2_chips_item *it,
 {
 	c->idle += flash_occupancy_free(&c->occ, &it->vec);
 	c->passed += it != oldest;
-	c->aged += it == oldest && c->max_pass &&
-		   k2_chips_passes(c, it) >= c->max_pass;
+	c->aged += it == oldest && c->max_pass && k2_chips_aged(c, it);
 	if (it->chip != FLASH_NO_CHIP)
 		c->cursor = it->chip;
 	k2_chips_leave(c, it);
