@@ -39,7 +39,7 @@ holds "$most <= $(stat_of "$DISK" peak_inflight)" "in flight at an end"
 
 if [[ $SCHED == k2 ]]; then
 	echo 1 >"$EVENTS/flash_bound/enable"
-	echo 1 >$TRACING/tracing_on
+	echo 1 >"$TRACING/tracing_on"
 	tun "$DISK" policy bandwidth
 	tun "$DISK" calibrate 1
 	tun "$DISK" calibrate 0

@@ -1,0 +1,680 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/stages: splits the life of requests into stages, by a trace.
+
+Reads what ftrace, blkparse or babeltrace (of LTTng) print of the block layer's
+events, and of our schedulers' own if they are there, and says how long requests
+of each priority class spent in submission, queueing, dispatch, the device and
+completion.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+
+import options
+
+FORMATS = ("ftrace", "blktrace", "lttng")
+STAGES = ("submission", "queueing", "dispatch", "device", "completion")
+QUANTILES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999))
+CLASSES = ("real-time", "metadata", "best effort", "idle", "all")
+PRIOS = {"rt": "real-time", "be": "best effort", "none": "best effort",
+         "idle": "idle"}
+NUMBERED = {0: "best effort", 1: "real-time", 2: "best effort", 3: "idle"}
+K2_META = 8
+# Lines by which a format is told; a trace may begin with much else.
+LOOKED_AT = 5000
+LONGEST_LINE = 1 << 16
+DAY_NS = 86400 * 10**9
+
+# What happens to a request, by the letters of blktrace where it has one.
+KINDS = {
+    "block_bio_queue": "Q", "block_rq_insert": "I", "block_rq_issue": "D",
+    "block_rq_complete": "C", "block_rq_requeue": "R",
+    "block_bio_backmerge": "M", "block_bio_frontmerge": "F",
+    "block_rq_merge": "M",
+    "flash_insert": "i", "flash_dispatch": "d", "flash_complete": "c",
+}
+
+FTRACE = re.compile(
+    r"\s*(?P<task>.+)-(?P<pid>\d+)\s+(?:\([-\s\d]+\)\s+)?\[\d+\]\s+"
+    r"(?:[^\s:]+\s+)?(?P<time>[\d.]+): (?P<event>\w+): (?P<rest>.*)")
+BLOCK = re.compile(
+    r"(?P<major>\d+),(?P<minor>\d+) (?P<rwbs>\S+) (?:\d+ )?(?:\([^)]*\) )?"
+    r"(?P<sector>\d+) \+ (?P<sectors>\d+)(?: (?P<prio>[a-z]+),\d+,\d+)?"
+    r" \[(?P<who>.*)\]")
+FLASH = re.compile(
+    r"(?P<major>\d+),(?P<minor>\d+) op \d+ (?P<sector>\d+) \+ (?P<sectors>\d+)"
+    r" hctx (?P<hctx>\d+) tag (?P<tag>-?\d+) class (?P<class>-?\d+)"
+    r" prio (?P<prio>\d+) .*\bwhy (?P<why>\w+)")
+BLKPARSE = re.compile(
+    r"\s*(?P<major>\d+),(?P<minor>\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+"
+    r"(?P<kind>[A-Z]+)\s+(?P<rwbs>[A-Z]+)\s+(?P<sector>\d+) \+ (?P<sectors>\d+)"
+    r"(?: \[(?P<who>.*)\])?")
+LTTNG = re.compile(
+    r"\[(?P<time>[-\d :.]+)\] (?:\(\+[^)]*\) )?(?:\S+ )?(?P<event>block_\w+): "
+    r"(?P<rest>\{.*)")
+FIELD = re.compile(r"(\w+) = (\"(?:[^\"\\]|\\.)*\"|-?(?:0x)?[0-9A-Fa-f]+)")
+LOST = re.compile(r"CPU:\d+ \[LOST (\d+) EVENTS\]")
+
+
+class StagesError(Exception):
+    """What is wrong with a trace, one line."""
+
+
+class Event:
+    """Something that happened to a bio or a request."""
+
+    __slots__ = ("time", "kind", "dev", "sector", "sectors", "who", "label",
+                 "tag", "why")
+
+    def __init__(self, time, kind, dev, sector, sectors):
+        self.time, self.kind, self.dev = time, kind, dev
+        self.sector, self.sectors = sector, sectors
+        self.who = self.label = self.tag = self.why = None
+
+
+# --- formats ----------------------------------------------------------------
+
+def nanoseconds(text):
+    """A decimal number of seconds, exactly."""
+    whole, _, part = text.partition(".")
+    return int(whole) * 10**9 + int((part + "000000000")[:9])
+
+
+def from_ftrace(line):
+    """The event of a line of the kernel's own trace, or None."""
+    match = FTRACE.match(line)
+    if not match or match["event"] not in KINDS:
+        return None
+    kind = KINDS[match["event"]]
+    what = (FLASH if kind.islower() else BLOCK).match(match["rest"])
+    if not what:
+        return None
+    if "." not in match["time"]:
+        raise StagesError(
+            "the trace's clock counts, it tells no time: "
+            "echo mono >/sys/kernel/tracing/trace_clock and record it anew")
+    event = Event(nanoseconds(match["time"]), kind,
+                  (int(what["major"]), int(what["minor"])),
+                  int(what["sector"]), int(what["sectors"]))
+    if kind.islower():
+        event.tag = (int(what["hctx"]), int(what["tag"]))
+        event.why = what["why"]
+        event.label = NUMBERED.get(int(what["prio"]))
+        if event.label != "real-time" and int(what["class"]) == K2_META:
+            event.label = "metadata"
+    else:
+        event.label = PRIOS.get(what["prio"])
+        # At an end this is the error.
+        if kind not in "CR":
+            event.who = what["who"]
+    return event
+
+
+def from_blktrace(line):
+    """The event of a line of blkparse, or None."""
+    match = BLKPARSE.match(line)
+    if not match or match["kind"] not in ("Q", "I", "D", "C", "R", "M", "F"):
+        return None
+    event = Event(nanoseconds(match["time"]), match["kind"],
+                  (int(match["major"]), int(match["minor"])),
+                  int(match["sector"]), int(match["sectors"]))
+    if match["kind"] not in "CR":
+        event.who = match["who"]
+    return event
+
+
+def clock(text):
+    """A time of babeltrace: of the day, with or without it, or in seconds."""
+    text = text.rsplit(" ", 1)[-1]
+    if ":" not in text:
+        return nanoseconds(text)
+    hours, minutes, seconds = text.split(":")
+    return (int(hours) * 3600 + int(minutes) * 60) * 10**9 + nanoseconds(seconds)
+
+
+def from_lttng(line):
+    """The event of a line of babeltrace, or None."""
+    match = LTTNG.match(line)
+    if not match or match["event"] not in KINDS:
+        return None
+    fields = dict(FIELD.findall(match["rest"]))
+    try:
+        dev = int(fields["dev"], 0)
+        event = Event(clock(match["time"]), KINDS[match["event"]],
+                      (dev >> 20, dev & 0xfffff), int(fields["sector"], 0),
+                      int(fields["nr_sector"], 0))
+    except (KeyError, ValueError):
+        return None
+    if event.kind not in "CR":
+        event.who = fields.get("comm", "").strip('"') or None
+    return event
+
+
+READERS = {"ftrace": from_ftrace, "blktrace": from_blktrace,
+           "lttng": from_lttng}
+
+
+def told(lines, name):
+    """Which format these lines are."""
+    for line in lines:
+        for form in FORMATS:
+            if READERS[form](line):
+                return form
+    raise StagesError(f"{name}: no event of a request in its first {LOOKED_AT} "
+                      "lines: want the text of ftrace, blkparse or babeltrace")
+
+
+class Source:
+    """The events of a file, in its order."""
+
+    def __init__(self, name, form="auto"):
+        self.name, self.form, self.lost = name, form, 0
+
+    def lines(self, file):
+        """Its lines, as text."""
+        while True:
+            raw = file.readline(LONGEST_LINE)
+            if not raw:
+                return
+            if b"\0" in raw:
+                raise StagesError(
+                    f"{self.name}: binary: want the text of ftrace, blkparse "
+                    "or babeltrace")
+            yield raw.decode(errors="replace").rstrip("\n")
+
+    def events(self):
+        """Each event of a request."""
+        try:
+            if self.name == "-":
+                yield from self.parse(sys.stdin.buffer)
+                return
+            with open(self.name, "rb") as file:
+                yield from self.parse(file)
+        except OSError as err:
+            raise StagesError(f"{self.name}: {err.strerror}") from None
+
+    def parse(self, file):
+        """The same of an open one."""
+        lines, head = self.lines(file), []
+        if self.form == "auto":
+            for line in lines:
+                head.append(line)
+                if len(head) == LOOKED_AT:
+                    break
+            self.form = told(head, self.name)
+        reader, days, last = READERS[self.form], 0, None
+        for part in (head, lines):
+            for line in part:
+                lost = LOST.search(line)
+                if lost:
+                    self.lost += int(lost[1])
+                event = reader(line)
+                if not event:
+                    continue
+                if self.form == "lttng":
+                    # The hour begins anew at midnight.
+                    event.time += days * DAY_NS
+                    if last is not None and last - event.time > DAY_NS // 2:
+                        days += 1
+                        event.time += DAY_NS
+                    last = event.time
+                yield event
+
+
+# --- requests ---------------------------------------------------------------
+
+class Request:
+    """What is known of one."""
+
+    __slots__ = ("sector", "sectors", "queued", "inserted", "chosen", "issued",
+                 "ended", "label", "back", "left")
+
+    def __init__(self, sector, sectors):
+        self.sector, self.sectors, self.left = sector, sectors, sectors
+        self.queued = self.inserted = self.chosen = None
+        self.issued = self.ended = self.label = None
+        self.back = False
+
+    def stages(self, done):
+        """{stage: ns} of one that was done with then; None: not known."""
+        first = self.inserted if self.inserted is not None else self.issued
+        found = {}
+        if self.queued is not None:
+            found["submission"] = first - self.queued
+        if self.inserted is not None:
+            if self.chosen is not None:
+                found["queueing"] = self.chosen - self.inserted
+                found["dispatch"] = self.issued - self.chosen
+            else:
+                found["queueing"] = self.issued - self.inserted
+        found["device"] = self.ended - self.issued
+        if done is not None:
+            found["completion"] = done - self.ended
+        return found
+
+
+class Tracker:
+    """Follows requests from event to event."""
+
+    def __init__(self, device=None, real_time=()):
+        self.device, self.real_time = device, frozenset(real_time)
+        self.bios = {}          # (dev, first sector) -> when, by whom
+        self.waiting = {}       # (dev, first sector) -> Request
+        self.ends_at = {}       # (dev, sector behind) -> Request
+        self.out = {}           # (dev, first sector) -> Request
+        self.tags = {}          # (dev, hctx, tag) -> Request
+        self.done = []          # (label or None, {stage: ns}, total)
+        self.devices = set()
+        self.seen = set()
+        self.count = {"requeued": 0, "absorbed": 0, "unfinished": 0,
+                      "negative": 0}
+
+    def add(self, event):
+        """The next event."""
+        self.devices.add(event.dev)
+        if self.device and event.dev != self.device:
+            return
+        # Flushes have no place on the disk by which they could be found again.
+        if not event.sectors and event.kind != "c":
+            return
+        self.seen.add(event.kind)
+        getattr(self, {"Q": "queue", "I": "insert", "D": "issue", "C": "end",
+                       "R": "requeue", "M": "merge", "F": "front",
+                       "i": "told_insert", "d": "chosen", "c": "freed",
+                       }[event.kind])(event, (event.dev, event.sector))
+
+    def name(self, event, request, who=None):
+        """Sets the class of a request, as far as this event knows."""
+        if event.label:
+            request.label = event.label
+        elif not request.label and self.real_time:
+            request.label = "real-time" if (who or event.who) in \
+                self.real_time else "best effort"
+
+    def park(self, event, key, request):
+        """It waits in the scheduler."""
+        self.waiting[key] = request
+        self.ends_at[event.dev, event.sector + event.sectors] = request
+
+    def unpark(self, key):
+        """It does no longer."""
+        request = self.waiting.pop(key, None)
+        if request:
+            end = (key[0], request.sector + request.sectors)
+            if self.ends_at.get(end) is request:
+                del self.ends_at[end]
+        return request
+
+    def queue(self, event, key):
+        """A bio is on its way."""
+        self.bios[key] = (event.time, event.who)
+
+    def made(self, event, key):
+        """A request that is seen for the first time."""
+        request = Request(event.sector, event.sectors)
+        bio = self.bios.pop(key, None)
+        if bio:
+            request.queued = bio[0]
+        # Who has sent it, not who happens to hand it over.
+        self.name(event, request, bio[1] if bio else None)
+        return request
+
+    def insert(self, event, key):
+        """A request waits in the scheduler."""
+        if key in self.waiting:
+            return
+        request = self.out.get(key)
+        if request and request.back:
+            return
+        request = self.made(event, key)
+        request.inserted = event.time
+        self.park(event, key, request)
+
+    def told_insert(self, event, key):
+        """The scheduler says so itself, which comes after the block layer."""
+        if event.why != "order":
+            return
+        self.insert(event, key)
+        if key in self.waiting:
+            self.name(event, self.waiting[key])
+
+    def chosen(self, event, key):
+        """The scheduler hands it to the block layer."""
+        request = self.waiting.get(key)
+        if not request:
+            return
+        request.chosen = event.time
+        self.name(event, request)
+        self.tags[(event.dev, *event.tag)] = request
+
+    def issue(self, event, key):
+        """The driver has it."""
+        request = self.unpark(key) or self.out.get(key)
+        if not request or request.ended is not None:
+            request = self.made(event, key)
+        request.issued = event.time
+        request.sectors = request.left = event.sectors
+        self.name(event, request)
+        self.out[key] = request
+
+    def end(self, event, key):
+        """It has ended, or a part of it."""
+        request = self.out.get(key)
+        if not request or request.issued is None:
+            return
+        del self.out[key]
+        request.left -= event.sectors
+        if request.left > 0:
+            self.out[event.dev, event.sector + event.sectors] = request
+            return
+        request.ended = event.time
+        # Who was chosen with a tag is freed with it.
+        if request.chosen is None:
+            self.finish(request, None)
+
+    def freed(self, event, _):
+        """The scheduler is done with it."""
+        request = self.tags.pop((event.dev, *event.tag), None)
+        if request and request.ended is not None:
+            self.finish(request, event.time)
+        elif request and event.why == "requeued":
+            request.back = True
+
+    def requeue(self, event, key):
+        """The driver has handed it back: it goes again, without being inserted."""
+        request = self.out.get(key)
+        if request:
+            request.back = True
+            request.chosen = None
+
+    def merge(self, event, key):
+        """A bio, or a request that waits, has joined the one before it."""
+        # Both look alike in blkparse; a request's bio has been seen before.
+        if not self.bios.pop(key, None) and self.unpark(key):
+            self.count["absorbed"] += 1
+        request = self.ends_at.pop(key, None)
+        if request:
+            request.sectors += event.sectors
+            request.left = request.sectors
+            self.ends_at[event.dev, request.sector + request.sectors] = request
+
+    def front(self, event, key):
+        """A bio has joined the request behind it, which begins with it now."""
+        self.bios.pop(key, None)
+        request = self.waiting.pop((event.dev, event.sector + event.sectors),
+                                   None)
+        if request:
+            request.sector = event.sector
+            request.sectors += event.sectors
+            request.left = request.sectors
+            self.waiting[key] = request
+
+    def finish(self, request, done):
+        """All of its stages are known."""
+        if request.back:
+            self.count["requeued"] += 1
+            return
+        stages = request.stages(done)
+        if min(stages.values()) < 0:
+            self.count["negative"] += 1
+            return
+        self.done.append((request.label, stages))
+
+    def close(self):
+        """The trace is over."""
+        self.count["unfinished"] = len(self.waiting) + sum(
+            request.ended is None for request in self.out.values())
+        for request in self.tags.values():
+            # Its end was seen, but not that it was freed.
+            if request.ended is not None:
+                self.finish(request, None)
+
+
+def quantile(values, part):
+    """The smallest of sorted values that so large a part is not above."""
+    return values[max(0, math.ceil(len(values) * part) - 1)]
+
+
+def line(values):
+    """The figures of some times, ns."""
+    values = sorted(values)
+    found = {"requests": len(values), "mean_us": sum(values) / len(values) / 1e3,
+             "max_us": values[-1] / 1e3}
+    for name, part in QUANTILES:
+        found[f"{name}_us"] = quantile(values, part) / 1e3
+    return found
+
+
+def summarise(tracker):
+    """{class: {stage: figures}}, with "total", the sum of what is known."""
+    groups = {}
+    known = any(label for label, _ in tracker.done)
+    for label, stages in tracker.done:
+        group = groups.setdefault(
+            (label or "best effort") if known else "all", {})
+        for name, ns in stages.items():
+            group.setdefault(name, []).append(ns)
+        group.setdefault("total", []).append(sum(stages.values()))
+    return {label: {name: line(groups[label][name])
+                    for name in (*STAGES, "total") if name in groups[label]}
+            for label in CLASSES if label in groups}
+
+
+# --- what comes out ---------------------------------------------------------
+
+def table(classes):
+    """The table's lines."""
+    columns = ["requests", "mean", *(name for name, _ in QUANTILES), "max", "%"]
+    found = [f"{'class':<12} {'stage':<11}" +
+             "".join(f"{name:>11}" for name in columns)]
+    for label, stages in classes.items():
+        total = stages["total"]["mean_us"] * stages["total"]["requests"]
+        for name in (*STAGES, "total"):
+            row = stages.get(name)
+            if not row:
+                found.append(f"{label:<12} {name:<11}" +
+                             "".join(f"{'-':>11}" for _ in columns))
+                continue
+            share = 100 * row["mean_us"] * row["requests"] / total \
+                if total else 0
+            found.append(
+                f"{label:<12} {name:<11}{row['requests']:>11}" + "".join(
+                    f"{row[key]:>11.1f}" for key in
+                    ("mean_us", *(f"{q}_us" for q, _ in QUANTILES), "max_us"))
+                + f"{share:>11.1f}")
+    return found
+
+
+def notes(tracker, lost, classes):
+    """What the table does not say."""
+    count, found = tracker.count, []
+    if lost:
+        found.append(f"{lost} events were lost: record with larger buffers")
+    for key, text in (
+            ("requeued", "requests left out: the driver had handed them back"),
+            ("negative", "requests left out: their times go backwards"),
+            ("absorbed", "requests that merged with another one while they "
+             "waited"),
+            ("unfinished", "requests without an end in the trace")):
+        if count[key]:
+            found.append(f"{count[key]} {text}")
+    if "d" not in tracker.seen:
+        found.append("no flash_dispatch events: queueing includes dispatch, "
+                     "and completion is not known")
+    if "Q" not in tracker.seen:
+        found.append("no block_bio_queue events: submission is not known")
+    if not tracker.seen & {"I", "i"}:
+        found.append("nothing was inserted: no scheduler, or its events are "
+                     "not in the trace")
+    if "all" in classes:
+        found.append("no priority is known: name real-time tasks by "
+                     "--real-time")
+    return found
+
+
+def plot(path, classes, title):
+    """Mean times, stacked, and quantiles of each stage."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    colours = dict(zip(STAGES, ("#4477aa", "#ee6677", "#ccbb44", "#228833",
+                                "#aa3377")))
+    labels = list(classes)
+    figure, (means, spread) = pyplot.subplots(
+        1, 2, layout="constrained", figsize=(11, 2.2 + 0.9 * len(labels)))
+    for place, label in enumerate(labels):
+        left = 0.0
+        for name in STAGES:
+            row = classes[label].get(name)
+            if not row:
+                continue
+            # Stages that only some requests have count with their part.
+            mean = row["mean_us"] * row["requests"] / \
+                classes[label]["total"]["requests"]
+            means.barh(place, mean, left=left, color=colours[name], height=0.6)
+            left += mean
+        there = [name for name in STAGES if name in classes[label]]
+        for n, name in enumerate(there):
+            row = classes[label][name]
+            at = place + 0.6 * ((n + 0.5) / len(there) - 0.5)
+            low, high = (max(row[key], 0.1) for key in ("p50_us", "p99.9_us"))
+            spread.plot([low, high], [at, at], color=colours[name],
+                        linewidth=2)
+            spread.plot([max(row["p99_us"], 0.1)], [at], marker="|",
+                        color=colours[name], markersize=9)
+    handles = [pyplot.Rectangle((0, 0), 1, 1, color=colours[name])
+               for name in STAGES]
+    means.legend(handles, STAGES, ncols=len(STAGES), frameon=False, fontsize=8,
+                 loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0,
+                 handlelength=1, columnspacing=1)
+    spread.set_xscale("log")
+    for axis, text in ((means, "mean, us"),
+                       (spread, "p50 to p99.9, | at p99, us")):
+        axis.set_yticks(range(len(labels)), labels)
+        axis.invert_yaxis()
+        axis.set_xlabel(text, fontsize=9)
+        axis.grid(axis="x", color="0.9", linewidth=0.8)
+        axis.set_axisbelow(True)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    figure.suptitle(title, fontsize=11)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def device(text):
+    """An argparse type: MAJOR:MINOR, as in /sys/block/*/dev."""
+    match = re.fullmatch(r"(\d{1,4})[:,](\d{1,7})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want MAJOR:MINOR, as in /sys/block/DISK/dev")
+    return int(match[1]), int(match[2])
+
+
+def names(text):
+    """An argparse type: names of tasks, commas between."""
+    found = text.split(",")
+    if not all(found) or len(set(found)) < len(found):
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want names of tasks, commas between")
+    # The kernel keeps so much of one.
+    return [name[:15] for name in found]
+
+
+def parse(argv):
+    """The command line."""
+    parser = options.Parser("stages", description=(
+        "Splits the life of requests into submission, queueing, dispatch, "
+        "device and completion, by priority class. docs/stages.md says how to "
+        "record a trace."))
+    parser.add_argument("trace", help="what ftrace, blkparse or babeltrace "
+                        "printed; - for standard input")
+    parser.add_argument("--format", choices=("auto", *FORMATS), default="auto",
+                        help="by its first lines, if it is not said")
+    parser.add_argument("--device", type=device, metavar="MAJOR:MINOR",
+                        help="of this disk only; wanted if there are several")
+    parser.add_argument("--real-time", type=names, metavar="TASK,...",
+                        default=[], help="requests of tasks of these names "
+                        "are real-time, where the trace says no priority")
+    parser.add_argument("--plot", metavar="FILE",
+                        help="write a picture, .png, .svg or .pdf")
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    args = parser.parse_args(argv)
+    if args.plot and pathlib.Path(args.plot).suffix not in \
+            (".png", ".svg", ".pdf"):
+        parser.error(f"--plot '{args.plot}': want a name that ends in .png, "
+                     ".svg or .pdf")
+    return args
+
+
+def measure(args):
+    """The tracker of a trace, and how many events were lost."""
+    source = Source(args.trace, args.format)
+    tracker = Tracker(args.device, args.real_time)
+    for event in source.events():
+        tracker.add(event)
+    tracker.close()
+    if not tracker.devices:
+        raise StagesError(f"{args.trace}: no event of a request that "
+                          f"{source.form} would print")
+    if args.device and args.device not in tracker.devices:
+        raise StagesError(
+            f"{args.trace}: no events of {args.device[0]}:{args.device[1]}; "
+            "there are " + ", ".join(f"{a}:{b}" for a, b in
+                                     sorted(tracker.devices)))
+    if not args.device and len(tracker.devices) > 1:
+        raise StagesError(
+            f"{args.trace}: events of several devices: choose one by --device: "
+            + ", ".join(f"{a}:{b}" for a, b in sorted(tracker.devices)))
+    for kind, name in (("D", "block_rq_issue"), ("C", "block_rq_complete")):
+        if kind not in tracker.seen:
+            raise StagesError(f"{args.trace}: no {name} events")
+    if not tracker.done:
+        raise StagesError(f"{args.trace}: no request from its issue to its end")
+    return tracker, source.lost
+
+
+def write(path, how):
+    """Calls how(temporary name), which appears as `path` when it is whole."""
+    new = f"{path}.new{pathlib.Path(path).suffix}"
+    try:
+        how(new)
+        os.replace(new, path)
+    except OSError as err:
+        raise StagesError(f"{path}: {err.strerror or err}") from None
+
+
+def main(argv=None):
+    """Prints the table; writes what else is wanted."""
+    args = parse(argv)
+    try:
+        tracker, lost = measure(args)
+        classes = summarise(tracker)
+        said = notes(tracker, lost, classes)
+        print("us" + "\n" + "\n".join(table(classes)))
+        for note in said:
+            print(f"note: {note}")
+        if args.json:
+            write(args.json, lambda new: pathlib.Path(new).write_text(
+                json.dumps({"classes": classes, "notes": said}, indent=1)
+                + "\n", encoding="utf-8"))
+        if args.plot:
+            write(args.plot, lambda new: plot(
+                new, classes, "Where the time of requests goes"))
+    except StagesError as err:
+        print(f"stages: {err}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
