@@ -31,6 +31,7 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sbitmap.h>
+#include <linux/sched/isolation.h>
 #include <linux/version.h>
 
 /*
@@ -78,6 +79,7 @@
 # define ELV_CONST_ATTRS	0	/* elevator_attrs points to const */
 # define ELV_LIMITS_AT_ALLOC	0	/* blk_mq_alloc_disk() takes limits */
 # define ELV_HRTIMER_SETUP	0	/* hrtimer_setup(), not hrtimer_init() */
+# define ELV_CPU_IS_ISOLATED	0	/* cpu_is_isolated(), in all of the series */
 # define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
 # define ELV_RQF_OURS		RQF_ELVPRIV
 #elif ELV_LAYOUT == 612
@@ -92,6 +94,7 @@
 # define ELV_CONST_ATTRS	0
 # define ELV_LIMITS_AT_ALLOC	1
 # define ELV_HRTIMER_SETUP	0
+# define ELV_CPU_IS_ISOLATED	1
 # define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
 # define ELV_RQF_OURS		RQF_USE_SCHED
 #elif ELV_LAYOUT == 703
@@ -106,6 +109,7 @@
 # define ELV_CONST_ATTRS	1
 # define ELV_LIMITS_AT_ALLOC	1
 # define ELV_HRTIMER_SETUP	1
+# define ELV_CPU_IS_ISOLATED	1
 # define ELV_SHOULD_MERGE	0	/* what every disk does */
 # define ELV_RQF_OURS		RQF_USE_SCHED
 #else
@@ -506,6 +510,43 @@ static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
 					any ? 1 :
 					elv_shallow_depth(hctx, part));
+}
+
+/* Is this CPU kept from what is not its own? */
+static inline bool elv_cpu_isolated(int cpu)
+{
+#if ELV_CPU_IS_ISOLATED
+	return cpu_is_isolated(cpu);
+#else
+	return !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
+	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
+#endif
+}
+
+/*
+ * elv_run_hctx - have a worker run a hardware queue, on no isolated CPU
+ *
+ * The core keeps isolated CPUs out of those whose workers run a hardware queue
+ * (6.1.192 was read), but not if there is only one hardware queue, or if it serves
+ * isolated ones only: then it is the CPU that asks, which is the one that a request
+ * ends on.
+ */
+static inline void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+{
+	int cpu = raw_smp_processor_id();
+
+	if ((hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask)) &&
+	    elv_cpu_isolated(cpu) &&
+	    !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
+		for_each_cpu_and(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN),
+				 cpu_online_mask) {
+			if (elv_cpu_isolated(cpu))
+				continue;
+			kblockd_mod_delayed_work_on(cpu, &hctx->run_work, 0);
+			return;
+		}
+	}
+	blk_mq_delay_run_hw_queue(hctx, 0);
 }
 
 /* ioprio level, 0 (highest) to 7; newer kernels keep hints above these bits */

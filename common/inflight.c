@@ -166,7 +166,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	 * blk_mq_run_hw_queue() would, under a lock of the queue, and our own
 	 * has_work() comes here.
 	 */
-	blk_mq_delay_run_hw_queue(hctx, 0);
+	elv_run_hctx(hctx);
 }
 
 /**

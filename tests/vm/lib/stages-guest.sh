@@ -31,17 +31,18 @@ for event in insert dispatch complete; do
 		events+=("$sched/flash_$event")
 done
 
-echo 0 >$TRACING/tracing_on
+echo 0 >"$TRACING/tracing_on"
 before=$(<$TRACING/buffer_size_kb)
 clock=$(sed 's/.*\[\(.*\)\].*/\1/' $TRACING/trace_clock)
+# shellcheck disable=SC2317  # the trap calls it
 stop() {
 	local event
-	echo 0 >$TRACING/tracing_on
+	echo 0 >"$TRACING/tracing_on"
 	for event in "${events[@]}"; do
 		echo 0 >"$TRACING/events/$event/enable"
 		echo 0 >"$TRACING/events/$event/filter"
 	done
-	echo "$clock" >$TRACING/trace_clock
+	echo "$clock" >"$TRACING/trace_clock"
 }
 trap stop EXIT
 echo mono >$TRACING/trace_clock || die "no clock mono"
@@ -55,7 +56,7 @@ echo >$TRACING/trace
 echo 1 >$TRACING/tracing_on
 "$@"
 status=$?
-echo 0 >$TRACING/tracing_on
+echo 0 >"$TRACING/tracing_on"
 cat $TRACING/trace >"$file"
 echo >$TRACING/trace
 [[ ${before%% *} =~ ^[0-9]+$ ]] && echo "${before%% *}" >$TRACING/buffer_size_kb

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/locks: acquisitions and contention of schedulers' own locks per I/O.
+
+On the debug kernel, which counts each lock (LOCK_STAT), with 1 to 4 virtual CPUs,
+random reads from a disk that takes no time. Counts only: how long somebody waits
+there says nothing about any other machine.
+"""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import options
+import schedulers
+import vm
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+
+# Each scheduler's own locks, as lockdep calls them. What the block layer and the
+# driver take they take for every scheduler.
+OWN = {
+    "none": (),
+    "mq-deadline": ("&dd->lock", "&dd->zone_lock"),
+    "kyber": ("&khd->lock", "&kcq->lock"),
+    "bfq": ("&bfqd->lock",),
+}
+OURS = ("&fq->lock",)
+# What ours are compared with, and what of it they may take.
+RIVAL, PART = "mq-deadline", 0.5
+EXAMPLE = "none,mq-deadline,k2"
+COLUMNS = ("con_bounces", "contentions", "wait_min", "wait_max", "wait_total",
+           "wait_avg", "acq_bounces", "acquisitions", "hold_min", "hold_max",
+           "hold_total", "hold_avg")
+# Seconds on two quiet cores: a boot; an I/O of a cell; a cell besides.
+BOOT, IO, CELL = 60, 0.004, 15
+
+
+class LocksError(Exception):
+    """What is wrong with counts, one line."""
+
+
+def line_of(text):
+    """(class of locks, its counts) of a line of /proc/lock_stat, or None.
+
+    Lines without twelve figures are headings, or say where it was waited for.
+    """
+    match = re.match(r"\s*(\S.*?):((?:\s+[0-9.]+){12})\s*$", text)
+    if not match:
+        return None
+    # Of locks that are called the same: #2 is another one, /1 a level of nesting,
+    # -R and -W the two sides.
+    name = re.sub(r"(-[RW])?(#\d+)?(/\d+)?(-[RW])?$", "", match[1])
+    figures = match[2].split()
+    return name, {key: float(figure) if "." in figure else int(figure)
+                  for key, figure in zip(COLUMNS, figures)}
+
+
+def counts(lines):
+    """{class: [acquisitions, contentions]} of /proc/lock_stat."""
+    found = {}
+    for text in lines:
+        known = line_of(text)
+        if not known:
+            continue
+        total = found.setdefault(known[0], [0, 0])
+        total[0] += int(known[1]["acquisitions"])
+        total[1] += int(known[1]["contentions"])
+    return found
+
+
+def own_of(name):
+    """The locks of a scheduler."""
+    return OWN.get(name, OURS)
+
+
+def cell(name, cpus, ios, lines):
+    """What one scheduler's locks were taken for an I/O."""
+    found = counts(lines)
+    if ios <= 0:
+        raise LocksError(f"{name} on {cpus} CPUs: no reads")
+    if not found:
+        raise LocksError(f"{name} on {cpus} CPUs: no line of counts")
+    own = [found.get(lock, [0, 0]) for lock in own_of(name)]
+    taken, waited = (sum(pair[n] for pair in own) for n in (0, 1))
+    if own and not taken:
+        raise LocksError(f"{name} on {cpus} CPUs: its locks "
+                         f"({', '.join(own_of(name))}) were never taken")
+    everything = sum(pair[0] for pair in found.values())
+    return {"scheduler": name, "cpus": cpus, "ios": ios, "own_taken": taken,
+            "own_contended": waited, "own_per_io": taken / ios,
+            "contended_per_io": waited / ios,
+            "all_per_io": everything / ios}
+
+
+def verdicts(cells):
+    """(what is to be, whether it is) of each of ours on so many CPUs."""
+    found = []
+    for this in cells:
+        if this["scheduler"] in OWN:
+            continue
+        rival = next((other for other in cells if other["scheduler"] == RIVAL
+                      and other["cpus"] == this["cpus"]), None)
+        if rival:
+            found.append((
+                f"{this['scheduler']} on {this['cpus']} CPUs takes its own "
+                f"locks {this['own_per_io']:.2f} times an I/O, {RIVAL} "
+                f"{rival['own_per_io']:.2f}: at most {PART:g} of that",
+                this["own_per_io"] <= PART * rival["own_per_io"]))
+    return found
+
+
+def table(cells):
+    """Its lines."""
+    found = [f"{'scheduler':<14}{'CPUs':>5}{'own locks':>12}{'waited for':>12}"
+             f"{'of them, %':>12}{'all locks':>12}   per I/O"]
+    for this in cells:
+        share = 100 * this["own_contended"] / this["own_taken"] \
+            if this["own_taken"] else 0
+        found.append(
+            f"{this['scheduler']:<14}{this['cpus']:>5}"
+            f"{this['own_per_io']:>12.3f}{this['contended_per_io']:>12.4f}"
+            f"{share:>12.2f}{this['all_per_io']:>12.2f}")
+    return found
+
+
+# --- machines ---------------------------------------------------------------
+
+class Machine:
+    """What the guest says, line by line."""
+
+    def __init__(self, cpus):
+        self.cpus, self.cells, self.trouble = cpus, [], []
+        self.name, self.ios, self.lines = "", 0, []
+        self.done = False
+
+    def line(self, text):
+        """The next one."""
+        if not text.startswith("locks: "):
+            if text.startswith("vm: the kernel reported"):
+                self.trouble.append(text)
+            return
+        word, _, rest = text[len("locks: "):].partition(" ")
+        if word == "line":
+            self.lines.append(rest)
+        elif word == "begin":
+            match = re.fullmatch(r"(\S+) (\d+)", rest)
+            if not match:
+                raise LocksError(f"the guest says '{text}'")
+            self.name, self.ios, self.lines = match[1], int(match[2]), []
+        elif word == "end":
+            if rest != self.name:
+                raise LocksError(f"the guest says '{text}'")
+            self.cells.append(cell(self.name, self.cpus, self.ios, self.lines))
+        elif word == "missing":
+            self.trouble.append(f"{rest} cannot be had on this kernel")
+        elif word == "trouble":
+            self.trouble.append(rest)
+        elif word == "done":
+            self.done = True
+
+
+def command(args, cpus, chosen):
+    """scripts/vm for so many CPUs."""
+    seconds = BOOT + len(chosen) * (CELL + IO * args.ios * cpus)
+    return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
+            "--cpus", str(cpus), "--timeout", str(int(600 + 4 * seconds)), "--",
+            f"LOCKS_SCHEDULERS='{' '.join(chosen)}' LOCKS_IOS={args.ios} "
+            f"LOCKS_BOUND={args.bound} bash /tests/vm/lib/locks-guest.sh"]
+
+
+def measure(args, cpus, chosen):
+    """The cells of one machine, and what was wrong."""
+    machine = Machine(cpus)
+    child = subprocess.Popen(
+        command(args, cpus, chosen), stdin=subprocess.DEVNULL, cwd=REPO,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        errors="replace", start_new_session=True)
+    try:
+        for text in child.stdout:
+            text = text.rstrip("\r\n")
+            if text.startswith("vm: ") or text.startswith("locks: begin"):
+                print(f"  {text}", flush=True)
+            machine.line(text)
+        status = child.wait()
+    finally:
+        if child.poll() is None:
+            child.send_signal(signal.SIGTERM)
+            child.wait()
+    if status == vm.NO_KERNEL:
+        sys.exit(status)
+    if status or not machine.done:
+        machine.trouble.append(f"the machine with {cpus} CPUs ended with "
+                               f"status {status}")
+    return machine
+
+
+# --- the command line -------------------------------------------------------
+
+def parse(argv):
+    """The options."""
+    parser = options.Parser(
+        "locks", description=__doc__.split("\n", 1)[1].strip(),
+        epilog="Status: 0 everything was counted and no claim is missed; 1 "
+        "else; 2 bad options; 77 no such kernel. More in docs/lab.md.")
+    add = parser.add_argument
+    add("--kernel", type=options.series, default="debug", metavar="SERIES",
+        help="one with LOCK_STAT (default debug)")
+    add("--cpus", type=options.numbers(1, 16, "1,2"), default=[1, 2, 3, 4],
+        metavar="LIST", help="virtual CPUs, 1 to 16; default 1,2,3,4")
+    add("--schedulers", type=options.words((), EXAMPLE), metavar="LIST",
+        help="default: " + ", ".join(OWN) + " and all of this project")
+    add("--ios", type=options.number(100, 1000000), default=5000, metavar="N",
+        help="reads for each CPU, 100 to 1000000 (default 5000)")
+    add("--bound", type=options.number(1, 65535), default=32, metavar="N",
+        help="max_inflight of ours (default 32)")
+    add("--out", metavar="FILE", help="write the figures, JSON")
+    add("--from", dest="source", metavar="FILE",
+        help="starts no machine: a copy of /proc/lock_stat, of one of "
+        "--schedulers and --cpus")
+    add("--reads", type=options.number(1, 10**12 - 1), metavar="N",
+        help="with --from: reads that it was made with")
+    args = parser.parse_args(argv)
+    known = [*OWN, *schedulers.in_source(REPO)]
+    bad = next((name for name in args.schedulers or ()
+                if name not in known), None)
+    if bad:
+        parser.error(f"argument --schedulers: '{bad}': want one or more of "
+                     + ",".join(known))
+    args.chosen = [name for name in known
+                   if not args.schedulers or name in args.schedulers]
+    if args.source and (len(args.chosen) != 1 or len(args.cpus) != 1
+                        or not args.reads):
+        parser.error("--from wants one of --schedulers, one of --cpus and "
+                     "--reads")
+    return args
+
+
+def conclude(args, cells, trouble):
+    """Prints what was found; the status."""
+    print("\n".join(table(cells)))
+    missed = False
+    for text, kept in verdicts(cells):
+        print(f"{'holds ' if kept else 'MISSED'} {text}")
+        missed = missed or not kept
+    for text in trouble:
+        print(f"trouble: {text}")
+    if args.out:
+        facts = {"kernel": args.kernel, "bound": args.bound, "cells": cells,
+                 "trouble": trouble, "when": int(time.time()),
+                 "verdicts": [{"claim": text, "holds": kept}
+                              for text, kept in verdicts(cells)]}
+        pathlib.Path(args.out).write_text(json.dumps(facts, indent=1) + "\n",
+                                          encoding="utf-8")
+    return 1 if missed or trouble or not cells else 0
+
+
+def main(argv=None):
+    """Returns the status."""
+    args = parse(sys.argv[1:] if argv is None else argv)
+    cells, trouble = [], []
+    try:
+        if args.source:
+            text = pathlib.Path(args.source).read_text(encoding="utf-8",
+                                                       errors="replace")
+            cells.append(cell(args.chosen[0], args.cpus[0], args.reads,
+                              text.splitlines()))
+            return conclude(args, cells, trouble)
+        seconds = sum(BOOT + len(args.chosen) * (CELL + IO * args.ios * cpus)
+                      for cpus in args.cpus)
+        print(f"{', '.join(args.chosen)} on {', '.join(map(str, args.cpus))} "
+              f"CPUs: about {options.minutes(seconds)}", flush=True)
+        for cpus in args.cpus:
+            machine = measure(args, cpus, args.chosen)
+            cells += machine.cells
+            trouble += machine.trouble
+        return conclude(args, cells, trouble)
+    except LocksError as err:
+        print(f"locks: {err}", file=sys.stderr)
+    except OSError as err:
+        print(f"locks: {err.filename or args.source}: {err.strerror}",
+              file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# once: no scheduler makes a difference
+# takes: 20 s
+#
+# Proves: with one hardware queue, requests that end on an isolated CPU wake no worker
+# there, and go on.
+# Fails if: flash_run() asks the block layer whatever the CPU.
+
+kernel_at_least 6.12 || skip "no CPU can be isolated after boot before 6.12"
+(($(cpus) > 1)) || skip "needs two CPUs"
+GROUP=/sys/fs/cgroup/isolated
+
+null_add one irqmode=2 completion_nsec=300000 submit_queues=1 size=64
+sched_set "$DISK" "$SCHED"
+tun "$DISK" max_inflight 1
+sched_new "$DISK"
+
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control ||
+	skip "this kernel has no cpusets"
+mkdir $GROUP
+echo 1 >$GROUP/cpuset.cpus
+echo isolated >$GROUP/cpuset.cpus.partition
+[[ $(<$GROUP/cpuset.cpus.partition) == isolated ]] ||
+	skip "CPU 1 cannot be isolated: $(<$GROUP/cpuset.cpus.partition)"
+
+echo 0 >"$TRACING/tracing_on"
+echo nop >"$TRACING/current_tracer"
+echo >"$TRACING/trace"
+echo 1 >"$TRACING/events/workqueue/workqueue_execute_start/enable"
+echo 1 >"$TRACING/tracing_on"
+before=$(stat_of "$DISK" kicks)
+(
+	echo $BASHPID >$GROUP/cgroup.procs
+	run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=4k \
+		--size=32m --ioengine=psync --thread=1 --numjobs=4 \
+		--number_ios=100 --name=pinned
+) || fail "fio"
+echo 0 >"$TRACING/tracing_on"
+echo 0 >"$TRACING/events/workqueue/workqueue_execute_start/enable"
+grep 'blk_mq_run_work_fn' "$TRACING/trace" >"$TMP/runs"
+echo >"$TRACING/trace"
+assert_idle "$DISK"
+stats "$DISK"
+head -3 "$TMP/runs"
+holds "$(stat_of "$DISK" kicks) - $before >= 50" "kicks"
+holds "$(grep -c '\[000\]' "$TMP/runs") > 0" "runs on CPU 0"
+is "runs on CPU 1" "$(grep -c '\[001\]' "$TMP/runs")" 0
+echo member >$GROUP/cpuset.cpus.partition
+rmdir $GROUP
+sched_set "$DISK" none
+null_del one
