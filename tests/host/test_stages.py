@@ -4,6 +4,7 @@
 import importlib
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -282,6 +283,25 @@ def test_what_comes_out(tmp_path, capsys):
     assert not stages.main([str(path), "--plot", str(tmp_path / "p.svg")])
     assert stages.main([str(path), "--json", str(tmp_path / "no" / "j")])
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_our_events_look_so():
+    """As the kernel prints them, by the header's own formats."""
+    text = (REPO / "common" / "tracepoints.h").read_text(encoding="utf-8")
+    printed = next(form for form in re.findall(r'TP_printk\("(.*?)"', text)
+                   if " tag " in form)
+    numbers = iter(range(1, 20))
+    printed = re.sub(r"%(u|d|llu)", lambda _: str(next(numbers)), printed)
+    found = stages.FLASH.fullmatch(printed.replace("%s", "nrt_turn"))
+    assert found.groupdict() == {
+        "major": "1", "minor": "2", "sector": "4", "sectors": "5", "hctx": "6",
+        "tag": "7", "class": "8", "prio": "9", "why": "nrt_turn"}
+    for name in ("flash_insert", "flash_dispatch", "flash_complete"):
+        assert f"DEFINE_EVENT(flash_request, {name}," in text
+        assert name in stages.KINDS
+    order = (REPO / "k2" / "k2_order.h").read_text(encoding="utf-8")
+    assert re.search(r"#define K2_RT_LEVELS\t(\d+)", order)[1] == \
+        str(stages.K2_META)
 
 
 def test_a_pipe(tmp_path):

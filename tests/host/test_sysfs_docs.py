@@ -133,6 +133,27 @@ def test_each_counter_is_on_the_page(name):
         assert f"`{key}`" in there, key
 
 
+def test_each_reason_is_on_the_page():
+    """What trace events say why."""
+    text = (REPO / "common" / "tracepoints.h").read_text(encoding="utf-8")
+    reasons = re.findall(r"X\(FLASH_WHY_\w+, \"(\w+)\"\)", text)
+    assert len(reasons) > 10
+    page = section("k2").split("### Trace events")[1]
+    for reason in reasons:
+        assert f"`{reason}`" in page, reason
+    for event in re.findall(r"(?:DEFINE_EVENT\(flash_request, |TRACE_EVENT\()(\w+),",
+                            text):
+        assert f"`{event}`" in page, event
+
+
+def test_each_module_has_its_own_events():
+    """Where common/ is linked in."""
+    kbuild = (REPO / "Kbuild").read_text(encoding="utf-8")
+    lists = dict(re.findall(r"^common-(\w+)\s*:= (.*)$", kbuild, re.M))
+    assert set(POLICIES) <= set(lists)
+    assert all("tracepoints" in lists[name].split() for name in POLICIES)
+
+
 def body_of(text, function):
     """A function of the kernel's style, from its name to its closing brace."""
     return re.search(rf"^[^\n]*\b{function}\([^;]*?^{{\n(.*?)^}}", text,
