@@ -6,6 +6,7 @@
  */
 #include "common/slot.h"
 #include "k2/k2_chips.h"
+#include "k2/k2_order.h"
 #include "tap.h"
 
 #define MAX_RQ	8192
@@ -332,6 +333,79 @@ static void changes(void)
 }
 
 /*
+ * Metadata among it: the two classes are one FIFO wherever they meet, so none of
+ * either passes one of the other that came before. As k2_watch_pick().
+ */
+static void metadata(void)
+{
+	static bool is_meta[MAX_RQ];
+	u32 out[MAX_OUT], step, i, meta_at = 0, crossed = 0;
+	u32 late = 0, went[2] = { 0, 0 };
+
+	begin("page=4096 chips=8", 16);
+	seed = 23;
+	for (step = 0; step < 16000 && nr < MAX_RQ - 1; step++) {
+		struct rq *first = oldest(), *pick = NULL;
+		struct k2_order o = { .busy = 0 };
+
+		if (tap_rand(&seed) % 2) {
+			/* Its sector says nothing: it waits in no line here. */
+			is_meta[nr] = tap_rand(&seed) % 4 == 0;
+			if (is_meta[nr]) {
+				memset(&rq[nr++], 0, sizeof(rq[0]));
+				rq[nr - 1].gone = true;
+				rq[nr - 1].sectors = 1;
+			} else {
+				arrive(random_sector(100), 8);
+			}
+			continue;
+		}
+		if (inflight == 6) {
+			i = tap_rand(&seed) % inflight;
+			done(out[i]);
+			out[i] = out[inflight];
+			continue;
+		}
+		/* Metadata that waits is told by its length. */
+		while (meta_at < nr && !(is_meta[meta_at] && rq[meta_at].sectors))
+			meta_at++;
+		if (first)
+			pick = flash_link_of(k2_chips_pick(&c, &first->it),
+					     struct rq, it);
+		if (first && meta_at < nr && pick > &rq[meta_at])
+			pick = first;
+		o.busy = (first ? 1U << K2_NRT : 0) |
+			 (meta_at < nr ? 1U << K2_META : 0);
+		if (!o.busy)
+			continue;
+		if (k2_pick(&o, pick && meta_at < nr && &rq[meta_at] < pick, 0) ==
+		    K2_META) {
+			crossed += first && first < &rq[meta_at];
+			rq[meta_at].sectors = 0;
+			went[0]++;
+			continue;
+		}
+		crossed += meta_at < nr && pick > &rq[meta_at];
+		k2_chips_go(&c, &pick->it, &first->it);
+		pick->gone = true;
+		waiting--;
+		for (i = oldest_at; &rq[i] < pick; i++)
+			rq[i].passed += !rq[i].gone;
+		take(pick, FLASH_READ);
+		out[inflight - 1] = (u32)(pick - rq);
+		went[1]++;
+	}
+	for (i = 0; i < nr; i++)
+		late += rq[i].passed > 16;
+	eq(crossed, 0, "metadata and best effort never pass each other");
+	eq(late, 0, "and nobody is passed by more than max_pass");
+	eq(went[0] > 500 && went[1] > 1500, 1, "both go: %u and %u", went[0],
+	   went[1]);
+	while (inflight)
+		done(out[inflight - 1]);
+}
+
+/*
  * 16 chips that take one unit for a request each, a bound of 16 and 128 that wait:
  * how many of the chips work? In order of arrival it is 60 % of them.
  */
@@ -376,6 +450,7 @@ int main(void)
 	merges();
 	fuzz();
 	changes();
+	metadata();
 	fifo = busy_percent(0);
 	aware = busy_percent(256);
 	eq(fifo >= 55 && fifo <= 65, 1, "in order of arrival %u %% of chips work",
