@@ -497,7 +497,7 @@ class Disks:
         for name in ("errors", "virtio", "sata", "scsi", "two1", "two2"):
             with open(top / name, "wb") as file:
                 file.truncate(64 << 20)
-        rules = [(8000 + 8 * n, "on") for n in range(8)] + [(16000, "off")]
+        rules = [(8000 + 8 * n, "on") for n in range(64)] + [(16000, "off")]
         (top / "errors.cfg").write_text("".join(
             f'[inject-error]\nevent = "read_aio"\nerrno = "5"\n'
             f'sector = "{sector}"\nonce = "{once}"\n'

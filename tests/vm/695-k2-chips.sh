@@ -32,13 +32,13 @@ begin() {
 }
 
 # By arrival: two of chip 0, two of chip 1, one of chip 2.
-some() { arrive r 4 8 1 5 2; }
+some() { arrive r 4 12 1 9 6; }
 
 for QUEUES in 1 2; do
 	begin
 	is "reads on chip 0" "$(arrays "$DISK" | grep -c '^chip0 reads 1 ')" 1
 	some
-	finish "$QUEUES hardware queues, by the layout" "1 2 4 5 8"
+	finish "$QUEUES hardware queues, by the layout" "1 6 4 9 12"
 done
 QUEUES=1
 
@@ -46,9 +46,9 @@ for PASS in 0 1; do
 	begin
 	some
 	if ((PASS)); then
-		finish "max_pass 1" "1 4 8 5 2"
+		finish "max_pass 1" "1 4 12 9 6"
 	else
-		finish "max_pass 0" "4 8 1 5 2"
+		finish "max_pass 0" "4 12 1 9 6"
 	fi
 done
 PASS=256
@@ -57,20 +57,20 @@ PASS=256
 begin none
 some
 tun "$DISK" layout "page=4096 chips=4"
-finish "a layout for what waits" "1 2 4 5 8"
+finish "a layout for what waits" "1 6 4 9 12"
 
 begin
 some
 tun "$DISK" layout none
-finish "no layout any more" "4 8 1 5 2"
+finish "no layout any more" "4 12 1 9 6"
 
-# Four blocks further on the drive all is as it was, one further it is not: 8 and 4 are
-# on chip 1, 1 and 5 on chip 2, 2 on chip 3.
+# Four blocks further on the drive all is as it was, one further it is not: 4 and 12 are
+# on chip 1, 1 and 9 on chip 2, 6 on chip 3.
 begin
 some
 tun "$DISK" lba_offset_sectors 32
 tun "$DISK" lba_offset_sectors 8
-finish "on another place of the drive" "4 1 2 8 5"
+finish "on another place of the drive" "4 1 6 12 9"
 
 # Real-time requests, by level and not by chip.
 begin
@@ -81,7 +81,7 @@ for level in 3 1; do
 	n=$((n + 1))
 	await "$DISK" inserted $n
 done
-finish "real-time requests first" "16 24 1 2 4 5 8"
+finish "real-time requests first" "16 24 1 6 4 9 12"
 
 # More slots than one: nothing is held back, and an idle chip goes first.
 hold_add nr_hw_queues=2
