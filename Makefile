@@ -234,10 +234,83 @@ install: modules
 		tests/%,$(module-dirs)))) $(mod-dir)/updates/
 	@$(depmod)
 
+# Those, too, that this build leaves out and another one did not.
 .PHONY: uninstall
 uninstall: headers
-	$(Q)rm -f $(addprefix $(mod-dir)/updates/,$(addsuffix .ko,$(notdir $(module-dirs))))
+	$(Q)rm -f $(addprefix $(mod-dir)/updates/,$(addsuffix .ko,$(notdir \
+		$(module-dirs) $(left-out))))
+	@[ ! -d $(mod-dir)/updates ] || \
+		rmdir --ignore-fail-on-non-empty $(mod-dir)/updates
 	@$(depmod)
+
+# What works without the lab, under names that say whose they are. The tools look
+# for the rest beside themselves, so the tree below lib/ is like this one.
+PREFIX ?= /usr/local
+DOC ?= $(PREFIX)/share/doc/flash-iosched
+tools := probe-layout weights-sync trace2fio
+tool-dir = $(DESTDIR)$(PREFIX)/lib/flash-iosched
+tool-lib = $(patsubst %,scripts/lib/%.py,probe weights trace2fio)
+.PHONY: install-tools
+install-tools:
+	$(Q)install -d $(tool-dir)/scripts/lib $(tool-dir)/tests/traces \
+		$(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DOC)/examples/fio
+	$(Q)install $(addprefix scripts/,$(tools)) $(tool-dir)/scripts/
+	$(Q)install -m 644 $(tool-lib) \
+		$$(/usr/bin/python3 -B scripts/lib/package.py needs $(tool-lib)) \
+		$(tool-dir)/scripts/lib/
+	$(Q)install -m 644 tests/traces/* $(tool-dir)/tests/traces/
+	$(Q)set -e; for tool in $(tools); do \
+		ln -sfn ../lib/flash-iosched/scripts/$$tool \
+			$(DESTDIR)$(PREFIX)/sbin/flash-$$tool; \
+	done
+	$(Q)install -m 644 packaging/*.rules packaging/*.conf \
+		$(DESTDIR)$(DOC)/examples/
+	$(Q)install -m 644 tests/fio/* $(DESTDIR)$(DOC)/examples/fio/
+
+.PHONY: uninstall-tools
+uninstall-tools:
+	$(Q)rm -rf $(tool-dir) $(DESTDIR)$(DOC)/examples
+	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/sbin/flash-,$(tools))
+	$(Q)[ ! -d $(DESTDIR)$(DOC) ] || \
+		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DOC)
+
+# Pages refer to each other, so they stay where they are to each other.
+.PHONY: install-docs
+install-docs:
+	$(Q)install -d $(DESTDIR)$(DOC)
+	$(Q)find README.md docs $(patsubst %,%/README.md,$(filter-out \
+		tests/%,$(module-dirs) $(left-out))) -type f \
+		-exec install -m 644 -D {} $(DESTDIR)$(DOC)/{} \;
+
+# A tree that DKMS takes: what make builds, those of tests/ aside, and what looks at
+# the kernel before.
+VERSION ?= $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+DKMS_DIR ?= $(build)/dkms/flash-iosched-$(VERSION)
+dkms-modules = $(filter-out tests/%,$(module-dirs))
+.PHONY: dkms-source
+dkms-source:
+	$(Q)rm -rf $(DKMS_DIR)
+	$(Q)set -e; for f in Makefile scripts/abi-check \
+		$(filter-out tests/%,$(sources)) \
+		$$(/usr/bin/python3 -B scripts/lib/package.py needs \
+			scripts/abi-check); do \
+		install -D -m $$([ -x $$f ] && echo 755 || echo 644) $$f \
+			$(DKMS_DIR)/$$f; \
+	done
+	$(Q)/usr/bin/python3 -B scripts/lib/package.py dkms "$(VERSION)" \
+		$(dkms-modules) >$(DKMS_DIR)/dkms.conf
+
+# In a copy, as it writes into debian/ and builds one package after the other.
+DEBS ?= $(build)/deb
+.PHONY: deb
+deb:
+	$(Q)scripts/deps deb
+	$(Q)scripts/package --version "$(VERSION)" $(DEBS)
+
+.PHONY: package-test
+package-test:
+	$(Q)scripts/deps deb package
+	$(Q)scripts/package-test
 
 .PHONY: clean
 clean:
@@ -275,6 +348,12 @@ help:
 	'make install    into /lib/modules/RELEASE/updates, then depmod; DESTDIR' \
 	'                or INSTALL_MOD_PATH before it' \
 	'make uninstall  undo that' \
+	'make install-tools  the tools that work without the lab, and examples, below' \
+	'                PREFIX (/usr/local); uninstall-tools undoes that' \
+	'make deb        Debian packages: build/deb/' \
+	'make dkms-source  the tree that DKMS takes: build/dkms/' \
+	'make package-test  build, install, upgrade and remove the packages in a' \
+	'                Debian of their own' \
 	'make deps       install the Debian packages that check and bench need' \
 	'make clean      remove objects and modules' \
 	'make distclean  remove build/, results included' \
