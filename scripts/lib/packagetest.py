@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/package-test: the life of the Debian packages.
+
+A Debian 12 of its own is made once and kept in the cache, with its kernel and
+with a newer one to be had. On top of it, where nothing stays, the packages are
+installed, meet a kernel that they have to refuse and a newer one that they know,
+are upgraded, removed and purged; no file may be left. The modules are not loaded:
+that takes --vm, which boots the first of both kernels with them in it.
+
+Wants root, for chroot and mounts in a namespace of their own. Nothing is installed
+on this machine but what scripts/deps says.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import aptroot
+import kernel
+import options
+import package
+import vm
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+GUEST = REPO / "tests" / "package" / "guest.sh"
+
+# What dkms and the build of a module need that their packages only recommend, and
+# what a plain Debian has.
+INCLUDE = ("dkms", "dwarves", "gcc-12", "make", "libc6-dev", "kmod", "udev",
+           "python3", "initramfs-tools", "ca-certificates", "openssl")
+# Part of the root's name: raise it when what is done to it changes.
+FORMAT = 1
+
+# A release that no kernel has, whose type information is a stranger's.
+STRANGER = "6.1.0-99-stranger"
+# Written by others than our packages, or different at each run.
+PASSING = re.compile(
+    r"/(proc|sys|dev|run|tmp)/|/var/(log|tmp)/|/var/cache/(apt|ldconfig|debconf)/"
+    r"|/var/lib/(apt|dpkg/(lock|triggers|.*-old$)|systemd)"
+    # The key with which dkms signs is this machine's, not a package's.
+    r"|/var/lib/dkms/mok\.")
+
+
+class Failed(Exception):
+    """A step of the packages' life went wrong; the text says how."""
+
+
+def say(text):
+    """One line about the run."""
+    print(f"package-test: {text}", file=sys.stderr, flush=True)
+
+
+class Root:
+    """A Debian in a directory, as commands see it that run in it."""
+
+    def __init__(self, lower, upper=None):
+        self.lower = pathlib.Path(lower)
+        self.upper = pathlib.Path(upper) if upper else None
+        if self.upper:
+            for name in ("changes", "work", "root"):
+                (self.upper / name).mkdir(parents=True, exist_ok=True)
+
+    @property
+    def top(self):
+        """Where it is, in the mount namespace of its commands."""
+        return self.upper / "root" if self.upper else self.lower
+
+    def mounts(self):
+        """Shell commands that put it together."""
+        lines = ["set -e", "mount --make-rprivate /"]
+        if self.upper:
+            where = ",".join((f"lowerdir={self.lower}",
+                              f"upperdir={self.upper / 'changes'}",
+                              f"workdir={self.upper / 'work'}"))
+            lines.append(f"mount -t overlay overlay -o {shlex.quote(where)} "
+                         f"{shlex.quote(str(self.top))}")
+        return "\n".join(lines) + "\n"
+
+    def outside(self, command):
+        """Runs a shell command that sees it from outside; the status."""
+        return subprocess.run(
+            ["unshare", "--mount", "--", "sh", "-c", self.mounts() + command],
+            stdin=subprocess.DEVNULL, check=False).returncode
+
+    def run(self, command, ok=(0,)):
+        """Output, both kinds, of a shell command in it; Failed by its status."""
+        top = shlex.quote(str(self.top))
+        inside = (f"mount -t proc proc {top}/proc\n"
+                  f"mount -t tmpfs tmpfs {top}/run\n"
+                  f"mkdir -p {top}/dev/pts\n"
+                  f"mount -t devpts devpts {top}/dev/pts\n"
+                  f"exec chroot {top} /bin/bash -c \"$0\"")
+        done = subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--",
+             "sh", "-c", self.mounts() + inside,
+             "export DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/root "
+             "PATH=/usr/sbin:/usr/bin:/sbin:/bin\n" + command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+        if done.returncode not in ok:
+            raise Failed(f"status {done.returncode} of: {command}\n"
+                         + "\n".join(done.stdout.splitlines()[-25:]))
+        return done.stdout
+
+    def files(self):
+        """Everything in it but what passes."""
+        listed = self.run("find / -xdev")
+        return {name for name in listed.splitlines()
+                if not PASSING.match(name + "/") and not PASSING.match(name)}
+
+
+# --- the Debian that all begins with --------------------------------------
+
+def base(cache, first, newer):
+    """The root with the first kernel, and with the newer one's packages."""
+    name = cache / "roots" / f"bookworm-{FORMAT}-{first}-{newer}"
+    with kernel.locked(cache / "roots" / ".lock"):
+        if name.exists():
+            return name
+        for old in (cache / "roots").glob("bookworm-*"):
+            shutil.rmtree(old)
+        say("making a Debian 12 for the packages (once; 600 MB to download, "
+            "3 GB on disk, 5 to 10 minutes)")
+        machine = aptroot.codename()
+        sources = aptroot.derive(aptroot.machine_sources(), machine, "bookworm")
+        new = name.with_name(f"new-{name.name}")
+        shutil.rmtree(new, ignore_errors=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            listed = pathlib.Path(scratch, "debian.sources")
+            listed.write_text(aptroot.render(sources), "utf-8")
+            done = subprocess.run(
+                ["mmdebstrap", "--variant=apt", "--mode=root",
+                 "--format=directory", f"--include={','.join(INCLUDE)}",
+                 "bookworm", str(new), str(listed)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError("mmdebstrap failed:\n" + "\n".join(
+                done.stdout.splitlines()[-15:]))
+        (new / "etc/resolv.conf").write_bytes(
+            pathlib.Path("/etc/resolv.conf").read_bytes())
+        # No daemons, and an initramfs that is made quickly and never booted.
+        policy = new / "usr/sbin/policy-rc.d"
+        policy.write_text("#!/bin/sh\nexit 101\n", "ascii")
+        policy.chmod(0o755)
+        (new / "etc/initramfs-tools/conf.d/quick").write_text(
+            "MODULES=list\n", "ascii")
+        root = Root(new)
+        install = "apt-get install -q -y --no-install-recommends"
+        try:
+            root.run("apt-get update -q")
+            root.run(f"{install} {packages_of(first)}")
+            root.run("apt-get clean")
+            root.run(f"{install} --download-only {packages_of(newer)}")
+        except Failed as error:
+            raise RuntimeError(str(error)) from error
+        new.rename(name)
+        return name
+
+
+def packages_of(release):
+    """Debian's packages of a kernel."""
+    return f"linux-image-{release} linux-headers-{release}"
+
+
+# --- the steps ------------------------------------------------------------
+
+def expect(true, text):
+    """Failed unless it is true."""
+    if not true:
+        raise Failed(text)
+
+
+class Life:
+    """The packages' life in one root, step by step."""
+
+    def __init__(self, root, first, newer):
+        self.root = root
+        self.first = first
+        self.newer = newer
+        self.version = ""
+        self.modules = []
+        self.before = root.files()
+
+    def step(self, name, function, *arguments):
+        """Runs one step and says how long it took."""
+        started = time.monotonic()
+        function(*arguments)
+        say(f"ok: {name}, {time.monotonic() - started:.0f} s")
+
+    def put(self, debs):
+        """Copies packages into the root; their paths there."""
+        names = []
+        for deb in debs:
+            shutil.copy2(deb, self.root.upper / "changes" / deb.name)
+            names.append(f"/{deb.name}")
+        return names
+
+    def take(self, debs):
+        """apt installs packages, which it must not have to download."""
+        names = self.put(debs)
+        said = self.root.run(
+            "apt-get install -q -y --no-install-recommends --no-download "
+            + " ".join(names))
+        self.root.run("rm -f " + " ".join(names))
+        return said
+
+    def built(self, release):
+        """Are all modules there for a kernel, and right?"""
+        folder = f"/lib/modules/{release}/updates/dkms"
+        there = self.root.run(f"cd {folder} && ls").split()
+        expect(sorted(there) == sorted(f"{m}.ko" for m in self.modules),
+               f"{folder} has {there}, not {self.modules}")
+        for name in self.modules:
+            shown = self.root.run(
+                f"modprobe -S {release} --show-depends {name}-iosched")
+            expect(f"{folder}/{name}.ko" in shown,
+                   f"the alias {name}-iosched leads to {shown}")
+            facts = self.root.run(f"modinfo -k {release} {name}")
+            expect(re.search(rf"^vermagic: +{re.escape(release)} ", facts, re.M),
+                   f"{name} is not for {release}:\n{facts}")
+            expect(re.search(r"^layout: +(tested series|layout verified)",
+                             facts, re.M), f"{name} tells no layout:\n{facts}")
+            expect(re.search(r"^signer: +DKMS", facts, re.M),
+                   f"{name} is not signed:\n{facts}")
+
+    def versions(self):
+        """What dkms knows of us: {(version, kernel or "", state)}."""
+        found = set()
+        for line in self.root.run("dkms status flash-iosched").splitlines():
+            match = re.match(r"flash-iosched/([^,:]+)(?:, ([^,]+), [^:]+)?: (.*)",
+                             line)
+            if match:
+                found.add((match[1], match[2] or "", match[3]))
+        return found
+
+    def installed(self, debs, version):
+        """The packages come."""
+        self.take(debs)
+        self.version = version
+        self.modules = re.findall(
+            r'^BUILT_MODULE_NAME\[\d+\]="(\w+)"', self.root.run(
+                f"cat /usr/src/flash-iosched-{version}/dkms.conf"), re.M)
+        expect(self.modules, "dkms.conf has no modules")
+        expect(self.versions() == {(version, self.first, "installed")},
+               f"dkms has {self.versions()}")
+        self.built(self.first)
+
+    def tools_run(self):
+        """The tools, and what their package says about others."""
+        links = self.root.run("dpkg -L flash-iosched-tools | grep /sbin/")
+        names = [line.split("/")[-1] for line in links.split()]
+        expect(len(names) >= 3, f"the tools are {names}")
+        for name in names:
+            said = self.root.run(f"{name} --help")
+            expect("usage:" in said, f"{name} --help says {said}")
+        self.root.run("cd /tmp && flash-trace2fio --help >/dev/null")
+        fields = self.root.run(
+            "dpkg-query -W -f '${Depends} ${Recommends}' flash-iosched-tools")
+        for other in ("kmod", "fio", "blktrace", "lttng-tools"):
+            expect(re.search(rf"(^|\s){other}(,|\s|$)", fields),
+                   f"flash-iosched-tools does not name {other}: {fields}")
+
+    def refuses(self):
+        """A kernel of another layout: no module, a message, no error."""
+        head = f"/usr/src/linux-headers-{STRANGER}"
+        made = f"/lib/modules/{STRANGER}"
+        self.root.run(f"""set -e
+            mkdir -p {made}
+            cp -a /usr/src/linux-headers-{self.first} {head}
+            cp /lib/modules/{self.first}/modules.[ob]* {made}/
+            ln -s {head} {made}/build
+            sed -i 's/{self.first}/{STRANGER}/' \\
+                {head}/include/generated/utsrelease.h
+            cd /tmp
+            echo 'struct elevator_type {{ int odd; }} odd;' >odd.c
+            gcc-12 -g -c odd.c
+            pahole -J --btf_encode_detached=odd.btf odd.o
+            objcopy --add-section .BTF=odd.btf odd.o {head}/vmlinux""")
+        for hook in ("header_postinst.d", "postinst.d"):
+            said = self.root.run(
+                f"run-parts --exit-on-error --regex '^dkms$' --arg={STRANGER} "
+                f"--arg=/boot/vmlinuz-{STRANGER} /etc/kernel/{hook}")
+            expect("abi-check: refused" in said and
+                   f"no modules for kernel {STRANGER}" in said,
+                   f"{hook} does not say that it refuses:\n{said}")
+        said = self.root.run(
+            f"dkms install flash-iosched/{self.version} -k {STRANGER}", (77,))
+        expect("elevator_type" in said, f"dkms does not say what differs:\n{said}")
+        # What a build by hand would find.
+        self.root.run(f"cd /usr/src/flash-iosched-{self.version} && "
+                      f"! make -s KVER={STRANGER} && rm -rf build")
+        left = self.root.run(f"find {made} -name '*.ko*'")
+        expect(not left, f"it has modules: {left}")
+        expect(not [v for v in self.versions() if v[1] == STRANGER],
+               f"dkms has {self.versions()}")
+        self.root.run(f"rm -rf {head} {made} /tmp/odd.*")
+
+    def kernel_comes(self):
+        """A kernel upgrade: modules for both."""
+        self.root.run("apt-get install -q -y --no-install-recommends "
+                      f"--no-download {packages_of(self.newer)}")
+        expect(self.versions() == {(self.version, release, "installed")
+                                   for release in (self.first, self.newer)},
+               f"dkms has {self.versions()}")
+        self.built(self.first)
+        self.built(self.newer)
+
+    def upgraded(self, debs, version):
+        """A newer release: nothing of the older one stays.
+
+        dkms builds for the newest kernel only, if that which runs is none of
+        these, as in a chroot; the other one gets its modules as it does when it
+        is booted.
+        """
+        old = self.version
+        self.take(debs)
+        self.root.run(f"dkms autoinstall -k {self.first}")
+        self.version = version
+        expect(self.versions() == {(version, release, "installed")
+                                   for release in (self.first, self.newer)},
+               f"dkms has {self.versions()}")
+        self.built(self.first)
+        self.built(self.newer)
+        left = [name for name in self.root.files()
+                if re.search(rf"flash-iosched[-/]{re.escape(old)}(/|$)", name)]
+        expect(not left, f"of {old} there is still {left[:5]}")
+
+    def kernel_goes(self):
+        """The newer kernel is removed, and our modules with it."""
+        self.root.run("apt-get purge -q -y --allow-change-held-packages "
+                      f"linux-image-{self.newer} linux-headers-{self.newer}")
+        self.root.run("apt-get autoremove --purge -q -y")
+        left = self.root.run(
+            f"find /lib/modules/{self.newer} -name '*.ko*' 2>/dev/null", (0, 1))
+        expect(not left, f"the kernel has gone, these have not: {left}")
+        expect(self.versions() == {(self.version, self.first, "installed")},
+               f"dkms has {self.versions()}")
+
+    def removed(self):
+        """No module is left; then purged: no file either."""
+        self.root.run("apt-get remove -q -y flash-iosched-dkms "
+                      "flash-iosched-tools")
+        names = " -o ".join(f"-name '{m}.ko*'" for m in self.modules)
+        left = self.root.run(f"find /lib/modules /var/lib/dkms {names}")
+        expect(not left, f"removed, but there is still {left}")
+        self.root.run("apt-get purge -q -y flash-iosched-dkms "
+                      "flash-iosched-tools")
+        said = self.root.run("dpkg -l 'flash-iosched*' 2>/dev/null | grep ^.[^n] "
+                             "| grep flash-iosched", (0, 1))
+        expect(not said, f"dpkg still knows of {said}")
+        left = sorted(self.root.files() - self.before)
+        expect(not left, f"{len(left)} files are left: {' '.join(left[:10])}")
+        gone = sorted(self.before - self.root.files())
+        expect(not gone, f"{len(gone)} files that are not ours have gone: "
+               f"{' '.join(gone[:10])}")
+
+
+# --- in a virtual machine -------------------------------------------------
+
+def rule_for(model, scheduler, values):
+    """The example of a udev rule, for another model and other values."""
+    text = (REPO / "packaging" / "65-flash-iosched.rules").read_text("utf-8")
+    lines = [line for line in text.splitlines() if "EXAMPLE" not in line]
+    at = next(i for i, line in enumerate(lines) if line.startswith("LABEL="))
+    match = f'ATTRS{{model}}=="{model}"'
+    lines[at:at] = [f'{match}, ATTR{{queue/scheduler}}="{scheduler}"'] + [
+        f'{match}, ATTR{{queue/iosched/{name}}}="{value}"'
+        for name, value in values.items()]
+    return "\n".join(lines) + "\n"
+
+
+def in_guest(root, life, timeout):
+    """Boots the first kernel on the root; the status of scripts/vm."""
+    rules = root.upper / "changes/etc/udev/rules.d"
+    rules.mkdir(parents=True, exist_ok=True)
+    name = life.modules[0]
+    rules.joinpath("65-flash-iosched.rules").write_text(
+        rule_for("QEMU NVMe Ctrl*", name, {"max_inflight": 7}), "utf-8")
+    command = [str(REPO / "scripts" / "vm"), "--kernel", "6.1", "--no-modules",
+               "--timeout", str(timeout), "--share", str(root.top), "--files",
+               str(GUEST.parent), "--",
+               f"bash /files/{GUEST.name} {' '.join(life.modules)}"]
+    return root.outside("exec " + " ".join(map(shlex.quote, command)))
+
+
+def run(args):
+    """All steps; the exit status."""
+    cache = kernel.cache_dir()
+    store = kernel.Store(cache)
+    first, newer = (store.get(series)["release"] for series in ("6.1", "6.12"))
+    lower = base(cache, first, newer)
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="life-", dir=cache / "roots"))
+    try:
+        life = Life(Root(lower, scratch), first, newer)
+        debs = {}
+        for version in ("", "9.9+next"):
+            debs[version] = package.build(scratch / f"debs{version}", version)
+        version = re.search(r"_([^_]+)_all", debs[""][0].name)[1]
+        life.step(f"{version} is installed for {first}",
+                  life.installed, debs[""], version)
+        if args.vm:
+            return in_guest(life.root, life, args.timeout)
+        life.step("the tools run", life.tools_run)
+        life.step("a kernel of another layout is refused", life.refuses)
+        life.step(f"kernel {newer} comes", life.kernel_comes)
+        life.step("upgraded", life.upgraded, debs["9.9+next"], "9.9+next")
+        life.step(f"kernel {newer} goes", life.kernel_goes)
+        life.step("removed and purged: no file is left", life.removed)
+        say(f"passed, with {len(life.modules)} modules: "
+            f"{' '.join(life.modules)}")
+        return 0
+    except Failed as error:
+        say(f"FAILED: {error}")
+        return 1
+    finally:
+        if args.keep:
+            say(f"kept: {scratch}")
+        else:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main(argv=None):
+    """Command line of scripts/package-test."""
+    parser = options.Parser(
+        "package-test", description=__doc__.split("\n", 1)[1].strip(),
+        epilog="Status: 0 passed; 1 failed; 77 no such kernel to be had here; "
+        "with --vm that of scripts/vm.")
+    parser.add_argument("--vm", action="store_true",
+                        help="load the modules that DKMS has built by writing "
+                        "their names into the disk's scheduler, and by a udev "
+                        "rule, in a virtual machine; nothing else")
+    parser.add_argument("--timeout", type=options.number(60, 86400),
+                        default=900, metavar="S",
+                        help="seconds for the virtual machine (default 900)")
+    parser.add_argument("--keep", action="store_true",
+                        help="leave the changed files of the root")
+    args = parser.parse_args(argv)
+    if os.geteuid():
+        say("wants root, for chroot and mounts: sudo scripts/package-test")
+        return 1
+    return vm.guarded("package-test", say, "6.1 or 6.12", lambda: run(args),
+                      "ended by a signal")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

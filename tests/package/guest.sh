@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# scripts/package-test --vm runs this in a guest: guest.sh MODULE... The Debian that
+# has the packages is in /share, read-only; the guest itself has none of our modules.
+#
+# Proves: writing a scheduler's name loads the module that DKMS has built, and a udev
+# rule made from the example selects it and sets a tunable when the disk appears.
+
+root=/share
+queue=/sys/block/nvme0n1/queue
+
+fail() {
+	echo "package-test: $*" >&2
+	[[ ! -e $root/run/udevd.log ]] || tail -n 20 $root/run/udevd.log >&2
+	exit 1
+}
+
+is() {
+	[[ $2 == "$3" ]] || fail "$1 is '$2', not '$3'"
+	echo "ok: $1: $2"
+}
+
+selected() { sed -E 's/.*\[(.*)\].*/\1/' $queue/scheduler; }
+
+mount --bind /dev $root/dev || fail "cannot mount below $root"
+mount --bind /sys $root/sys
+mount -t proc proc $root/proc
+mount -t tmpfs tmpfs $root/run
+
+# The kernel calls Debian's modprobe, in Debian.
+printf '#!/bin/sh\nexec chroot %s /sbin/modprobe "$@"\n' $root >/run/modprobe
+chmod +x /run/modprobe
+echo /run/modprobe >/proc/sys/kernel/modprobe
+
+echo none >$queue/scheduler
+for name; do
+	is "$name before" "$(grep -c "^$name " /proc/modules)" 0
+	echo "$name" >$queue/scheduler || fail "$name cannot be selected"
+	is "selected" "$(selected)" "$name"
+	is "$name after" "$(grep -c "^$name " /proc/modules)" 1
+	dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 iflag=direct 2>/dev/null ||
+		fail "cannot read with $name"
+	inserted=$(sed -n 's/^inserted //p' $queue/iosched/stats)
+	((inserted > 0)) || fail "$name saw no requests"
+	echo none >$queue/scheduler
+	rmmod "$name" || fail "$name cannot be unloaded"
+done
+
+# udev in a chroot thinks that it must not do anything.
+export SYSTEMD_IGNORE_CHROOT=1 SYSTEMD_LOG_LEVEL=debug SYSTEMD_LOG_TARGET=console
+udevd=$root/usr/lib/systemd/systemd-udevd
+[[ -x $udevd ]] || fail "no udevd in $root"
+chroot $root "${udevd#"$root"}" >$root/run/udevd.log 2>&1 &
+daemon=$!
+for ((try = 0; try < 100; try++)); do
+	[[ ! -S $root/run/udev/control ]] || break
+	sleep 0.2
+done
+[[ -S $root/run/udev/control ]] || fail "udevd does not start"
+is "before the event" "$(selected)" none
+chroot $root udevadm trigger --action=add /sys/block/nvme0n1 ||
+	fail "no event can be made"
+for ((try = 0; try < 300; try++)); do
+	[[ $(selected) == none || $(<$queue/iosched/max_inflight) != 7 ]] || break
+	sleep 0.2
+done
+is "by the rule" "$(selected)" "$1"
+is "its max_inflight" "$(<$queue/iosched/max_inflight)" 7
+kill $daemon
+wait $daemon 2>/dev/null
+echo none >$queue/scheduler
+rmmod "$1" || fail "$1 cannot be unloaded"
+echo "package-test: passed in the guest"
