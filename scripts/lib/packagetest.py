@@ -198,8 +198,10 @@ class Life:
         """Copies packages into the root; their paths there."""
         names = []
         for deb in debs:
-            shutil.copy2(deb, self.root.upper / "changes" / deb.name)
-            names.append(f"/{deb.name}")
+            folder = self.root.upper / "changes/root"
+            folder.mkdir(mode=0o700, exist_ok=True)
+            shutil.copy2(deb, folder / deb.name)
+            names.append(f"/root/{deb.name}")
         return names
 
     def take(self, debs):

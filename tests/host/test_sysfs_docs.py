@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""docs/sysfs.md and each scheduler's README have every attribute, as the code has it."""
+"""docs/ABI and each scheduler's README have every attribute, as the code has it."""
 
 import pathlib
 import re
@@ -7,6 +7,8 @@ import re
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
+ABI = REPO / "docs" / "ABI"
+FIELDS = ("Range", "Default", "Unit", "Note")
 POLICIES = sorted(p.parent.name for p in REPO.glob("*/*.c")
                   if p.stem == p.parent.name
                   and "FLASH_DEFINE_" in p.read_text(encoding="utf-8"))
@@ -35,26 +37,38 @@ def rows(text, kind):
             for row in re.findall(r"X\(((?:[^()\"]|\"[^\"]*\")*)\)", body)]
 
 
-def section(name):
-    """What docs/sysfs.md says about a scheduler."""
-    page = (REPO / "docs" / "sysfs.md").read_text(encoding="utf-8")
-    return re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
+def entries(name):
+    """{attribute: fields} of a scheduler's page in docs/ABI, and of no other line.
 
-
-def tables(name):
-    """What its tables of attributes say; hbfq's goes on where acfq's ends."""
-    found = table(section(name).split("### ")[0])
-    if name == "hbfq":
-        shared = set(wanted(source("acfq"))) & set(wanted(source("hbfq")))
-        shared |= {"inflight", "stats"}
-        found = {attribute: cells for attribute, cells in tables("acfq").items()
-                 if attribute in shared} | found
+    Fields: "what", a list, and those of FIELDS that stand there.
+    """
+    text = (ABI / f"sysfs-iosched-{name}").read_text(encoding="utf-8")
+    head, *blocks = re.split(r"(?m)^(?=What:)", text)
+    assert re.fullmatch(r"# SPDX-License-Identifier: GPL-2.0\n\n", head)
+    found, whats = {}, []
+    for block in blocks:
+        whats.append(re.match(r"What:\t\t(\S+)\n", block)[1])
+        if "Description:" not in block:
+            assert block.count("\n") == 1, block
+            continue
+        fields = {"what": whats, "text": block}
+        body = block.split("Description:\n", 1)[1]
+        assert re.search(r"^Date:\t\t\w+ \d{4}$", block, re.M), block
+        fields["access"] = re.match(r"\t\t\((RO|RW)\) ", body)[1]
+        for field in FIELDS:
+            match = re.search(rf"^\t\t{field}:\t+(.+)$", body, re.M)
+            if match:
+                fields[field] = match[1]
+        # Nothing but tags begins a line.
+        assert all(line.startswith("\t\t") or not line
+                   for line in body.split("\n")), block
+        attribute = re.fullmatch(r"/sys/block/<disk>/queue/iosched/(\w+)",
+                                 whats[0])[1]
+        assert attribute not in found, attribute
+        found[attribute] = fields
+        whats = []
+    assert not whats
     return found
-
-
-def counters(name):
-    """Where the page explains statistics."""
-    return section(name) + (section("hbfq") if name == "acfq" else "")
 
 
 def table(text):
@@ -79,28 +93,104 @@ def wanted(text):
     return found
 
 
+def parameters(name):
+    """Attributes of a scheduler that are module parameters as well."""
+    text = source(name)
+    return {row[0] for kind in ("TUNABLES", "TEXTS") for row in rows(text, kind)}
+
+
+def same_range(text, low, high):
+    """Does the page's text say this range?"""
+    return re.fullmatch(rf"{low}( to |, | or ){high}", text)
+
+
+def test_each_scheduler_has_a_page():
+    """And there is no page of one that has gone."""
+    assert sorted(p.name for p in ABI.iterdir()) == \
+        [f"sysfs-iosched-{name}" for name in POLICIES]
+    page = (REPO / "docs" / "sysfs.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"\(ABI/sysfs-iosched-(\w+)\)", page)) == POLICIES
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_attribute_is_on_the_page(name):
-    """With its range and its default."""
-    there = tables(name)
+    """With its range, its default, its unit and who may write it."""
+    there = entries(name)
     code = wanted(source(name))
     assert code
     assert set(there) == set(code) | {"inflight", "stats"}
-    for attribute, numbers in code.items():
-        if numbers is None:
+    shown = {row[0] for row in rows(source(name), "SHOWN")} | {"inflight", "stats"}
+    for attribute, fields in there.items():
+        assert fields["access"] == ("RO" if attribute in shown else "RW"), attribute
+        if attribute == "stats":
             continue
-        low, high, default = numbers
-        assert re.fullmatch(rf"{low}( to |, | or ){high}", there[attribute][0]), \
-            attribute
-        assert there[attribute][1] == str(default), attribute
+        # A text that is no more than a heading says nothing.
+        assert len(fields["text"].split("Description:")[1].split()) > 3, attribute
+        assert "Unit" in fields, attribute
+        assert ("Default" in fields) == (attribute not in shown), attribute
+        assert "Range" in fields or attribute in shown, attribute
+        if code.get(attribute):
+            low, high, default = code[attribute]
+            assert same_range(fields["Range"], low, high), attribute
+            assert fields["Default"] == str(default), attribute
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_each_parameter_is_on_the_page(name):
+    """A default for disks that come is the module's, and nothing else is."""
+    known = parameters(name)
+    for attribute, fields in entries(name).items():
+        also = [f"/sys/module/{name}/parameters/{attribute}"]
+        assert fields["what"][1:] == (also if attribute in known else []), attribute
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_units_follow_from_names(name):
+    """As far as names tell them."""
+    for attribute, fields in entries(name).items():
+        for end, unit in (("_us", "us"), ("_ms", "ms"), ("_pct", "%"),
+                          ("_sectors", "sectors of 512 bytes")):
+            if attribute.endswith(end):
+                assert fields["Unit"].startswith(unit), attribute
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_text_has_its_default(name):
     """The first of what it may be."""
-    there = tables(name)
+    there = entries(name)
     for row in rows(source(name), "TEXTS"):
-        assert there[row[0]][1] == f"`{row[2]}`"
+        assert there[row[0]]["Default"] == row[2]
+
+
+BUILT = sorted(path for path in (REPO / "build" / "modules").glob("*/*.ko")
+               if path.stem in POLICIES)
+
+
+def newer(path):
+    """Was a module built after its code was last changed?"""
+    code = [p for folder in (path.stem, "common")
+            for p in (REPO / folder).glob("*.[ch]")]
+    return path.stat().st_mtime >= max(p.stat().st_mtime for p in code)
+
+
+@pytest.mark.parametrize("path", BUILT or [None],
+                         ids=lambda p: f"{p.parent.name}-{p.stem}" if p else "none")
+def test_built_modules_agree(path):
+    """What a module says of its parameters is on its page."""
+    if path is None:
+        pytest.skip("no module has been built")
+    if not newer(path):
+        pytest.skip("built before its code was changed")
+    there = entries(path.stem)
+    said = dict(re.findall(rb"\0parm=(\w+):([^\0]*)", path.read_bytes()))
+    said = {name.decode(): text.decode() for name, text in said.items()}
+    assert set(said) == parameters(path.stem)
+    for name, text in said.items():
+        default = re.search(r"\((\S+)\)$", text)[1]
+        assert there[name]["Default"] == default, name
+        numbers = re.search(r", (\d+) to (\d+) \(", text)
+        if numbers:
+            assert same_range(there[name]["Range"], *numbers.groups()), name
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -125,12 +215,22 @@ def test_k2_has_all_in_its_readme():
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_counter_is_on_the_page(name):
     """What policy_stats() prints."""
-    body = re.search(r"^int policy_stats\(.*?^}", source(name), re.M | re.S)[0]
-    keys = re.findall(r"(\w+) %", body.replace("\\n", " "))
+    printed = re.search(r"^int policy_stats\(.*?^}", source(name), re.M | re.S)[0]
+    if name == "k2":
+        # All have these; the pages of others say that they are here.
+        common = (REPO / "common" / "attrs.c").read_text(encoding="utf-8")
+        printed += body_of(common, "flash_stats_show")
+    else:
+        assert "up to kicks" in entries("acfq")["stats"]["text"]
+    keys = re.findall(r"(\w+) %", printed.replace("\\n", " "))
     assert keys
-    there = counters(name)
+    there = entries(name)["stats"]["text"]
+    if "As for acfq" in there:
+        there = entries("acfq")["stats"]["text"]
+    named = set(re.findall(r"\w+", " ".join(
+        re.findall(r"^\t\t(\w+(?:, \w+)*)$", there, re.M))))
     for key in keys:
-        assert f"`{key}`" in there, key
+        assert key in named, key
 
 
 def test_each_reason_is_on_the_page():
