@@ -219,7 +219,9 @@ class Life:
         """Are all modules there for a kernel, and right?"""
         folder = f"/lib/modules/{release}/updates/dkms"
         there = self.root.run(f"cd {folder} && ls").split()
-        expect(sorted(there) == sorted(f"{m}.ko" for m in self.modules),
+        # Packed where the kernel's own are.
+        expect(sorted(re.sub(r"\.ko(\.[gx]z|\.zst)?$", "", name)
+                      for name in there) == sorted(self.modules),
                f"{folder} has {there}, not {self.modules}")
         for name in self.modules:
             shown = self.root.run(

@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Packages: what they hold, what dkms.conf answers, and the examples in them."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import test_sysfs_docs as docs
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+
+import package  # noqa: E402  pylint: disable=wrong-import-position
+import packagetest  # noqa: E402  pylint: disable=wrong-import-position
+
+DONE = [name for name in docs.POLICIES
+        if not (REPO / name / "experimental").exists()]
+BUILT = re.compile(r'^BUILT_MODULE_NAME\[(\d+)\]="(\w+)"$', re.M)
+
+
+def make(*words, **environment):
+    """make in the tree, quietly; what it says."""
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "EXPERIMENTAL")}
+    return subprocess.run(["make", "-s", "-C", REPO, *words], check=True,
+                          env=env | environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True).stdout
+
+
+@pytest.fixture(scope="module", name="tree")
+def fixture_tree(tmp_path_factory):
+    """A tree for dkms."""
+    folder = tmp_path_factory.mktemp("dkms") / "flash-iosched-1.2"
+    make("dkms-source", "VERSION=1.2", f"DKMS_DIR={folder}")
+    return folder
+
+
+@pytest.mark.parametrize("experimental", ["", "1"])
+def test_the_modules_are_those_that_make_builds(tmp_path, experimental):
+    """By discovery: those that are there and are not left out."""
+    folder = tmp_path / "tree"
+    make("dkms-source", "VERSION=1.2", f"DKMS_DIR={folder}",
+         EXPERIMENTAL=experimental)
+    found = BUILT.findall((folder / "dkms.conf").read_text("utf-8"))
+    wanted = docs.POLICIES if experimental else DONE
+    assert [name for _, name in found] == wanted
+    assert [int(index) for index, _ in found] == list(range(len(wanted)))
+    # Or the build on the other machine would leave them out again.
+    assert not list(folder.glob("*/experimental"))
+    for name in wanted:
+        assert (folder / name / f"{name}.c").exists()
+    assert not (folder / "tests").exists()
+
+
+def test_the_tree_is_complete(tree):
+    """What looks at kernels runs in it, and writes nothing there."""
+    before = sorted(tree.rglob("*"))
+    for command in (["scripts/abi-check", "--help"],
+                    ["/usr/bin/python3", "-B", "scripts/lib/kernel.py", "--help"]):
+        subprocess.run(command, cwd=tree, check=True, stdout=subprocess.DEVNULL,
+                       env=os.environ | {"PYTHONPATH": ""})
+    assert sorted(tree.rglob("*")) == before
+
+
+@pytest.mark.parametrize("version", ["", "a1", "1 2", '1"; reboot; "', "1/2"])
+def test_odd_versions_are_refused(version):
+    """They would be part of a shell script and of a path."""
+    with pytest.raises(ValueError):
+        package.dkms_conf(version, ["k2"])
+
+
+def test_a_tree_without_modules_is_refused():
+    """dkms would say that it is bad, on every machine that has it."""
+    with pytest.raises(ValueError):
+        package.dkms_conf("1.0", [])
+
+
+# As dkms of Debian 12 does it: the file is sourced in a subshell of a function,
+# where kernelver is that of a function that called it.
+DKMS = r"""
+set -u
+safe_source() {
+	(
+		. "$1" >/dev/null
+		echo "exclusive=${BUILD_EXCLUSIVE_KERNEL:-}"
+		echo "auto=${AUTOINSTALL:-}"
+		echo "version=${PACKAGE_VERSION:-}"
+		echo "make=${MAKE[0]}"
+	)
+}
+read_conf() {
+	local kernelver=$1
+	local kernel_source_dir=$HEADERS
+	safe_source "$CONF"
+}
+action=$1
+kernelver[0]=$2
+read_conf "$3"
+"""
+
+
+def ask(tree, tmp_path, status, action, asked, conf_of):
+    """(variables that dkms gets, what was said, calls of abi-check)"""
+    copy = tmp_path / "copy"
+    shutil.copytree(tree, copy)
+    headers = tmp_path / "lib/modules/x/build/include/generated"
+    headers.mkdir(parents=True)
+    (headers / "utsrelease.h").touch()
+    check = copy / "scripts" / "abi-check"
+    check.write_text(f"#!/bin/sh\necho \"$@\" >>{tmp_path}/calls\n"
+                     f"echo abi-check: differs\nexit {status}\n", "ascii")
+    conf = copy / "dkms.conf"
+    conf.write_text(conf.read_text("utf-8").replace(
+        "/lib/modules/", f"{tmp_path}/lib/modules/"), "utf-8")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = subprocess.run(
+        ["bash", "-c", DKMS, "dkms", action, asked, conf_of], check=True,
+        env=os.environ | {"CONF": str(conf), "TMPDIR": str(scratch),
+                          "HEADERS": f"{tmp_path}/lib/modules/x/build"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert not list(scratch.iterdir())
+    calls = tmp_path / "calls"
+    return (dict(line.split("=", 1) for line in done.stdout.splitlines()),
+            done.stderr,
+            calls.read_text("ascii").splitlines() if calls.exists() else [])
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+@pytest.mark.parametrize("action", ["build", "install"])
+def test_a_refused_kernel_is_a_skip(tree, tmp_path, status, action):
+    """By what dkms takes for one, and only if it was refused."""
+    has, said, calls = ask(tree, tmp_path, status, action, "x", "x")
+    assert bool(has["exclusive"]) == bool(status)
+    assert not re.search(has["exclusive"] or "$x", "6.1.0-1-amd64")
+    assert has["auto"] == "yes"
+    assert ("no modules for kernel x" in said) == bool(status)
+    assert ("abi-check: differs" in said) == bool(status)
+    assert len(calls) == 1 and "--release x " in calls[0]
+
+
+@pytest.mark.parametrize("status", [0, 1])
+@pytest.mark.parametrize("conf_of", ["", "old"])
+def test_a_kernel_that_comes_is_asked_for(tree, tmp_path, status, conf_of):
+    """dkms reads the file for a kernel that has been there, and means another."""
+    has, said, calls = ask(tree, tmp_path, status, "autoinstall", "x", conf_of)
+    assert has["auto"] == ("" if status else "yes")
+    assert not has["exclusive"]
+    assert ("no modules for kernel x" in said) == bool(status)
+    assert len(calls) == 1 and "--release x " in calls[0]
+
+
+@pytest.mark.parametrize("action", ["add", "remove", "status"])
+def test_other_actions_do_not_ask(tree, tmp_path, action):
+    """It takes seconds, and a kernel that has gone has nothing to compare."""
+    has, said, calls = ask(tree, tmp_path, 1, action, "x", "x")
+    assert not calls and not said and not has["exclusive"]
+    assert has["version"] == "1.2"
+    assert has["make"] == f"'make' KVER=x KDIR={tmp_path}/lib/modules/x/build"
+
+
+def test_dkms_conf_is_clean():
+    """shellcheck, but for what dkms reads."""
+    if not shutil.which("shellcheck"):
+        pytest.skip("no shellcheck")
+    subprocess.run(["shellcheck", "-s", "bash", "-e", "SC2034,SC2154",
+                    REPO / "packaging" / "dkms.conf.in"], check=True)
+
+
+# --- tools, make install --------------------------------------------------
+
+def test_tools_come_and_go(tmp_path):
+    """They run where they are put, and leave nothing."""
+    where = f"DESTDIR={tmp_path}"
+    make("install-tools", where)
+    links = sorted((tmp_path / "usr/local/sbin").iterdir())
+    assert [p.name for p in links] == [
+        "flash-probe-layout", "flash-trace2fio", "flash-weights-sync"]
+    for link in links:
+        done = subprocess.run([link, "--help"], check=True, text=True,
+                              stdout=subprocess.PIPE)
+        assert done.stdout.startswith("usage:")
+    # A stand-in needs its model.
+    subprocess.run([tmp_path / "usr/local/sbin/flash-trace2fio", "--list"],
+                   check=False, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    assert not [p for p in tmp_path.rglob("__pycache__")]
+    make("uninstall-tools", where)
+    assert not [p for p in tmp_path.rglob("*") if not p.is_dir()]
+    assert not [p for p in tmp_path.rglob("flash-iosched")]
+
+
+def test_uninstall_takes_what_another_build_installed(tmp_path):
+    """Also those that this build leaves out, and nobody else's."""
+    kdir = tmp_path / "kdir/include/generated"
+    kdir.mkdir(parents=True)
+    (kdir / "utsrelease.h").write_text('#define UTS_RELEASE "1.2.3"\n', "ascii")
+    updates = tmp_path / "root/lib/modules/1.2.3/updates"
+    updates.mkdir(parents=True)
+    for name in [*docs.POLICIES, "other"]:
+        (updates / f"{name}.ko").touch()
+    words = ("uninstall", f"KDIR={tmp_path / 'kdir'}",
+             f"DESTDIR={tmp_path / 'root'}")
+    make(*words)
+    assert [p.name for p in updates.iterdir()] == ["other.ko"]
+    (updates / "other.ko").unlink()
+    make(*words)
+    assert not updates.exists()
+
+
+def test_needs_are_found_wherever_they_are_imported(tmp_path):
+    """In functions, and by those that are imported."""
+    path = tmp_path / "a.py"
+    path.write_text("def f():\n    import kernel\n", "ascii")
+    names = [p.name for p in package.needs([path])]
+    assert {"kernel.py", "aptroot.py", "toolchain.py"} <= set(names)
+    path.write_text("import os\n", "ascii")
+    assert not package.needs([path])
+
+
+def test_the_changelog_gets_the_version():
+    """Its first entry, and no other."""
+    text = (REPO / "debian" / "changelog").read_text("utf-8")
+    new = package.of_version(text + "\n" + text, "9.9")
+    assert new.startswith("flash-iosched (9.9) ")
+    assert new.count("(9.9)") == 1
+
+
+def test_packages_name_what_they_want():
+    """What the tools run, and what dkms and the check run."""
+    text = (REPO / "debian" / "control").read_text("utf-8")
+    stanzas = {re.search(r"^Package: (\S+)", s, re.M)[1]: s
+               for s in text.split("\n\n")[1:]}
+    named = {name: set(re.findall(r"[a-z][\w.+-]+", " ".join(re.findall(
+        r"^(?:Depends|Recommends|Suggests):(.*)", s, re.M))))
+        for name, s in stanzas.items()}
+    assert {"dwarves", "python3", "make", "kmod"} <= named["flash-iosched-dkms"]
+    assert {"kmod", "fio", "blktrace", "lttng-tools", "python3"} <= \
+        named["flash-iosched-tools"]
+
+
+# --- examples -------------------------------------------------------------
+
+def legal(scheduler, attribute, value):
+    """Would the scheduler take this?"""
+    row = docs.wanted(docs.source(scheduler))
+    assert attribute in row, f"{scheduler} has no {attribute}"
+    if row[attribute] is None:
+        text = docs.entries(scheduler)[attribute]["Range"]
+        assert text == "a text" or value in text.split(", ")
+    else:
+        low, high, _ = row[attribute]
+        assert low <= int(value) <= high
+
+
+def rules(text):
+    """[(match, sysfs name, value)] of a file of udev rules."""
+    found = []
+    for line in text.splitlines():
+        if "ATTR{queue/" in line and not line.startswith("#"):
+            match = re.fullmatch(
+                r'((?:ATTRS|ENV)\{\w+\}=="[^"]+"), ATTR\{queue/([\w/]+)\}="([^"]*)"',
+                line)
+            assert match, line
+            found.append(match.groups())
+    return found
+
+
+def check_rules(text):
+    """Each rule's tunables are those of the scheduler chosen before."""
+    chosen = {}
+    found = rules(text)
+    assert found
+    for match, name, value in found:
+        if name == "scheduler":
+            assert value in docs.POLICIES
+            chosen[match] = value
+        else:
+            legal(chosen[match], name.removeprefix("iosched/"), value)
+
+
+def test_the_udev_example_is_right():
+    """All names and values are those of the schedulers."""
+    check_rules((REPO / "packaging/65-flash-iosched.rules").read_text("utf-8"))
+
+
+def test_the_rule_that_is_tried_is_the_example():
+    """With another model, and no rule of the example's left."""
+    text = packagetest.rule_for("QEMU*", "k2", {"max_inflight": 7})
+    check_rules(text)
+    assert rules(text) == [('ATTRS{model}=="QEMU*"', "scheduler", "k2"),
+                           ('ATTRS{model}=="QEMU*"', "iosched/max_inflight", "7")]
+    assert "EXAMPLE" not in text
+    assert re.search(r'LABEL="flash_iosched_end"\n\Z', text)
+    assert text.count("GOTO=") == 3
+
+
+def test_the_modprobe_example_is_right():
+    """The same of module parameters."""
+    text = (REPO / "packaging/flash-iosched.conf").read_text("utf-8")
+    lines = [l.split() for l in text.splitlines() if l and not l.startswith("#")]
+    assert lines
+    for word, name, *options in lines:
+        assert word == "options" and name in DONE and options
+        for option in options:
+            attribute, value = option.split("=")
+            assert attribute in docs.parameters(name)
+            legal(name, attribute, value)
