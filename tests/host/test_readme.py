@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Commands, links and states in the documents are those that there are."""
+
+import pathlib
+import re
+import shlex
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+MAKEFILE = (REPO / "Makefile").read_text("utf-8")
+PAGES = sorted([REPO / "README.md", *(REPO / "docs").glob("*.md"),
+                *REPO.glob("*/README.md")])
+TARGETS = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.M))
+# Between targets: rules that call each other.
+INNER = {"locked-modules", "abi-verdict", "mirror", "headers", "compiler"}
+SCHEDULERS = sorted(p.parent.name for p in REPO.glob("*/*.c")
+                    if p.stem == p.parent.name)
+
+
+def name_of(path):
+    """For people."""
+    return str(path.relative_to(REPO))
+
+
+def commands(text):
+    """Command lines: those of blocks, and what stands between backquotes."""
+    found = []
+    blocks = re.findall(r"^```[a-z]*\n(.*?)^```", text, re.M | re.S)
+    blocks += ["\n".join(re.findall(r"^    (\S.*)$", text, re.M))]
+    for block in blocks:
+        found += block.replace("\\\n", " ").split("\n")
+    found += re.findall(r"`([^`\n]+)`", text)
+    return [re.sub(r"^(sudo( -E)? |[A-Z_]+=\S+ )+", "", re.split(
+        r"\s#|;|&&", line.strip())[0]).strip() for line in found]
+
+
+def source_of(script):
+    """A script, and the programs that it starts."""
+    text = (REPO / "scripts" / script).read_text("utf-8")
+    for name in re.findall(r"lib/(\w+\.(?:py|sh))", text):
+        text += (REPO / "scripts/lib" / name).read_text("utf-8")
+    return text
+
+
+def all_commands(first):
+    """[(page, words)] of commands that begin so."""
+    found = []
+    for path in PAGES:
+        for line in commands(path.read_text("utf-8")):
+            if not line.startswith(first):
+                continue
+            try:
+                words = shlex.split(line, comments=True)
+            except ValueError:
+                # Goes on for several lines, within quotes
+                words = line.split()
+            found.append((name_of(path), words))
+    return found
+
+
+def test_make_has_what_the_pages_say():
+    """Each target, and each variable somewhere in the Makefiles."""
+    found = [c for c in all_commands("make") if c[1][0] == "make"]
+    assert len(found) > 20
+    own = MAKEFILE + (REPO / "Kbuild").read_text("utf-8")
+    for page, words in found:
+        if "-C" in words:
+            folder = words[words.index("-C") + 1]
+            assert folder.isupper() or (REPO / folder / "Makefile").exists()
+            continue
+        for word in words[1:]:
+            if re.fullmatch(r"[\w-]+", word):
+                if not word.startswith("-"):
+                    assert word in TARGETS - INNER, f"{page}: {words}"
+            elif re.match(r"[A-Z_]+=", word):
+                name = word.split("=")[0]
+                assert re.search(rf"\b{name}\b", own), f"{page}: {words}"
+
+
+def test_scripts_are_what_the_pages_say():
+    """There, to be run, and with these options."""
+    found = all_commands("scripts/")
+    assert len(found) > 30
+    for page, words in found:
+        script = words[0].removeprefix("scripts/")
+        if script.startswith("lib") or not script:
+            continue
+        path = REPO / "scripts" / script
+        assert path.exists(), f"{page}: {words}"
+        assert path.stat().st_mode & 0o100, f"{page}: {words}"
+        text = source_of(script)
+        for word in words[1:words.index("--") if "--" in words else None]:
+            if re.match(r"--[a-z]", word):
+                option = word.split("=")[0]
+                assert option in text, f"{page}: {words}"
+
+
+def test_the_readme_has_each_command_of_help():
+    """And `make help` each target that is for people."""
+    said = set(re.findall(r"'make \[?([\w-]+)", MAKEFILE))
+    said |= set(re.findall(r"(uninstall-tools)", MAKEFILE))
+    assert said - {"help"} <= TARGETS
+    assert TARGETS - INNER - {"install-docs"} <= said | {"help"}
+
+
+def anchors(path):
+    """What a link into a page may name."""
+    text = path.read_text("utf-8")
+    found = set(re.findall(r'<a name="([^"]+)">', text))
+    for title in re.findall(r"^#+ (.*)$", text, re.M):
+        title = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", title).lower()
+        found.add(re.sub(r"[^\w\- ]", "", title).replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=name_of)
+def test_links_lead_somewhere(path):
+    """Files and the places in them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+def test_states_are_those_of_the_build():
+    """What README says to be experimental is, and nothing else."""
+    text = (REPO / "README.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| \[(\w+)\]\(\w+/README.md\) \| .*? \| (.*) \|$",
+                           text, re.M))
+    assert sorted(rows) == SCHEDULERS
+    last = ""
+    for name, state in rows.items():
+        # "the same" is what stands above.
+        last = last if state == "the same" else state
+        assert ("experimental" in last) == (REPO / name / "experimental").exists()
+        readme = (REPO / name / "README.md").read_text("utf-8")
+        assert ("**Experimental**" in readme) == ("experimental" in last)
+        for part in ("## When to use it", "\nWhen not:", "## Limits",
+                     "## Production ready?", "## Tunables"):
+            assert part in readme, f"{name}: {part}"
+
+
+def test_each_script_is_in_a_page():
+    """What nobody is told of nobody uses; or make runs it."""
+    text = MAKEFILE + "\n".join(path.read_text("utf-8") for path in PAGES)
+    for path in (REPO / "scripts").iterdir():
+        if path.is_file():
+            assert f"scripts/{path.name}" in text, path.name
