@@ -97,6 +97,9 @@ def build(folder, version=""):
         sys.stderr.write("\n".join(said.splitlines()[-20:]) + "\n")
         raise ValueError("dpkg-buildpackage failed, see above and "
                          f"{folder / 'build.log'}")
+    # Who installs *.deb gets one version of each.
+    for old in folder.glob("flash-iosched-*.deb"):
+        old.unlink()
     packages = []
     for path in sorted(work.glob("*.deb")):
         packages.append(folder / path.name)
