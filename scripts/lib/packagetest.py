@@ -125,8 +125,8 @@ def base(cache, first, newer):
             return name
         for old in (cache / "roots").glob("bookworm-*"):
             shutil.rmtree(old)
-        say("making a Debian 12 for the packages (once; 600 MB to download, "
-            "3 GB on disk, 5 to 10 minutes)")
+        say("making a Debian 12 for the packages (once; about 400 MB to download, "
+            "1.3 GB on disk, 5 to 10 minutes)")
         machine = aptroot.codename()
         sources = aptroot.derive(aptroot.machine_sources(), machine, "bookworm")
         new = name.with_name(f"new-{name.name}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packages: what they hold, what dkms.conf answers, and the examples in them."""
 
+import importlib
 import os
 import pathlib
 import re
@@ -15,8 +16,10 @@ import test_sysfs_docs as docs
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 
-import package  # noqa: E402  pylint: disable=wrong-import-position
-import packagetest  # noqa: E402  pylint: disable=wrong-import-position
+sys.dont_write_bytecode = True
+
+package = importlib.import_module("package")
+packagetest = importlib.import_module("packagetest")
 
 DONE = [name for name in docs.POLICIES
         if not (REPO / name / "experimental").exists()]
