@@ -41,19 +41,24 @@
 /*
  * The layout and the FIFO are compared like two bounds. A window has so many ends,
  * as it begins with what the other one has put into the device; the FIFO has to
- * move 4 % more.
+ * move 2 % more.
  */
 #define PIQ_BY_LAYOUT		1
 #define PIQ_BY_FIFO		2
 #define PIQ_PAYS_ENDS		256
-#define PIQ_PAYS_GAIN		164
+#define PIQ_PAYS_GAIN		FLASH_CLIMB_LITTLE
 
 /* Windows between two such trials: while it lasts, the FIFO has long tails. */
 #define PIQ_PAYS_REST		512
 #define PIQ_PAYS_REST_MAX	16384
 
-/* Where reads and writes both wait at one end in so many, it is no evidence. */
-#define PIQ_PAYS_MIXED		8
+/*
+ * How much it matters who goes first: up by 16 at each end while both directions
+ * wait, or of the other one than the last, and down by 1 at any other; at the most
+ * with a real-time request. From the half on the FIFO is no choice.
+ */
+#define PIQ_MATTERS_UP		16
+#define PIQ_MATTERS_MAX		4096
 
 /* The most that a chip is given at a time: at first, and then what it needs. */
 #define PIQ_DEPTH_MAX		8
@@ -86,7 +91,8 @@
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
  * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
- * @both:	ends in its window at which reads and writes waited
+ * @matters:	up to PIQ_MATTERS_MAX
+ * @last:	direction of the last request that ended
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -100,7 +106,8 @@ struct piq_learn {
 	struct flash_pace pace;
 	struct flash_pace deep;
 	struct flash_pace pays;
-	u32 both;
+	u32 matters;
+	enum flash_dir last;
 };
 
 static inline bool piq_by_fifo(const struct piq_learn *l)
@@ -222,25 +229,45 @@ static inline bool piq_settled(const struct piq_sched *s,
 		l->deep.climb.rests > 2 * FLASH_CLIMB_REST);
 }
 
-/* Which moves more, the layout or the FIFO? Reads and writes alone can tell. */
+/* Does it matter more who goes first than what is moved? */
+static inline bool piq_matters(const struct piq_learn *l)
+{
+	return l->matters >= PIQ_MATTERS_MAX / 2;
+}
+
+static inline void piq_learn_matters(const struct piq_sched *s,
+				     struct piq_learn *l,
+				     const struct piq_item *it)
+{
+	enum flash_dir dir = piq_dir(it);
+
+	if (it->urgent)
+		l->matters = PIQ_MATTERS_MAX;
+	else if (dir != l->last ||
+		 (s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE]))
+		l->matters += PIQ_MATTERS_UP;
+	else if (l->matters)
+		l->matters--;
+	if (l->matters > PIQ_MATTERS_MAX)
+		l->matters = PIQ_MATTERS_MAX;
+	l->last = dir;
+}
+
+/*
+ * Which moves more, the layout or the FIFO? Where both directions or real-time
+ * requests are served, the layout moves less for the sake of some.
+ */
 static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
 				  u64 now)
 {
-	l->both += s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE];
-	/* One of the two goes first by the layout, and moves less at a time. */
-	if (l->pays.ends >= PIQ_PAYS_ENDS / 4 &&
-	    l->both > l->pays.ends / PIQ_PAYS_MIXED) {
-		l->pays.dry = true;
-		if (l->pays.climb.high)
-			flash_climb_rest(&l->pays.climb);
-	}
+	bool fifo;
+
 	flash_pace_end(&l->pays, s->out == 1, piq_trusts(s) &&
-		       piq_settled(s, l), now);
-	if (!l->pays.ends)
-		l->both = 0;
-	if (!piq_trusts(s) || s->blind == piq_by_fifo(l))
+		       !piq_matters(l) && piq_settled(s, l), now);
+	fifo = piq_by_fifo(l) && !piq_matters(l);
+	if (!piq_trusts(s) || s->blind == fifo)
 		return;
-	s->blind = !s->blind;
+	s->blind = fifo;
 	/* What was found of depths goes for this load no more. */
 	if (s->blind && !l->pays.climb.high)
 		flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
@@ -371,7 +398,10 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 			piq_learn_trust(s, l, it, ns);
 	}
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	trial = piq_trusts(s) && l->pays.climb.high && piq_settled(s, l);
+	if (it->kind != PIQ_OTHER)
+		piq_learn_matters(s, l, it);
+	trial = piq_trusts(s) && l->pays.climb.high && !piq_matters(l) &&
+		piq_settled(s, l);
 	flash_pace_end(&l->pace, s->out == 1,
 		       !max && !trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, s->out == 1,
