@@ -630,7 +630,8 @@ def job_text(workload, use_cgroups, region=100, out=GUEST_OUT):
             continue
         critical = match[1] in workload.latency
         if critical:
-            lines.append(f"write_lat_log={out}/{match[1]}")
+            # What comes while fio has yet to make room is lost at the end.
+            lines += [f"write_lat_log={out}/{match[1]}", "log_entries=32768"]
         if workload.tenants:
             lines += suiteshare.job_lines(workload, match[1])
         elif use_cgroups:
