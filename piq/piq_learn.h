@@ -39,6 +39,15 @@
 #define PIQ_DOUBT		50
 
 /*
+ * Where it matters who goes first: reads and writes together, and real-time
+ * requests at least once a second. The first is up by 16 at each end while both
+ * directions wait, or of the other one than the last, and down by 1 at any other.
+ */
+#define PIQ_MIX_UP		16
+#define PIQ_MIX_MAX		4096
+#define PIQ_RUSH_NS		1000000000
+
+/*
  * The layout and the FIFO are compared like two bounds. A window has so many ends,
  * as it begins with what the other one has put into the device; the FIFO has to
  * move 2 % more.
@@ -52,17 +61,12 @@
 #define PIQ_PAYS_REST		512
 #define PIQ_PAYS_REST_MAX	16384
 
-/*
- * How much it matters who goes first: up by 16 at each end while both directions
- * wait, or of the other one than the last, and down by 1 at any other; at the most
- * with a real-time request. From the half on the FIFO is no choice.
- */
-#define PIQ_MATTERS_UP		16
-#define PIQ_MATTERS_MAX		4096
-
 /* The most that a chip is given at a time: at first, and then what it needs. */
 #define PIQ_DEPTH_MAX		8
 #define PIQ_DEEP_REST_MAX	4096
+
+/* A window of its search sees so many times what is out. */
+#define PIQ_DEEP_TIMES		3
 
 /* Samples between two looks at the evidence. */
 #define PIQ_LOOK_EVERY		32
@@ -91,8 +95,11 @@
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
  * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
- * @matters:	up to PIQ_MATTERS_MAX
+ * @trial:	these two are compared now
+ * @mix:	up to PIQ_MIX_MAX: reads and writes together
+ * @mixed:	they are, until @mix is low
  * @last:	direction of the last request that ended
+ * @rush:	when the last real-time request ended, ns; 0: none has
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -106,8 +113,11 @@ struct piq_learn {
 	struct flash_pace pace;
 	struct flash_pace deep;
 	struct flash_pace pays;
-	u32 matters;
+	bool trial;
+	u32 mix;
+	bool mixed;
 	enum flash_dir last;
+	u64 rush;
 };
 
 static inline bool piq_by_fifo(const struct piq_learn *l)
@@ -115,12 +125,24 @@ static inline bool piq_by_fifo(const struct piq_learn *l)
 	return flash_pace_bound(&l->pays) == PIQ_BY_FIFO;
 }
 
-/* How many requests each chip is given. */
+/* How many requests each chip is given; the best known in the other's trial. */
 static inline void piq_follow_depth(struct piq_sched *s,
 				    const struct piq_learn *l)
 {
 	if (!s->tun.chip_depth)
-		piq_set_depth(s, flash_pace_bound(&l->deep));
+		piq_set_depth(s, l->trial ? l->deep.climb.bound :
+			      flash_pace_bound(&l->deep));
+}
+
+/* The layout and the FIFO are to be compared, for another load. */
+static inline void piq_learn_anew(struct piq_learn *l)
+{
+	flash_pace_init(&l->pays, PIQ_BY_LAYOUT, PIQ_BY_FIFO);
+	l->pays.least = PIQ_PAYS_ENDS;
+	l->pays.climb.gain = PIQ_PAYS_GAIN;
+	l->pays.climb.rest_min = PIQ_PAYS_REST;
+	l->pays.climb.rest_max = PIQ_PAYS_REST_MAX;
+	l->pays.climb.rests = PIQ_PAYS_REST;
 }
 
 /** piq_learn_forget - the layout has changed, or is trusted no more */
@@ -132,12 +154,7 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	l->since = 0;
 	flash_pace_break(&l->pace);
 	flash_pace_break(&l->deep);
-	flash_pace_init(&l->pays, PIQ_BY_LAYOUT, PIQ_BY_FIFO);
-	l->pays.least = PIQ_PAYS_ENDS;
-	l->pays.climb.gain = PIQ_PAYS_GAIN;
-	l->pays.climb.rest_min = PIQ_PAYS_REST;
-	l->pays.climb.rest_max = PIQ_PAYS_REST_MAX;
-	l->pays.climb.rests = PIQ_PAYS_REST;
+	piq_learn_anew(l);
 	s->trusted = false;
 	s->blind = false;
 	s->epoch = false;
@@ -217,59 +234,59 @@ static inline void piq_learn_doubt(struct piq_sched *s, struct piq_learn *l)
 	flash_confidence_fade(&l->conf[FLASH_WRITE]);
 }
 
-/*
- * The layout's best is compared, so its depth has to be found first; where the FIFO
- * is better, the layout begins anew with the largest.
- */
-static inline bool piq_settled(const struct piq_sched *s,
-			       const struct piq_learn *l)
-{
-	return s->tun.chip_depth || l->pays.climb.bound == PIQ_BY_FIFO ||
-	       (!l->deep.climb.high &&
-		l->deep.climb.rests > 2 * FLASH_CLIMB_REST);
-}
-
-/* Does it matter more who goes first than what is moved? */
-static inline bool piq_matters(const struct piq_learn *l)
-{
-	return l->matters >= PIQ_MATTERS_MAX / 2;
-}
-
-static inline void piq_learn_matters(const struct piq_sched *s,
-				     struct piq_learn *l,
-				     const struct piq_item *it)
+static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
+				 const struct piq_item *it, u64 now)
 {
 	enum flash_dir dir = piq_dir(it);
 
 	if (it->urgent)
-		l->matters = PIQ_MATTERS_MAX;
-	else if (dir != l->last ||
-		 (s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE]))
-		l->matters += PIQ_MATTERS_UP;
-	else if (l->matters)
-		l->matters--;
-	if (l->matters > PIQ_MATTERS_MAX)
-		l->matters = PIQ_MATTERS_MAX;
+		l->rush = now;
+	if (dir != l->last || (s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE]))
+		l->mix += PIQ_MIX_UP;
+	else if (l->mix)
+		l->mix--;
+	if (l->mix > PIQ_MIX_MAX)
+		l->mix = PIQ_MIX_MAX;
 	l->last = dir;
+	if (l->mix > PIQ_MIX_MAX / 4 && (l->mixed || l->mix < PIQ_MIX_MAX / 2))
+		return;
+	if (l->mixed != (l->mix > PIQ_MIX_MAX / 4))
+		piq_learn_anew(l);
+	l->mixed = l->mix > PIQ_MIX_MAX / 4;
 }
 
 /*
- * Which moves more, the layout or the FIFO? Where both directions or real-time
- * requests are served, the layout moves less for the sake of some.
+ * The FIFO may go although there is a layout. Not for real-time requests, nor if the
+ * user has said what a chip is given.
  */
-static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
-				  u64 now)
+static inline bool piq_may_fifo(const struct piq_sched *s,
+				const struct piq_learn *l, u64 now)
 {
-	bool fifo;
+	return piq_trusts(s) && !s->tun.chip_depth &&
+	       (!l->rush || now - l->rush >= PIQ_RUSH_NS);
+}
 
-	flash_pace_end(&l->pays, s->out == 1, piq_trusts(s) &&
-		       !piq_matters(l) && piq_settled(s, l), now);
-	fifo = piq_by_fifo(l) && !piq_matters(l);
+/*
+ * Is it to be found out which of them is better? If there are reads or writes only,
+ * and the user has not set a bound, the device's own queues do as well.
+ */
+static inline bool piq_compares(const struct piq_learn *l, u32 max)
+{
+	return l->mixed || max;
+}
+
+static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
+				  u32 max, u64 now)
+{
+	bool fifo = piq_may_fifo(s, l, now), compares = piq_compares(l, max);
+
+	flash_pace_end(&l->pays, s->out == 1, fifo && compares, now);
+	fifo = fifo && (!compares || piq_by_fifo(l));
 	if (!piq_trusts(s) || s->blind == fifo)
 		return;
 	s->blind = fifo;
 	/* What was found of depths goes for this load no more. */
-	if (s->blind && !l->pays.climb.high)
+	if (fifo && compares && !l->pays.climb.high)
 		flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
 }
 
@@ -377,7 +394,6 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
-	bool trial;
 
 	if (s->mode != PIQ_AUTO)
 		return;
@@ -389,25 +405,30 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		l->pays.full = true;
 	}
 	if (it->kind != PIQ_OTHER) {
+		piq_learn_mix(s, l, it, now);
 		l->pace.moved += it->sectors;
 		l->deep.moved += it->sectors;
-		l->pays.moved += it->sectors;
+		/* Of both, it is the reads that do not suffer. */
+		if (!l->mixed || it->kind == PIQ_READ)
+			l->pays.moved += it->sectors;
 		if (s->geo.nr_chips)
 			piq_learn_cost(s, it, now);
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
+	l->trial = l->pays.climb.high && piq_may_fifo(s, l, now) &&
+		piq_compares(l, max);
+	/* First ends what the other depth has put into the device. */
+	l->deep.least = PIQ_DEEP_TIMES * s->out;
+	if (l->deep.least < FLASH_PACE_ENDS)
+		l->deep.least = FLASH_PACE_ENDS;
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	if (it->kind != PIQ_OTHER)
-		piq_learn_matters(s, l, it);
-	trial = piq_trusts(s) && l->pays.climb.high && !piq_matters(l) &&
-		piq_settled(s, l);
 	flash_pace_end(&l->pace, s->out == 1,
-		       !max && !trial && !piq_aware(s), now);
+		       !max && !l->trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, s->out == 1,
-		       !s->tun.chip_depth && !trial && piq_aware(s), now);
+		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
-	piq_learn_pays(s, l, now);
+	piq_learn_pays(s, l, max, now);
 }
 
 #endif /* PIQ_LEARN_H */

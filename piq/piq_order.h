@@ -161,7 +161,8 @@ struct piq_stats {
  * @geo:	the one that chips are computed by; its generation is ours
  * @offset:	sectors of the drive before the device
  * @trusted:	the layout is right, so mode auto goes by it
- * @blind:	but not now: it is compared with the FIFO, or costs throughput
+ * @blind:	but not now: it is compared with the FIFO, costs throughput, or is
+ *		of no use
  * @occ:	what is out on each chip
  * @depth:	requests that a chip is given at a time, at least 1
  * @empty:	chips with none out

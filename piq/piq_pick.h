@@ -38,9 +38,12 @@
  * this does not keep that request waiting any longer, and what it takes says
  * whether the layout is still true.
  *
- * A layout can be right and still cost throughput, if it is not true of all pages,
- * or tells too little. So now and then, and as long as that moves more, mode auto
- * is the FIFO that it is without a layout.
+ * An order is worth something where somebody is to be preferred, or where not all
+ * can be in the device. As long as there are reads or writes only, none is real-time
+ * and the user bounds nothing, mode auto is the FIFO that it is without a layout, as
+ * each chip then serves its own in order of arrival. Else a layout can be right and
+ * still cost throughput, if it is not true of all pages, or if the device has an
+ * order of its own. So it is compared with the FIFO now and then.
  *
  * Whenever nothing is out something can go, so whoever waits is waited for by
  * the end of a request and needs no timer.

@@ -35,6 +35,7 @@ struct dev {
 	u32 user_bound;
 	struct flash_geometry real;	/* where pages are; that of PIQ if none */
 	bool learning;
+	bool rush;			/* there are real-time requests, too */
 };
 
 static inline struct piq_tunables piq_usual(void)
@@ -154,8 +155,10 @@ static inline u32 finish_nth(struct dev *d, u32 n)
 
 	d->out[n] = d->out[--d->nr_out];
 	d->done++;
+	if (d->rush)
+		d->l.rush = d->now;
 	if (d->learning)
-		piq_learn_done(&d->s, &d->l, &d->it[i], 0, d->now);
+		piq_learn_done(&d->s, &d->l, &d->it[i], d->user_bound, d->now);
 	piq_give(&d->s, &d->it[i]);
 	piq_reserve(&d->s, d->now);
 	return i;

@@ -94,6 +94,7 @@ static void again(void)
 	u32 blind, looks = 70000 / PIQ_DOUBT_EVERY;
 
 	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
+	d.rush = true;
 	blind = go_on(70000);
 	printf("# %u of %u reads to a busy chip\n", nr_probes, nr_aware);
 	eq(looks >= 2, 1, "looked at %u times", looks);
@@ -109,6 +110,7 @@ static void turns_wrong(void)
 {
 	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
 	eq(d.s.trusted, 1, "a right map");
+	d.rush = true;
 	flash_geometry_parse("page=4096 terms=16:16:1", &d.real);
 	/* What speaks for it has to be outweighed. */
 	go_on(70000);
@@ -133,6 +135,7 @@ static void depth(u64 firmware, u32 least, u32 most)
 	/* So slow that time does not get long: a window is 80 requests. */
 	d.ns[FLASH_READ] = 800000;
 	d.firmware = firmware;
+	d.rush = true;
 	for (i = 0; i < 256; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	for (n = 0; n < 70000; n++) {
@@ -260,10 +263,11 @@ static void costs(void)
 	struct piq_tunables tun = piq_usual();
 	u32 i, n, blind = 0;
 
-	tun.chip_depth = 2;
-	dev_init(&d, PIQ_AUTO, "page=32768 chips=2", &tun);
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=524288 chips=2", &tun);
 	flash_geometry_parse("page=4096 chips=16", &d.real);
 	d.learning = true;
+	d.user_bound = 48;
 	d.ns[FLASH_READ] = 800000;
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, i * 8, 8);
@@ -277,36 +281,68 @@ static void costs(void)
 	eq(blind > 9000, 1, "a layout that costs throughput is left: %u of 10000",
 	   blind);
 	eq(d.l.pays.climb.opened, 1, "by comparison");
-
-	/* Reads and writes by turns, or a real-time one, want the layout's order. */
-	for (n = 0; n < 2000; n++) {
-		d.s.trusted = true;
-		step(&d);
-		insert(&d, n & 1 ? PIQ_READ : PIQ_WRITE, i++ * 8, 8);
-	}
-	eq(d.s.blind, 0, "but not for reads and writes together");
-	for (n = 0; n < 8000; n++) {
-		d.s.trusted = true;
-		step(&d);
-		insert(&d, PIQ_READ, i++ * 8, 8);
-	}
-	eq(d.s.blind, 1, "for reads alone it is again");
-	d.it[d.nr].urgent = true;
-	insert(&d, PIQ_READ, i++ * 8, 8);
-	for (n = 0; n < 100; n++) {
-		d.s.trusted = true;
-		step(&d);
-		insert(&d, PIQ_READ, i++ * 8, 8);
-	}
-	eq(d.s.blind, 0, "and not with real-time requests");
 	drain(&d);
 	at_rest(&d, "a layout that costs");
+}
+
+/* @ends of reads, and of writes if @both; returns how many by the layout. */
+static u32 by_layout(u32 ends, bool both)
+{
+	static unsigned long long seed = 6;
+	u32 n, aware = 0;
+
+	for (n = 0; n < ends; n++) {
+		enum piq_kind kind = d.it[step(&d)].kind;
+
+		d.s.trusted = true;
+		aware += piq_aware(&d.s);
+		if (both)
+			kind = n & 1 ? PIQ_READ : PIQ_WRITE;
+		else
+			kind = PIQ_READ;
+		insert(&d, kind, tap_rand(&seed) % 65536 * 8, 8);
+	}
+	return aware;
+}
+
+/* Where nobody is to be preferred the device's own queues do. */
+static void matters(void)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 5;
+	u32 i, n;
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
+	d.learning = true;
+	for (i = 0; i < 64; i++)
+		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
+	by_layout(1000, false);
+	eq(by_layout(3000, false), 0, "reads only: not by the layout");
+	by_layout(1000, true);
+	n = by_layout(10000, true);
+	eq(n > 7000, 1, "reads and writes: by the layout, %u of 10000", n);
+	by_layout(4000, false);
+	eq(by_layout(1000, false), 0, "reads only again");
+	d.it[d.nr].urgent = true;
+	insert(&d, PIQ_READ, 0, 8);
+	by_layout(64, false);
+	eq(by_layout(1000, false), 1000, "a real-time request: by the layout");
+	d.now += PIQ_RUSH_NS;
+	by_layout(64, false);
+	eq(by_layout(1000, false), 0, "a second later no more");
+	d.s.tun.chip_depth = 2;
+	by_layout(64, false);
+	eq(by_layout(1000, false), 1000, "the user has set a depth");
+	drain(&d);
+	at_rest(&d, "what matters");
 }
 
 int main(void)
 {
 	one_waits();
 	costs();
+	matters();
 	between_windows();
 	rare_conflicts();
 	right("page=4096 chips=16", 128, 1);
