@@ -23,6 +23,9 @@
 /* Requests of a direction for which chips are kept free at a time. */
 #define PIQ_RESERVED	4
 
+/* And a wide one of each row. */
+#define PIQ_MAX_RESERVED	(FLASH_NR_DIRS * PIQ_RESERVED + PIQ_NR_ROWS)
+
 /* One request in so many goes to a busy chip: does it take longer there? */
 #define PIQ_PROBE_NTH	256
 
@@ -232,7 +235,7 @@ struct piq_sched {
 	struct flash_chipvec some[PIQ_NR_ROWS];
 	struct flash_link rush;
 	u32 cursor;
-	struct piq_item *reserved[FLASH_NR_DIRS * (PIQ_RESERVED + 1)];
+	struct piq_item *reserved[PIQ_MAX_RESERVED];
 	u32 nr_reserved;
 	bool epoch;
 	s64 lead;

@@ -29,7 +29,9 @@
  *   - Nobody waits for ever: chips are kept free for the oldest requests of each
  *     direction when they have waited max_wait, and for the oldest wide one when
  *     max_pass younger ones of its kind have passed it, or when it is a write and
- *     writes have their epoch. They go when their chips have drained.
+ *     writes have their epoch; and for a wide one that is urgent, when it has been
+ *     passed as often, or when none that is urgent is older. They go when their chips
+ *     have drained.
  *
  * How many requests a chip is given at a time is the user's, or learned: a device
  * that takes time before and after the chip has its part needs two or more to keep
@@ -201,6 +203,20 @@ static inline bool piq_is_reserved(const struct piq_sched *s,
 	return false;
 }
 
+/* For the oldest wide one of a row, if it is its turn or too many have passed it. */
+static inline void piq_keep_wide(struct piq_sched *s, u32 row, bool turn)
+{
+	struct piq_item *it;
+
+	if (flash_ring_empty(&s->wide[row]))
+		return;
+	it = piq_of_line(s->wide[row].next);
+	/* An old one may still be behind others that are older. */
+	if (!piq_is_reserved(s, it) &&
+	    (turn || piq_passes(s, it) >= s->tun.max_pass))
+		piq_keep(s, it);
+}
+
 /**
  * piq_reserve - who do we keep chips free for?
  * @s: the device
@@ -210,6 +226,7 @@ static inline bool piq_is_reserved(const struct piq_sched *s,
  */
 static inline void piq_reserve(struct piq_sched *s, u64 now)
 {
+	struct flash_link *wide = s->wide[PIQ_URGENT].next;
 	u32 dir, nth;
 
 	s->nr_reserved = 0;
@@ -232,17 +249,11 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 			piq_keep(s, it);
 			link = link->next;
 		}
-		if (flash_ring_empty(&s->wide[dir]))
-			continue;
-		it = piq_of_line(s->wide[dir].next);
-		/* An old one may still be behind others that are older. */
-		if (piq_is_reserved(s, it))
-			continue;
-		if (piq_passes(s, it) >= s->tun.max_pass)
-			piq_keep(s, it);
-		else if (dir == FLASH_WRITE && s->epoch)
-			piq_keep(s, it);
+		piq_keep_wide(s, dir, dir == FLASH_WRITE && s->epoch);
 	}
+	/* Others of it come to a chip as soon as that has one less. */
+	piq_keep_wide(s, PIQ_URGENT, wide != &s->wide[PIQ_URGENT] &&
+		      s->rush.next == &piq_of_line(wide)->rush);
 }
 
 /* May @it go to chips of which each has @more requests than its depth - 1? */

@@ -266,6 +266,47 @@ static void urgent(void)
 	}
 }
 
+/*
+ * One urgent request of half the chips at a time, beside @urgent pages that are
+ * urgent, too, @writes pages to write, and others to read: how long does it wait at
+ * most?
+ */
+static void urgent_wide(u32 urgent, u32 writes, u64 limit)
+{
+	unsigned long long seed = 5;
+	u32 i, n, wide, served = 0;
+	u64 worst = 0;
+
+	start(NULL);
+	for (i = 0; i < urgent; i++)
+		rush(PIQ_READ, tap_rand(&seed) % 4096);
+	for (; i < 128; i++)
+		page(i < urgent + writes ? PIQ_WRITE : PIQ_READ,
+		     tap_rand(&seed) % 4096);
+	d.it[d.nr].urgent = true;
+	wide = insert(&d, PIQ_READ, 0, CHIPS / 2 * 8);
+	for (n = 0; n < 20000; n++) {
+		i = step(&d);
+		d.it[d.nr].urgent = d.it[i].urgent;
+		if (i != wide) {
+			page(d.it[i].kind, tap_rand(&seed) % 4096);
+			continue;
+		}
+		served++;
+		if (wait_of(wide) > worst)
+			worst = wait_of(wide);
+		wide = insert(&d, PIQ_READ, tap_rand(&seed) % 4096 * 8,
+			      CHIPS / 2 * 8);
+	}
+	printf("# %u wide ones, %llu us at most\n", served,
+	       (unsigned long long)worst / 1000);
+	eq(served > 20 && worst <= limit, 1,
+	   "urgent and wide beside %u urgent pages, %u writes: at most %llu us",
+	   urgent, writes, (unsigned long long)limit / 1000);
+	drain(&d);
+	at_rest(&d, "urgent and wide");
+}
+
 /* Where a read may come to wait for them, a chip has one write at a time. */
 static void one_write(void)
 {
@@ -600,6 +641,9 @@ int main(void)
 	flood(PIQ_WRITE, 2048, 1000000, 65535, 1000, 1100000,
 	      "an old wide write");
 	urgent();
+	urgent_wide(32, 0, 1000000);
+	urgent_wide(64, 0, 1000000);
+	urgent_wide(0, 64, 1000000);
 	one_write();
 	old_write();
 	passed();
