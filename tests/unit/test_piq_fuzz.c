@@ -27,8 +27,9 @@ static struct {
 	struct rec rec[RECS];
 	u32 by[NR_STATES][RECS], at[RECS], nr[NR_STATES];
 	struct piq_item *next;
-	u32 bound, max, busy;
-	u64 now, seq, came, went;
+	u32 bound, max, busy, calm;
+	u64 now, seq, came, went, chosen;
+	u64 flips, found, first;	/* what is to be seen at all */
 	unsigned long long seed;
 } f;
 
@@ -76,14 +77,80 @@ static struct rec *one(enum state state)
 	return f.nr[state] ? &f.rec[f.by[state][any(f.nr[state])]] : NULL;
 }
 
+static bool meet(const struct piq_item *a, const struct piq_item *b)
+{
+	return flash_chipvec_conflict(&a->part.vec, &b->part.vec);
+}
+
+static bool is_old(const struct piq_item *it)
+{
+	return f.now >= it->arrived + f.s.tun.max_wait;
+}
+
+/* Is a request out on one of its chips? By any layout that there has been. */
+static bool meets_out(const struct piq_item *it)
+{
+	u32 i;
+
+	for (i = 0; i < f.nr[OUT]; i++) {
+		if (meet(&f.rec[f.by[OUT][i]].it, it))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * In mode auto the oldest of all, when it is old, is held back by what is out on its
+ * chips and by nothing else: with check_age() that is max_wait and a drain.
+ */
+static void check_wait(void)
+{
+	struct piq_item *old = piq_oldest_of_all(&f.s);
+
+	if (f.s.mode != PIQ_AUTO || !old || f.next == old)
+		return;
+	must(old->kind != PIQ_OTHER, "the oldest has no chips, and does not go");
+	if (!piq_aware(&f.s)) {
+		must(!is_old(old), "the FIFO passes an old one");
+		must(f.next && f.next->urgent && !old->urgent,
+		     "the FIFO is none");
+		must(f.next == piq_of_rush(f.s.rush.next),
+		     "of the urgent ones it is not the first");
+		f.first++;
+		return;
+	}
+	must(!is_old(old) || meets_out(old), "an old one is held back");
+}
+
+/* Who is not urgent goes while one that is would not find more than it may. */
+static void check_urgent(void)
+{
+	struct flash_link *link;
+
+	if (!piq_aware(&f.s) || f.s.nr_reserved || !f.next || f.next->urgent ||
+	    f.next->kind == PIQ_OTHER)
+		return;
+	for (link = f.s.rush.next; link != &f.s.rush; link = link->next) {
+		struct piq_item *it = piq_of_rush(link);
+
+		must(it->chip == FLASH_NO_CHIP ||
+		     flash_occupancy_load(&f.s.occ, &it->part.vec) > f.s.depth,
+		     "an urgent one waits");
+	}
+}
+
 /* What piq.c does after each event. */
 static void choose(void)
 {
 	piq_reserve(&f.s, f.now);
 	f.next = piq_next(&f.s);
+	f.chosen = f.now;
 	must(f.next || !piq_waiting(&f.s) || f.s.out,
 	     "all is held back and nothing is out");
 	must(!f.next || f.next->queued, "who goes next does not wait");
+	must(f.s.nr_reserved <= PIQ_MAX_RESERVED, "too many are kept free for");
+	check_wait();
+	check_urgent();
 }
 
 static void set_bound(void)
@@ -91,11 +158,6 @@ static void set_bound(void)
 	piq_follow_depth(&f.s, &f.l);
 	f.bound = piq_bound(&f.s, &f.l, f.max);
 	must(f.bound, "no bound");
-}
-
-static bool meet(const struct piq_item *a, const struct piq_item *b)
-{
-	return flash_chipvec_conflict(&a->part.vec, &b->part.vec);
 }
 
 /* Nobody may go before the oldest of all, on its chips, once that is old. */
@@ -107,7 +169,7 @@ static void check_age(const struct piq_item *it)
 
 	if (!piq_aware(&f.s) || !old || old == it || it->kind == PIQ_OTHER)
 		return;
-	must(f.now < old->arrived + f.s.tun.max_wait || !meet(old, it),
+	must(f.chosen < old->arrived + f.s.tun.max_wait || !meet(old, it),
 	     "an old request was passed on its chips");
 }
 
@@ -164,7 +226,7 @@ static void arrive(void)
 	/* What the last user of the record has left is gone. */
 	memset(&r->it, 0, sizeof(r->it));
 	r->issued = false;
-	r->it.urgent = !any(8);
+	r->it.urgent = !any(f.calm);
 	f.came++;
 	kind = !kind ? PIQ_OTHER : kind < 10 ? PIQ_WRITE : PIQ_READ;
 	if (any(50)) {
@@ -184,7 +246,7 @@ static void finish(bool ended)
 	if (!r)
 		return;
 	if (ended)
-		piq_learn_done(&f.s, &f.l, &r->it, 0, f.now);
+		piq_learn_done(&f.s, &f.l, &r->it, f.max, f.now);
 	piq_give(&f.s, &r->it);
 	r->issued = false;
 	set_bound();
@@ -230,6 +292,26 @@ static void absorb(void)
 	choose();
 }
 
+/* The layout and the FIFO are compared, or one of them has won, at any time. */
+static void compare(void)
+{
+	struct flash_climb *c = &f.l.pays.climb;
+	bool blind = f.s.blind;
+
+	c->bound = any(2) ? PIQ_BY_LAYOUT : PIQ_BY_FIFO;
+	c->down = c->bound == PIQ_BY_FIFO;
+	if (any(2)) {
+		c->high = 0;
+		c->rest = 1 + any(8);
+	} else {
+		flash_climb_try(c);
+		c->pairs = any(8);
+	}
+	if (piq_trusts(&f.s))
+		f.s.blind = piq_by_fifo(&f.l);
+	f.flips += f.s.blind != blind && piq_waiting(&f.s) && f.s.out;
+}
+
 static void change(void)
 {
 	static const char * const layouts[] = {
@@ -241,7 +323,7 @@ static void change(void)
 	struct piq_tunables tun = f.s.tun;
 	enum piq_mode mode = f.s.mode;
 
-	switch (any(6)) {
+	switch (any(8)) {
 	case 0:
 		mode = any(2) ? PIQ_AUTO : (enum piq_mode)any(PIQ_NR_MODES);
 		piq_learn_forget(&f.s, &f.l);
@@ -256,6 +338,7 @@ static void change(void)
 		break;
 	case 3:
 		tun.chip_depth = any(3) ? any(4) : 1 + any(64);
+		f.found += !tun.chip_depth;
 		break;
 	case 4:
 		tun.max_wait = 1000000ULL * (1 + any(50));
@@ -265,6 +348,8 @@ static void change(void)
 	case 5:
 		f.max = any(2) ? 0 : 1 + any(100);
 		break;
+	default:
+		compare();
 	}
 	f.s.trusted = f.s.trusted || !any(2);
 	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
@@ -410,8 +495,11 @@ static void fuzz(u64 steps, unsigned long long seed)
 		u32 what = any(64);
 
 		/* How many come is not always how many can go. */
-		if (!(n % 1024))
+		if (!(n % 1024)) {
 			f.busy = 10 + any(40);
+			/* Many of them urgent, few, or nearly none. */
+			f.calm = 1 << any(8);
+		}
 		f.now += any(64) ? any(20000) : any(20000000);
 		if (what < f.busy) {
 			arrive();
@@ -429,6 +517,10 @@ static void fuzz(u64 steps, unsigned long long seed)
 			absorb();
 		} else if (what == 62 && !any(4)) {
 			change();
+		} else if (what == 63 && !any(8)) {
+			compare();
+			choose();
+			dispatch();
 		}
 		if (!any(128))
 			audit();
@@ -446,5 +538,9 @@ int main(int argc, char **argv)
 	fuzz(steps, seed);
 	eq(f.came, f.went, "%llu steps: each of %llu requests is done once",
 	   (unsigned long long)steps, (unsigned long long)f.came);
+	printf("# under load to the FIFO and back %llu times, depth 0 %llu times\n",
+	       (unsigned long long)f.flips, (unsigned long long)f.found);
+	eq(f.flips && f.found && f.first, 1,
+	   "to the FIFO and back, to a depth that is found, and with urgent ones");
 	return tap_done();
 }
