@@ -24,7 +24,7 @@
  * @ends:	requests that ended in it
  * @moved:	sectors that they have read or written
  * @full:	the bound held something back in it
- * @dry:	nothing was out in it for a time
+ * @dry:	there was nothing to do in it for a time
  */
 struct flash_pace {
 	struct flash_climb climb;
@@ -75,7 +75,7 @@ static inline void flash_pace_window(struct flash_pace *p, u64 now)
 /**
  * flash_pace_end - a request that counts has ended
  * @p: the bound
- * @last: no other one is out
+ * @last: the device has nothing to do now
  * @rules: it is this bound that holds now
  * @now: the time, ns
  *

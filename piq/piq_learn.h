@@ -152,6 +152,7 @@ static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	flash_confidence_reset(&l->conf[FLASH_WRITE]);
 	l->noted = 0;
 	l->since = 0;
+	l->pct = 0;
 	flash_pace_break(&l->pace);
 	flash_pace_break(&l->deep);
 	piq_learn_anew(l);
@@ -276,11 +277,11 @@ static inline bool piq_compares(const struct piq_learn *l, u32 max)
 }
 
 static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
-				  u32 max, u64 now)
+				  u32 max, bool last, u64 now)
 {
 	bool fifo = piq_may_fifo(s, l, now), compares = piq_compares(l, max);
 
-	flash_pace_end(&l->pays, s->out == 1, fifo && compares, now);
+	flash_pace_end(&l->pays, last, fifo && compares, now);
 	fifo = fifo && (!compares || piq_by_fifo(l));
 	if (!piq_trusts(s) || s->blind == fifo)
 		return;
@@ -394,6 +395,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
+	bool last;
 
 	if (s->mode != PIQ_AUTO)
 		return;
@@ -422,13 +424,15 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	l->deep.least = PIQ_DEEP_TIMES * s->out;
 	if (l->deep.least < FLASH_PACE_ENDS)
 		l->deep.least = FLASH_PACE_ENDS;
+	/* Who is held back is not missing: the device has something to do. */
+	last = s->out == 1 && !piq_waiting(s);
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	flash_pace_end(&l->pace, s->out == 1,
+	flash_pace_end(&l->pace, last,
 		       !max && !l->trial && !piq_aware(s), now);
-	flash_pace_end(&l->deep, s->out == 1,
+	flash_pace_end(&l->deep, last,
 		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
-	piq_learn_pays(s, l, max, now);
+	piq_learn_pays(s, l, max, last, now);
 }
 
 #endif /* PIQ_LEARN_H */

@@ -118,6 +118,46 @@ static void turns_wrong(void)
 	eq(piq_aware(&d.s), 0, "that turned wrong is given up");
 }
 
+/* 32 KiB, and the next are left out. */
+static u64 every_other(u32 n)
+{
+	return (n / 8 * 16 + n % 8) * 8;
+}
+
+/*
+ * A layout of large parts of the device, of which all that comes at a time wants one:
+ * with one request for each, one is out. That is not an idle device, as others wait.
+ */
+static void one_out(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, n, low = 0;
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=32768 chips=2", &tun);
+	flash_geometry_parse("page=4096 chips=16", &d.real);
+	d.learning = true;
+	d.rush = true;
+	d.ns[FLASH_READ] = 800000;
+	/* It was enough for another load. */
+	d.l.deep.climb.bound = 1;
+	d.l.deep.climb.down = false;
+	d.l.deep.climb.rests = FLASH_CLIMB_REST_MAX;
+	flash_climb_rest(&d.l.deep.climb);
+	piq_follow_depth(&d.s, &d.l);
+	for (i = 0; i < 64; i++)
+		insert(&d, PIQ_READ, every_other(i), 8);
+	for (n = 0; n < 60000; n++) {
+		d.s.trusted = true;
+		step(&d);
+		low += n >= 50000 && d.s.depth == 1;
+		insert(&d, PIQ_READ, every_other(i++), 8);
+	}
+	eq(low < 1000, 1, "one at a time is not for ever: %u of 10000", low);
+	drain(&d);
+	at_rest(&d, "one out");
+}
+
 /*
  * How many requests has each chip, and how much of the time is it at work, if
  * the device takes @firmware ns before a chip begins?
@@ -343,6 +383,7 @@ int main(void)
 	one_waits();
 	costs();
 	matters();
+	one_out();
 	between_windows();
 	rare_conflicts();
 	right("page=4096 chips=16", 128, 1);
