@@ -103,6 +103,10 @@ static void again(void)
 	eq(nr_probes > nr_aware / PIQ_PROBE_NTH / 2 &&
 	   nr_probes <= 2 * nr_aware / PIQ_PROBE_NTH + 64, 1,
 	   "about one in %d goes to a busy chip", PIQ_PROBE_NTH);
+	/* As after a change of mode or offset. */
+	eq(piq_learn_pct(&d.s, &d.l), 100, "and sure");
+	piq_learn_forget(&d.s, &d.l);
+	eq(piq_learn_pct(&d.s, &d.l), 0, "what is forgotten is not sure");
 }
 
 /* It turns wrong: given up after some looks. */
