@@ -235,9 +235,10 @@ static inline bool flash_climb_gains(const struct flash_climb *c)
 
 /*
  * Is it as good as certain that the higher bound will not be shown to gain? Then
- * the other looks only take time. The limit is a t of 2.
+ * the other looks only take time. The limit is a t of 2; of 6 before the first look,
+ * if the higher bound is much worse.
  */
-static inline bool flash_climb_hopeless(const struct flash_climb *c)
+static inline bool flash_climb_hopeless(const struct flash_climb *c, u64 t2)
 {
 	u64 n = c->pairs, scatter;
 	s64 off = c->sum - (s64)(n * c->gain);
@@ -245,7 +246,7 @@ static inline bool flash_climb_hopeless(const struct flash_climb *c)
 	if (off >= 0)
 		return false;
 	scatter = n * c->squares - (u64)(c->sum * c->sum) + n * n;
-	return (u64)(off * off) * (n - 1) >= 4 * scatter;
+	return (u64)(off * off) * (n - 1) >= t2 * scatter;
 }
 
 /* A trial is over. */
@@ -340,9 +341,12 @@ static inline u32 flash_climb_window(struct flash_climb *c, u64 moved,
 	if (++c->pairs == FLASH_CLIMB_PAIRS << c->looks) {
 		if (flash_climb_gains(c))
 			flash_climb_end(c, true);
-		else if (flash_climb_hopeless(c) ||
+		else if (flash_climb_hopeless(c, 4) ||
 			 ++c->looks == FLASH_CLIMB_LOOKS)
 			flash_climb_end(c, false);
+	} else if (c->pairs == FLASH_CLIMB_PAIRS / 2 &&
+		   flash_climb_hopeless(c, 36)) {
+		flash_climb_end(c, false);
 	}
 	return flash_climb_bound(c);
 }

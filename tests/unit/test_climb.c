@@ -112,6 +112,23 @@ static void interleaved(void)
 	eq(c.bound, 12, "after 8 pairs it is");
 }
 
+/* What costs that much is not tried for as long. */
+static void much_worse(void)
+{
+	struct flash_climb c;
+	unsigned int i;
+
+	flash_climb_init(&c, 8, 64);
+	for (i = 0; i < 7; i++)
+		flash_climb_window(&c, flash_climb_bound(&c) > 8 ? 600 : 1000,
+				   true, false);
+	eq(c.trials, 0, "two fifths less: not after 7 windows");
+	flash_climb_window(&c, flash_climb_bound(&c) > 8 ? 600 : 1000, true,
+			   false);
+	eq(c.trials, 1, "but after 4 pairs it is over");
+	eq(c.bound, 8, "and nothing has changed");
+}
+
 static void rises(void)
 {
 	static const struct {
@@ -319,6 +336,7 @@ int main(void)
 {
 	ladder();
 	interleaved();
+	much_worse();
 	rises();
 	no_luck();
 	stalls();
