@@ -61,7 +61,8 @@
 #define PIQ_PAYS_REST		512
 #define PIQ_PAYS_REST_MAX	16384
 
-/* The most that a chip is given at a time: at first, and then what it needs. */
+/* What a chip is given at a time: nearly always enough, and the most. */
+#define PIQ_DEPTH_START		3
 #define PIQ_DEPTH_MAX		8
 #define PIQ_DEEP_REST_MAX	4096
 
@@ -169,7 +170,7 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
 	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
 	l->deep.climb.rest_max = PIQ_DEEP_REST_MAX;
-	flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
+	flash_climb_from(&l->deep.climb, PIQ_DEPTH_START);
 	piq_learn_forget(s, l);
 }
 

@@ -42,7 +42,8 @@ BOUND, NO_BOUND = 4, 1024
 VARIANT_DEPTH = 32
 # For schedulers that can be told how pages lie on chips: the default of
 # flashsim, 16 dies in turn.
-LAYOUT = "1:16:1"
+LAYOUT = "page=4096 chips=16"
+CHIPS = 16
 
 SHORT = 1000
 LOCK_IOS = 250
@@ -153,6 +154,10 @@ def variants(name, disk, depth, own):
                       depth))
         found.append((f"{name} layout set",
                       f"{prefix}if-layout,layout={LAYOUT}", depth))
+        if name == "piq" and disk == "flashsim":
+            # Each chip is given one at a time, and that binds.
+            found.append(("piq by chips",
+                          f"layout={LAYOUT},chip_depth=1", CHIPS))
     return found
 
 

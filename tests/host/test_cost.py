@@ -108,7 +108,7 @@ def test_variants_of_the_projects_schedulers():
     assert k2["k2 stats read"][0].endswith("if-stats,read-stats")
     assert "if-layout,layout=" in k2["k2 layout set"][0]
     assert labels("piq", "flashsim", 32) == {
-        "piq", "piq stats read", "piq layout set"}
+        "piq", "piq stats read", "piq layout set", "piq by chips"}
 
 
 def test_disks_are_as_fast_as_they_should_be():

@@ -366,7 +366,7 @@ static void matters(void)
 	by_layout(1000, true);
 	n = by_layout(10000, true);
 	eq(n > 7000, 1, "reads and writes: by the layout, %u of 10000", n);
-	by_layout(4000, false);
+	by_layout(12000, false);
 	eq(by_layout(1000, false), 0, "reads only again");
 	d.it[d.nr].urgent = true;
 	insert(&d, PIQ_READ, 0, 8);

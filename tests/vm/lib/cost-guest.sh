@@ -97,14 +97,15 @@ disk() {
 # scheduler NAME SETTINGS - selects it anew; status 1 and WHY if that is not to be,
 # 2 if there is nothing to be measured
 scheduler() {
-	local queue=/sys/block/$DISK/queue setting
+	local queue=/sys/block/$DISK/queue setting settings
 	WHY="no scheduler $1"
 	READ_STATS=
 	echo none >"$queue/scheduler"
 	[[ $1 == none ]] || echo "$1" 2>"$TMP/error" >"$queue/scheduler" ||
 		return 1
 	[[ $2 == - ]] && return 0
-	for setting in ${2//,/ }; do
+	IFS=, read -ra settings <<<"$2"
+	for setting in "${settings[@]}"; do
 		case $setting in
 		read-stats)
 			WHY="$1 has no stats"
