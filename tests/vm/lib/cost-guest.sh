@@ -7,7 +7,8 @@
 #
 # COST_PLAN: a line a cell:
 #	ID DISK DISK-OPTIONS DEPTH SCHEDULER SETTINGS
-#   with commas between options and settings and "-" for none. A setting is
+#   with commas between options and settings, which may have blanks, and "-" for
+#   none. A setting is
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
