@@ -96,11 +96,11 @@
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
  * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
- * @trial:	these two are compared now
  * @mix:	up to PIQ_MIX_MAX: reads and writes together
  * @mixed:	they are, until @mix is low
  * @last:	direction of the last request that ended
  * @rush:	when the last real-time request ended, ns; 0: none has
+ * @urgent:	that was less than a second ago
  */
 struct piq_learn {
 	struct flash_confidence conf[FLASH_NR_DIRS];
@@ -114,11 +114,11 @@ struct piq_learn {
 	struct flash_pace pace;
 	struct flash_pace deep;
 	struct flash_pace pays;
-	bool trial;
 	u32 mix;
 	bool mixed;
 	enum flash_dir last;
 	u64 rush;
+	bool urgent;
 };
 
 static inline bool piq_by_fifo(const struct piq_learn *l)
@@ -126,16 +126,22 @@ static inline bool piq_by_fifo(const struct piq_learn *l)
 	return flash_pace_bound(&l->pays) == PIQ_BY_FIFO;
 }
 
-/* How many requests each chip is given; the best known in the other's trial. */
+/*
+ * How many requests each chip is given. Every one more is in the way of a real-time
+ * request; else what counts is that writes are not in the way of reads.
+ */
 static inline void piq_follow_depth(struct piq_sched *s,
 				    const struct piq_learn *l)
 {
 	if (!s->tun.chip_depth)
-		piq_set_depth(s, l->trial ? l->deep.climb.bound :
-			      flash_pace_bound(&l->deep));
+		piq_set_depth(s, l->urgent ? flash_pace_bound(&l->deep) :
+			      PIQ_DEPTH_MAX);
 }
 
-/* The layout and the FIFO are to be compared, for another load. */
+/*
+ * The layout and the FIFO are to be compared, for another load. If that has reads and
+ * writes not before long: in a trial every other read may be behind a write.
+ */
 static inline void piq_learn_anew(struct piq_learn *l)
 {
 	flash_pace_init(&l->pays, PIQ_BY_LAYOUT, PIQ_BY_FIFO);
@@ -144,6 +150,8 @@ static inline void piq_learn_anew(struct piq_learn *l)
 	l->pays.climb.rest_min = PIQ_PAYS_REST;
 	l->pays.climb.rest_max = PIQ_PAYS_REST_MAX;
 	l->pays.climb.rests = PIQ_PAYS_REST;
+	if (l->mixed)
+		flash_climb_rest(&l->pays.climb);
 }
 
 /** piq_learn_forget - the layout has changed, or is trusted no more */
@@ -243,6 +251,7 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 
 	if (it->urgent)
 		l->rush = now;
+	l->urgent = l->rush && now - l->rush < PIQ_RUSH_NS;
 	if (dir != l->last || (s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE]))
 		l->mix += PIQ_MIX_UP;
 	else if (l->mix)
@@ -252,9 +261,10 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 	l->last = dir;
 	if (l->mix > PIQ_MIX_MAX / 4 && (l->mixed || l->mix < PIQ_MIX_MAX / 2))
 		return;
-	if (l->mixed != (l->mix > PIQ_MIX_MAX / 4))
+	if (l->mixed != (l->mix > PIQ_MIX_MAX / 4)) {
+		l->mixed = !l->mixed;
 		piq_learn_anew(l);
-	l->mixed = l->mix > PIQ_MIX_MAX / 4;
+	}
 }
 
 /*
@@ -262,10 +272,9 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
  * user has said what a chip is given.
  */
 static inline bool piq_may_fifo(const struct piq_sched *s,
-				const struct piq_learn *l, u64 now)
+				const struct piq_learn *l)
 {
-	return piq_trusts(s) && !s->tun.chip_depth &&
-	       (!l->rush || now - l->rush >= PIQ_RUSH_NS);
+	return piq_trusts(s) && !s->tun.chip_depth && !l->urgent;
 }
 
 /*
@@ -280,16 +289,12 @@ static inline bool piq_compares(const struct piq_learn *l, u32 max)
 static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
 				  u32 max, bool last, u64 now)
 {
-	bool fifo = piq_may_fifo(s, l, now), compares = piq_compares(l, max);
+	bool fifo = piq_may_fifo(s, l), compares = piq_compares(l, max);
 
 	flash_pace_end(&l->pays, last, fifo && compares, now);
 	fifo = fifo && (!compares || piq_by_fifo(l));
-	if (!piq_trusts(s) || s->blind == fifo)
-		return;
-	s->blind = fifo;
-	/* What was found of depths goes for this load no more. */
-	if (fifo && compares && !l->pays.climb.high)
-		flash_climb_from(&l->deep.climb, PIQ_DEPTH_MAX);
+	if (piq_trusts(s))
+		s->blind = fifo;
 }
 
 /* A request of that size has taken @ns: is the layout to be trusted? */
@@ -396,7 +401,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
-	bool last;
+	bool trial, last;
 
 	if (s->mode != PIQ_AUTO)
 		return;
@@ -419,7 +424,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
-	l->trial = l->pays.climb.high && piq_may_fifo(s, l, now) &&
+	trial = l->pays.climb.high && piq_may_fifo(s, l) &&
 		piq_compares(l, max);
 	/* First ends what the other depth has put into the device. */
 	l->deep.least = PIQ_DEEP_TIMES * s->out;
@@ -429,9 +434,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	last = s->out == 1 && !piq_waiting(s);
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
 	flash_pace_end(&l->pace, last,
-		       !max && !l->trial && !piq_aware(s), now);
+		       !max && !trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, last,
-		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
+		       !s->tun.chip_depth && l->urgent && piq_aware(s), now);
 	piq_follow_depth(s, l);
 	piq_learn_pays(s, l, max, last, now);
 }

@@ -155,8 +155,10 @@ static inline u32 finish_nth(struct dev *d, u32 n)
 
 	d->out[n] = d->out[--d->nr_out];
 	d->done++;
-	if (d->rush)
+	if (d->rush) {
 		d->l.rush = d->now;
+		d->l.urgent = true;
+	}
 	if (d->learning)
 		piq_learn_done(&d->s, &d->l, &d->it[i], d->user_bound, d->now);
 	piq_give(&d->s, &d->it[i]);
