@@ -403,11 +403,13 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	u64 mean = st->batches ? div64_u64(st->batched * 100, st->batches) : 0;
 
 	len += sysfs_emit_at(page, len,
-			     "bound %u\nchip_depth %u\ntrusted %u\n"
+			     "bound %u\nchip_depth %u\n"
+			     "trusted %u\nby_layout %u\n"
 			     "conflicts_rrc %llu\nconflicts_wwc %llu\n"
 			     "conflicts_rwc %llu\nprioritised_reads %llu\n",
-			     fq->bound, pq->s->depth, piq_aware(pq->s), st->rrc, st->wwc,
-			     st->rwc, st->prioritised);
+			     fq->bound, pq->s->depth, piq_trusts(pq->s),
+			     piq_aware(pq->s), st->rrc, st->wwc, st->rwc,
+			     st->prioritised);
 	len += sysfs_emit_at(page, len,
 			     "waited_reads %llu\nwaited_writes %llu\n"
 			     "wait_read_us %llu\nwait_write_us %llu\n",

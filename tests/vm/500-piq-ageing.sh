@@ -8,7 +8,7 @@
 # they can, a read of all chips, a write of one and a write of all chips get
 # through before many times as many reads as can be outstanding have gone; and a
 # layout that is wrong is not trusted. Counted in requests, not in time.
-# Fails if: piq_reserve() keeps no chips free and piq_fits() lets nobody queue up
+# Fails if: piq_may_fifo() heeds no chip_depth; piq_reserve() keeps no chips free and piq_fits() lets nobody queue up
 # (the wide ones), piq_pay() never begins an epoch and max_wait is not looked at
 # (the writes), or piq_learn_trust() compares nothing.
 
@@ -52,6 +52,10 @@ trusted() { counter_is "$DISK" trusted 1; }
 soon 90 trusted || fail "never trusted, confidence" \
 	"$(tun "$DISK" layout_confidence)"
 is "confidence" "$(tun "$DISK" layout_confidence)" 100
+# All are reads and nothing is bounded: each chip serves its own in order anyway.
+soon 30 counter_is "$DISK" by_layout 0 || fail "goes by the layout for nobody"
+tun "$DISK" chip_depth 1
+soon 30 counter_is "$DISK" by_layout 1 || fail "does not go by the layout"
 
 # lone NAME LIMIT ARGUMENTS... - while one of its requests waits, fewer reads of others
 # are issued
