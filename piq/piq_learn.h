@@ -96,6 +96,7 @@
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
  * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
+ * @trial:	these two are compared now
  * @mix:	up to PIQ_MIX_MAX: reads and writes together
  * @mixed:	they are, until @mix is low
  * @last:	direction of the last request that ended
@@ -114,6 +115,7 @@ struct piq_learn {
 	struct flash_pace pace;
 	struct flash_pace deep;
 	struct flash_pace pays;
+	bool trial;
 	u32 mix;
 	bool mixed;
 	enum flash_dir last;
@@ -128,14 +130,15 @@ static inline bool piq_by_fifo(const struct piq_learn *l)
 
 /*
  * How many requests each chip is given. Every one more is in the way of a real-time
- * request; else what counts is that writes are not in the way of reads.
+ * request; and reads that wait here hold back writes. In the other one's trial it is
+ * the best known.
  */
 static inline void piq_follow_depth(struct piq_sched *s,
 				    const struct piq_learn *l)
 {
 	if (!s->tun.chip_depth)
-		piq_set_depth(s, l->urgent ? flash_pace_bound(&l->deep) :
-			      PIQ_DEPTH_MAX);
+		piq_set_depth(s, l->trial ? l->deep.climb.bound :
+			      flash_pace_bound(&l->deep));
 }
 
 /*
@@ -401,7 +404,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
-	bool trial, last;
+	bool last;
 
 	if (s->mode != PIQ_AUTO)
 		return;
@@ -424,7 +427,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
-	trial = l->pays.climb.high && piq_may_fifo(s, l) &&
+	l->trial = l->pays.climb.high && piq_may_fifo(s, l) &&
 		piq_compares(l, max);
 	/* First ends what the other depth has put into the device. */
 	l->deep.least = PIQ_DEEP_TIMES * s->out;
@@ -434,9 +437,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	last = s->out == 1 && !piq_waiting(s);
 	/* Only while it is the climb's bound that rules, all the time of a pair. */
 	flash_pace_end(&l->pace, last,
-		       !max && !trial && !piq_aware(s), now);
+		       !max && !l->trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, last,
-		       !s->tun.chip_depth && l->urgent && piq_aware(s), now);
+		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
 	piq_learn_pays(s, l, max, last, now);
 }
