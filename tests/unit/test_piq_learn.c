@@ -182,8 +182,8 @@ static void depth(u64 firmware, u32 least, u32 most)
 	d.rush = true;
 	for (i = 0; i < 256; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
-	for (n = 0; n < 70000; n++) {
-		if (n == 50000)
+	for (n = 0; n < 40000; n++) {
+		if (n == 20000)
 			begun = d.now;
 		step(&d);
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
