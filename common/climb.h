@@ -59,6 +59,7 @@
  * @bound:	the best one known
  * @gain:	what the higher bound of a trial has to move more; see
  *		FLASH_CLIMB_GAIN
+ * @early:	a trial that costs much may be over after four pairs
  * @rest_min:	shortest rest, see FLASH_CLIMB_REST
  * @rest_max:	longest rest
  * @low:	lower bound of the trial
@@ -84,6 +85,7 @@ struct flash_climb {
 	u32 max;
 	u32 bound;
 	u32 gain;
+	bool early;
 	u32 rest_min;
 	u32 rest_max;
 	u32 low;
@@ -344,7 +346,7 @@ static inline u32 flash_climb_window(struct flash_climb *c, u64 moved,
 		else if (flash_climb_hopeless(c, 4) ||
 			 ++c->looks == FLASH_CLIMB_LOOKS)
 			flash_climb_end(c, false);
-	} else if (c->pairs == FLASH_CLIMB_PAIRS / 2 &&
+	} else if (c->early && c->pairs == FLASH_CLIMB_PAIRS / 2 &&
 		   flash_climb_hopeless(c, 36)) {
 		flash_climb_end(c, false);
 	}

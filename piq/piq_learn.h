@@ -150,6 +150,7 @@ static inline void piq_learn_anew(struct piq_learn *l)
 	flash_pace_init(&l->pays, PIQ_BY_LAYOUT, PIQ_BY_FIFO);
 	l->pays.least = PIQ_PAYS_ENDS;
 	l->pays.climb.gain = PIQ_PAYS_GAIN;
+	l->pays.climb.early = true;
 	l->pays.climb.rest_min = PIQ_PAYS_REST;
 	l->pays.climb.rest_max = PIQ_PAYS_REST_MAX;
 	l->pays.climb.rests = PIQ_PAYS_REST;
@@ -180,6 +181,8 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 	memset(l, 0, sizeof(*l));
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
 	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
+	l->pace.climb.early = true;
+	l->deep.climb.early = true;
 	l->deep.climb.rest_max = PIQ_DEEP_REST_MAX;
 	flash_climb_from(&l->deep.climb, PIQ_DEPTH_START);
 	piq_learn_forget(s, l);

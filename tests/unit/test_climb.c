@@ -119,6 +119,7 @@ static void much_worse(void)
 	unsigned int i;
 
 	flash_climb_init(&c, 8, 64);
+	c.early = true;
 	for (i = 0; i < 7; i++)
 		flash_climb_window(&c, flash_climb_bound(&c) > 8 ? 600 : 1000,
 				   true, false);
