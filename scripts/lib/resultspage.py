@@ -8,6 +8,7 @@ a figure or a verdict.
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 import options
@@ -84,10 +85,13 @@ def facts(summary):
         return "**Not measured yet.**"
     uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
                      for use, seeds in summary["seed_uses"].items())
+    # Where it went is of use on that machine only.
+    command = re.sub(r" --(out|vms)[ =]\S+", "",
+                     str(summary.get("bench_command")))
     return (f"Form {summary['form']}, {summary['runs_done']} of "
             f"{summary['runs_planned']} runs, {uses}; kernel "
             f"{summary.get('kernel')}, commit {summary.get('commit')}, "
-            f"{summary.get('clock')} clock. `{summary.get('bench_command')}`")
+            f"{summary.get('clock')} clock. `{command}`")
 
 
 # --- the script --------------------------------------------------------------
