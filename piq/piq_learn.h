@@ -254,6 +254,7 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 				 const struct piq_item *it, u64 now)
 {
 	enum flash_dir dir = piq_dir(it);
+	bool mixed;
 
 	if (it->urgent)
 		l->rush = now;
@@ -265,10 +266,9 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 	if (l->mix > PIQ_MIX_MAX)
 		l->mix = PIQ_MIX_MAX;
 	l->last = dir;
-	if (l->mix > PIQ_MIX_MAX / 4 && (l->mixed || l->mix < PIQ_MIX_MAX / 2))
-		return;
-	if (l->mixed != (l->mix > PIQ_MIX_MAX / 4)) {
-		l->mixed = !l->mixed;
+	mixed = l->mixed ? l->mix > PIQ_MIX_MAX / 4 : l->mix >= PIQ_MIX_MAX / 2;
+	if (l->mixed != mixed) {
+		l->mixed = mixed;
 		piq_learn_anew(l);
 	}
 }
@@ -290,17 +290,6 @@ static inline bool piq_may_fifo(const struct piq_sched *s,
 static inline bool piq_compares(const struct piq_learn *l, u32 max)
 {
 	return l->mixed || max;
-}
-
-static inline void piq_learn_pays(struct piq_sched *s, struct piq_learn *l,
-				  u32 max, bool last, u64 now)
-{
-	bool fifo = piq_may_fifo(s, l), compares = piq_compares(l, max);
-
-	flash_pace_end(&l->pays, last, fifo && compares, now);
-	fifo = fifo && (!compares || piq_by_fifo(l));
-	if (piq_trusts(s))
-		s->blind = fifo;
 }
 
 /* A request of that size has taken @ns: is the layout to be trusted? */
@@ -407,7 +396,7 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
-	bool last;
+	bool fifo, compares, last;
 
 	if (s->mode != PIQ_AUTO)
 		return;
@@ -430,8 +419,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		if (s->geo.nr_chips && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
-	l->trial = l->pays.climb.high && piq_may_fifo(s, l) &&
-		piq_compares(l, max);
+	fifo = piq_may_fifo(s, l);
+	compares = piq_compares(l, max);
+	l->trial = l->pays.climb.high && fifo && compares;
 	/* First ends what the other depth has put into the device. */
 	l->deep.least = PIQ_DEEP_TIMES * s->out;
 	if (l->deep.least < FLASH_PACE_ENDS)
@@ -444,7 +434,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 	flash_pace_end(&l->deep, last,
 		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
-	piq_learn_pays(s, l, max, last, now);
+	flash_pace_end(&l->pays, last, fifo && compares, now);
+	if (piq_trusts(s))
+		s->blind = fifo && (!compares || piq_by_fifo(l));
 }
 
 #endif /* PIQ_LEARN_H */

@@ -129,20 +129,30 @@ static u64 every_other(u32 n)
 }
 
 /*
+ * 16 slow chips, and a layout that tells of them or of larger parts. So slow that time does not get long: a
+ * window is 80 requests.
+ */
+static void slow_chips(const char *map)
+{
+	struct piq_tunables tun = piq_usual();
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, map, &tun);
+	flash_geometry_parse("page=4096 chips=16", &d.real);
+	d.learning = true;
+	d.ns[FLASH_READ] = 800000;
+}
+
+/*
  * A layout of large parts of the device, of which all that comes at a time wants one:
  * with one request for each, one is out. That is not an idle device, as others wait.
  */
 static void one_out(void)
 {
-	struct piq_tunables tun = piq_usual();
 	u32 i, n, low = 0;
 
-	tun.chip_depth = 0;
-	dev_init(&d, PIQ_AUTO, "page=32768 chips=2", &tun);
-	flash_geometry_parse("page=4096 chips=16", &d.real);
-	d.learning = true;
+	slow_chips("page=32768 chips=2");
 	d.rush = true;
-	d.ns[FLASH_READ] = 800000;
 	/* It was enough for another load. */
 	d.l.deep.climb.bound = 1;
 	d.l.deep.climb.down = false;
@@ -168,16 +178,11 @@ static void one_out(void)
  */
 static void depth(u64 firmware, u32 least, u32 most)
 {
-	struct piq_tunables tun = piq_usual();
 	unsigned long long seed = 3;
 	u64 begun = 0, busy;
 	u32 i, n;
 
-	tun.chip_depth = 0;
-	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
-	d.learning = true;
-	/* So slow that time does not get long: a window is 80 requests. */
-	d.ns[FLASH_READ] = 800000;
+	slow_chips("page=4096 chips=16");
 	d.firmware = firmware;
 	d.rush = true;
 	for (i = 0; i < 256; i++)
@@ -304,15 +309,10 @@ static void rare_conflicts(void)
  */
 static void costs(void)
 {
-	struct piq_tunables tun = piq_usual();
 	u32 i, n, blind = 0;
 
-	tun.chip_depth = 0;
-	dev_init(&d, PIQ_AUTO, "page=524288 chips=2", &tun);
-	flash_geometry_parse("page=4096 chips=16", &d.real);
-	d.learning = true;
+	slow_chips("page=524288 chips=2");
 	d.user_bound = 48;
-	d.ns[FLASH_READ] = 800000;
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, i * 8, 8);
 	for (n = 0; n < 30000; n++) {
