@@ -279,18 +279,55 @@ static inline u32 flash_chipvec_next(const struct flash_chipvec *v, u32 chip)
 	return flash_chipvec_from(v, chip + 1);
 }
 
+/**
+ * struct flash_chip_walk - where flash_for_each_chip() is
+ * @left:	chips of this word that are still to come
+ * @at:		its first one
+ */
+struct flash_chip_walk {
+	u64 left;
+	u32 at;
+};
+
+/* The next chip of a walk, or FLASH_NO_CHIP. */
+static inline u32 flash_chip_step(struct flash_chip_walk *walk,
+				  const struct flash_chipvec *v)
+{
+	u32 chip;
+
+	while (!walk->left) {
+		walk->at += 64;
+		if (walk->at >= v->nr_chips)
+			return FLASH_NO_CHIP;
+		walk->left = v->word[walk->at / 64];
+	}
+	chip = walk->at + (u32)__builtin_ctzll(walk->left);
+	walk->left &= walk->left - 1;
+	return chip;
+}
+
+/*
+ * For each chip of @v, which does not change meanwhile. Most requests have one, and
+ * several such walks: that is why it keeps its place in a word.
+ */
 #define flash_for_each_chip(chip, v)					\
-	for ((chip) = flash_chipvec_first(v); (chip) != FLASH_NO_CHIP;	\
-	     (chip) = flash_chipvec_next(v, chip))
+	for (struct flash_chip_walk walk_ = { .left = (v)->word[0] };	\
+	     ((chip) = flash_chip_step(&walk_, v)) != FLASH_NO_CHIP; )
 
 /** flash_chipvec_single - its only chip; FLASH_NO_CHIP if it is not just one */
 static inline u32 flash_chipvec_single(const struct flash_chipvec *v)
 {
-	u32 chip = flash_chipvec_first(v);
+	u32 i, words = flash_chipvec_words(v), chip = FLASH_NO_CHIP;
 
-	if (chip == FLASH_NO_CHIP ||
-	    flash_chipvec_next(v, chip) != FLASH_NO_CHIP)
-		return FLASH_NO_CHIP;
+	for (i = 0; i < words; i++) {
+		u64 w = v->word[i];
+
+		if (!w)
+			continue;
+		if (chip != FLASH_NO_CHIP || (w & (w - 1)))
+			return FLASH_NO_CHIP;
+		chip = i * 64 + (u32)__builtin_ctzll(w);
+	}
 	return chip;
 }
 

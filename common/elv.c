@@ -14,8 +14,9 @@
  *     is counted per hook; each request's record says what it holds.
  *   - On 6.1 a lone request under any elevator is issued by a worker thread,
  *     which costs two context switches; 6.12 no longer does so. When a request
- *     meets an idle queue we run the hardware queue from insert_requests(),
- *     in the submitter's own context (flash_may_inline()). The core's own run
+ *     may go at once and nothing could before it, we run the hardware queue
+ *     from insert_requests(), in the submitter's own context
+ *     (flash_may_inline()). The core's own run
  *     that follows finds has_work() false and wakes nobody.
  */
 #include <linux/sched.h>
@@ -122,7 +123,8 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	unsigned long flags;
 
 	spin_lock_irqsave(&fq->lock, flags);
-	run = run && !fq->queued && !fq->nr_head;
+	/* What may go already has a run on its way. */
+	run = run && !flash_ready(fq);
 	list_for_each_entry_safe(rq, next, list, queuelist) {
 		list_del_init(&rq->queuelist);
 		flash_insert(fq, fh, rq, at_head);

@@ -68,6 +68,19 @@ static inline void flash_occupancy_init(struct flash_occupancy *o,
 	flash_occupancy_set(o, geo, depth);
 }
 
+/** flash_occupancy_take_one - flash_occupancy_take() of one of its chips */
+static inline void flash_occupancy_take_one(struct flash_occupancy *o, u32 chip,
+					    enum flash_dir dir)
+{
+	u32 on;
+
+	o->out[dir][chip]++;
+	on = flash_occupancy_on(o, chip);
+	o->busy += on == 1;
+	if (on >= o->depth)
+		flash_chipvec_unset(&o->idle, chip);
+}
+
 /**
  * flash_occupancy_take - a request is handed to the driver
  * @o: the chips
@@ -78,15 +91,24 @@ static inline void flash_occupancy_take(struct flash_occupancy *o,
 					const struct flash_chipvec *v,
 					enum flash_dir dir)
 {
-	u32 chip, on;
+	u32 chip;
 
-	flash_for_each_chip(chip, v) {
-		o->out[dir][chip]++;
-		on = flash_occupancy_on(o, chip);
-		o->busy += on == 1;
-		if (on >= o->depth)
-			flash_chipvec_unset(&o->idle, chip);
-	}
+	flash_for_each_chip(chip, v)
+		flash_occupancy_take_one(o, chip, dir);
+}
+
+/** flash_occupancy_release_one - flash_occupancy_release() of one of its chips */
+static inline void flash_occupancy_release_one(struct flash_occupancy *o,
+					       u32 chip, enum flash_dir dir)
+{
+	u32 on;
+
+	o->out[dir][chip]--;
+	on = flash_occupancy_on(o, chip);
+	o->busy -= !on;
+	/* The chip may be one that the layout has no more. */
+	if (on < o->depth && chip < o->idle.nr_chips)
+		flash_chipvec_set(&o->idle, chip);
 }
 
 /**
@@ -99,16 +121,10 @@ static inline void flash_occupancy_release(struct flash_occupancy *o,
 					   const struct flash_chipvec *v,
 					   enum flash_dir dir)
 {
-	u32 chip, on;
+	u32 chip;
 
-	flash_for_each_chip(chip, v) {
-		o->out[dir][chip]--;
-		on = flash_occupancy_on(o, chip);
-		o->busy -= !on;
-		/* The chip may be one that the layout has no more. */
-		if (on < o->depth && chip < o->idle.nr_chips)
-			flash_chipvec_set(&o->idle, chip);
-	}
+	flash_for_each_chip(chip, v)
+		flash_occupancy_release_one(o, chip, dir);
 }
 
 /** flash_occupancy_free - are all chips of @v below the depth? */

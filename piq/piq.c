@@ -115,6 +115,7 @@ struct piq_state {
  * @s: who waits, and who goes next
  * @learn: what is known of the device
  * @next: the request that goes next, or NULL
+ * @chosen: when it was last taken from there, ns
  * @mode: the mode that the user has set
  * @given: the layout that the user has set
  */
@@ -123,6 +124,7 @@ struct piq_queue {
 	struct piq_sched *s;
 	struct piq_learn *learn;
 	struct piq_item *next;
+	u64 chosen;
 	enum piq_mode mode;
 	struct flash_geometry given;
 };
@@ -283,6 +285,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	now = ktime_get_ns();
 	fr = piq_fr(it);
 	pq->next = NULL;
+	pq->chosen = now;
 	piq_issue(pq->s, it, now);
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
 		/* Nobody tells us of its end. */
@@ -298,13 +301,16 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
-	u64 now = ktime_get_ns();
+	u64 now = pq->chosen;
 
-	if (pr->issued)
+	/* What is issued is taken at once: see elv_dispatch_request(). */
+	if (pr->issued) {
 		piq_take(pq->s, &pr->it, now);
-	else
+	} else {
+		now = ktime_get_ns();
 		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
 			      blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq), now);
+	}
 	piq_choose(pq, now);
 }
 

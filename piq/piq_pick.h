@@ -145,6 +145,13 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 
 	if (it->kind == PIQ_OTHER)
 		return;
+	/* Nobody owes anything to a direction that has nothing to do. */
+	if (!s->waiting[!piq_dir(it)]) {
+		s->lead = 0;
+		s->epoch = false;
+		if (it->kind == PIQ_READ)
+			return;
+	}
 	work = piq_work(s, it);
 	if (it->kind == PIQ_WRITE) {
 		u64 each = work / (flash_chipvec_weight(&it->part.vec) ?: 1);
@@ -154,12 +161,8 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		s->write_ns += each / PIQ_WRITE_WEIGHT -
 			       s->write_ns / PIQ_WRITE_WEIGHT;
 	}
-	/* Nobody owes anything to a direction that has nothing to do. */
-	if (!s->waiting[!piq_dir(it)]) {
-		s->lead = 0;
-		s->epoch = false;
+	if (!s->waiting[!piq_dir(it)])
 		return;
-	}
 	if (it->kind == PIQ_READ)
 		s->lead += (s64)(work / PIQ_READ_SHARE);
 	else
@@ -375,6 +378,30 @@ static inline struct piq_item *piq_pick_probe(struct piq_sched *s,
 	return it ? it : piq_pick_line(s, FLASH_WRITE, &s->eager, kept);
 }
 
+/*
+ * Is it plain that nothing can go? So most looks at a busy device end, and so the
+ * many steps below are left out.
+ */
+static inline bool piq_all_wait(const struct piq_sched *s)
+{
+	u32 i, row, words = flash_chipvec_words(&s->occ.idle);
+	u64 can = 0;
+
+	if (s->nr_reserved || s->probe >= PIQ_PROBE_NTH)
+		return false;
+	for (row = 0; row < PIQ_NR_ROWS; row++) {
+		if (!flash_ring_empty(&s->wide[row]))
+			return false;
+	}
+	for (i = 0; i < words; i++) {
+		can |= s->some[PIQ_URGENT].word[i] & s->eager.word[i];
+		can |= s->some[FLASH_READ].word[i] & s->readable.word[i];
+		can |= s->some[FLASH_WRITE].word[i] & s->occ.idle.word[i] &
+		       s->writable.word[i];
+	}
+	return !can;
+}
+
 /* What goes by chips, or NULL; see the top. */
 static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 {
@@ -383,6 +410,8 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 	struct piq_item *it;
 	u32 i;
 
+	if (piq_all_wait(s))
+		return NULL;
 	flash_chipvec_clear(&kept, &s->geo);
 	for (i = 0; i < s->nr_reserved; i++) {
 		it = s->reserved[i];
@@ -412,13 +441,16 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
  */
 static inline struct piq_item *piq_pick_next(struct piq_sched *s)
 {
-	struct piq_item *oldest = piq_oldest_of_all(s), *it;
+	struct piq_item *oldest, *it;
 
-	if (!oldest || oldest->kind == PIQ_OTHER)
-		return oldest;
-	if (!piq_aware(s))
-		return s->nr_reserved || flash_ring_empty(&s->rush) ?
-		       oldest : piq_of_rush(s->rush.next);
+	if (s->waiting[PIQ_OTHER] || !piq_aware(s)) {
+		oldest = piq_oldest_of_all(s);
+		if (!oldest || oldest->kind == PIQ_OTHER)
+			return oldest;
+		if (!piq_aware(s))
+			return s->nr_reserved || flash_ring_empty(&s->rush) ?
+			       oldest : piq_of_rush(s->rush.next);
+	}
 	it = piq_pick_aware(s);
 	return it ? it : piq_oldest(s, PIQ_OTHER);
 }

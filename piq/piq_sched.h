@@ -175,8 +175,8 @@ static inline void piq_take(struct piq_sched *s, struct piq_item *it, u64 now)
 	if (it->kind == PIQ_OTHER)
 		return;
 	piq_demand(s, it, true);
-	flash_occupancy_take(&s->occ, &it->part.vec, piq_dir(it));
 	flash_for_each_chip(chip, &it->part.vec) {
+		flash_occupancy_take_one(&s->occ, chip, piq_dir(it));
 		piq_chip_set(s, chip);
 		s->stats.served[chip]++;
 	}
@@ -221,10 +221,11 @@ static inline void piq_give(struct piq_sched *s, struct piq_item *it)
 		it->out = false;
 		s->out--;
 		if (it->kind != PIQ_OTHER) {
-			flash_occupancy_release(&s->occ, &it->part.vec,
-						piq_dir(it));
-			flash_for_each_chip(chip, &it->part.vec)
+			flash_for_each_chip(chip, &it->part.vec) {
+				flash_occupancy_release_one(&s->occ, chip,
+							    piq_dir(it));
 				piq_chip_set(s, chip);
+			}
 		}
 	}
 	/* Its batch may be of another mode than the one now. */
