@@ -16,8 +16,8 @@
  *     which costs two context switches; 6.12 no longer does so. When a request
  *     may go at once and nothing could before it, we run the hardware queue
  *     from insert_requests(), in the submitter's own context
- *     (flash_may_inline()). The core's own run
- *     that follows finds has_work() false and wakes nobody.
+ *     (flash_may_inline()). The core's own run that follows finds has_work()
+ *     false and wakes nobody.
  */
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
