@@ -251,12 +251,17 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 	if (fr->watched && slots) {
 		spin_lock_irqsave(&fq->lock, flags);
 		policy_finished(fq, fr, ended);
+		/* Who is let go now finds the slot, too, or one more would be out. */
+		atomic_dec(&fq->inflight);
 		spin_unlock_irqrestore(&fq->lock, flags);
-	}
-	if (slots)
-		flash_release(fq, rq->mq_hctx->queue_num);
-	else if (was_first)
+		/* Pairs with the barrier in elv_insert_requests(). */
+		smp_mb();
 		flash_kick(fq, rq->mq_hctx->queue_num);
+	} else if (slots) {
+		flash_release(fq, rq->mq_hctx->queue_num);
+	} else if (was_first) {
+		flash_kick(fq, rq->mq_hctx->queue_num);
+	}
 }
 
 static void elv_finish_request(struct request *rq)
