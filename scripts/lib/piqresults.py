@@ -90,6 +90,16 @@ free of conflicts with what is outstanding. Last column: how many points the
 five means of `piq` are away from the paper's, on average."""
 
 
+WHY = """\
+A batch avoids the conflicts within it, and pays for that at its end: the next
+one of its list waits for its slowest request, on chips that none of those who
+wait shares. The fewer requests a batch has, the more often that is paid; where
+the sum is a loss, what requests wait is longer under `piq` than under `rws`.
+Who waits for that end without a conflict of its own is in the latencies alone.
+`batch_overlap` = 1 is the same order without that barrier, so the difference
+of the two is its price on each input."""
+
+
 # --- tables ------------------------------------------------------------------
 
 def value(cells, name, label, metric, form, variant=piqclaims.IN_ORDER):
@@ -195,6 +205,36 @@ def means(measured, model, end):
                       "piq_r", "piq_w", "piq"], rows)
 
 
+def reasons(measured, end):
+    """Why an input gains or loses, from what was measured."""
+    def of(label, name, metric, form):
+        return value(measured, name, label, metric, form)
+
+    def change(label, name, way):
+        found = measured.change(f"{way}_latency_mean_s", label, "rws", name,
+                                piqclaims.IN_ORDER)
+        return piqclaims.percent(found[0]) if found else DASH
+    rows = []
+    for name in inputs(end):
+        row = [of("rws", name, "read_conflict_share", share),
+               of("rws", name, "write_conflict_share", share),
+               of("piq", name, "batch_size", "{:.2f}".format),
+               of("rws", name, "read_wait_mean_s", us),
+               of("piq", name, "read_wait_mean_s", us),
+               of("rws", name, "write_wait_mean_s", us),
+               of("piq", name, "write_wait_mean_s", us),
+               *(change(label, name, way) for way in ("read", "write")
+                 for label in ("piq", "piq-overlap"))]
+        if any(text != DASH for text in row):
+            rows.append([marked(name), *row])
+    yield from table(
+        ["input", "reads in conflict", "writes in conflict",
+         "requests a batch", "reads wait, us: rws", "piq",
+         "writes wait, us: rws", "piq", "reads against rws: piq",
+         "without the barrier", "writes against rws: piq",
+         "without the barrier"], rows)
+
+
 def begins(data, end):
     """What the answers to when a batch begins come to."""
     rows = [["the paper", *(piqclaims.percent(paper)
@@ -295,6 +335,15 @@ def page(paper, default, data):
         yield f"### Means: {title}"
         yield ""
         yield from means(measured, model, end)
+    if measured:
+        yield "### Why an input gains or loses (measured)"
+        yield ""
+        yield WHY
+        yield ""
+        for end, title in SETS:
+            yield f"{title}, conflicts and waiting as in Table I and Figure 10:"
+            yield ""
+            yield from reasons(measured, end)
     yield "### When a batch begins (model alone)"
     yield ""
     yield WHEN
