@@ -28,7 +28,8 @@ workload() {
 			run_fio "/tests/fio/piq-$name.fio"
 			sync "$DEV"
 			assert_idle "$DISK"
-			holds "$(stat_of "$DISK" completed) >= $2" \
+			holds "$(stat_of "$DISK" completed) +
+				$(stat_of "$DISK" merged) >= $2" \
 				"$name, mode $mode, layout $layout"
 			is "stuck" "$(stat_of "$DISK" stuck)" 0
 		done
