@@ -61,9 +61,16 @@
 #define PIQ_PAYS_REST		512
 #define PIQ_PAYS_REST_MAX	16384
 
-/* What a chip is given at a time: nearly always enough, and the most. */
+/*
+ * What a chip is given at a time: nearly always enough, the least of reads and writes
+ * together, and the most.
+ */
 #define PIQ_DEPTH_START		3
+#define PIQ_DEPTH_MIXED		2
 #define PIQ_DEPTH_MAX		8
+
+/* Windows between two trials of it: the least of reads and writes, and the most. */
+#define PIQ_MIXED_REST		64
 #define PIQ_DEEP_REST_MAX	4096
 
 /* A window of its search sees so many times what is out. */
@@ -158,6 +165,25 @@ static inline void piq_learn_anew(struct piq_learn *l)
 		flash_climb_rest(&l->pays.climb);
 }
 
+/*
+ * What each chip is given is looked for, for another load. With reads and writes it
+ * is never one: a chip whose only read is on its way back is at a write when the next
+ * one comes, or does nothing. That moves little less, but reads wait for it, so that
+ * not even a trial is worth it. And others are tried more seldom.
+ */
+static inline void piq_learn_depth(struct piq_learn *l)
+{
+	struct flash_climb *c = &l->deep.climb;
+
+	flash_pace_init(&l->deep, l->mixed ? PIQ_DEPTH_MIXED : 1,
+			PIQ_DEPTH_MAX);
+	c->early = true;
+	c->rest_max = PIQ_DEEP_REST_MAX;
+	if (l->mixed)
+		c->rest_min = c->rests = PIQ_MIXED_REST;
+	flash_climb_from(c, PIQ_DEPTH_START);
+}
+
 /** piq_learn_forget - the layout has changed, or is trusted no more */
 static inline void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 {
@@ -180,11 +206,8 @@ static inline void piq_learn_init(struct piq_sched *s, struct piq_learn *l)
 {
 	memset(l, 0, sizeof(*l));
 	flash_pace_init(&l->pace, PIQ_BOUND_START, PIQ_BOUND_MAX);
-	flash_pace_init(&l->deep, 1, PIQ_DEPTH_MAX);
 	l->pace.climb.early = true;
-	l->deep.climb.early = true;
-	l->deep.climb.rest_max = PIQ_DEEP_REST_MAX;
-	flash_climb_from(&l->deep.climb, PIQ_DEPTH_START);
+	piq_learn_depth(l);
 	piq_learn_forget(s, l);
 }
 
@@ -270,6 +293,7 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 	if (l->mixed != mixed) {
 		l->mixed = mixed;
 		piq_learn_anew(l);
+		piq_learn_depth(l);
 	}
 }
 

@@ -382,8 +382,51 @@ static void matters(void)
 	at_rest(&d, "what matters");
 }
 
+/* @ends of a closed loop; returns how many while each chip is given just one. */
+static u32 given_one(u32 ends, bool both)
+{
+	u32 n, one = 0;
+
+	for (n = 0; n < ends; n++) {
+		by_layout(1, both && n & 1);
+		one += d.s.depth == 1;
+	}
+	return one;
+}
+
+/* One for each chip is enough here; but not for reads and writes, on any device. */
+static void depth_mixed(void)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 9;
+	u32 i, one;
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
+	d.learning = true;
+	d.ns[FLASH_READ] = d.ns[FLASH_WRITE] = 200000;
+	for (i = 0; i < 64; i++)
+		insert(&d, i & 1 ? PIQ_READ : PIQ_WRITE,
+		       tap_rand(&seed) % 65536 * 8, 8);
+	given_one(1000, true);
+	eq(d.l.mixed && d.l.deep.climb.start == 2, 1, "reads and writes");
+	one = given_one(30000, true);
+	eq(d.l.deep.climb.trials >= 1, 1, "depths are tried: %u times",
+	   d.l.deep.climb.trials);
+	eq(one, 0, "but never one for each chip");
+	eq(d.l.deep.climb.bound, 2, "of which two are enough");
+	d.rush = true;
+	given_one(12000, false);
+	eq(!d.l.mixed && d.l.deep.climb.start == 1, 1, "reads only");
+	one = given_one(20000, false);
+	eq(one > 10000, 1, "one is enough for these: %u of 20000", one);
+	drain(&d);
+	at_rest(&d, "depths of a mixed load");
+}
+
 int main(void)
 {
+	depth_mixed();
 	one_waits();
 	costs();
 	matters();
