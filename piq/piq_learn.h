@@ -166,20 +166,23 @@ static inline void piq_learn_anew(struct piq_learn *l)
 }
 
 /*
- * What each chip is given is looked for, for another load. With reads and writes it
- * is never one: a chip whose only read is on its way back is at a write when the next
- * one comes, or does nothing. That moves little less, but reads wait for it, so that
- * not even a trial is worth it. And others are tried more seldom.
+ * What each chip is given is looked for anew if the load is another one. With reads
+ * and writes, and none real-time, it is never one: a chip whose only read is on its
+ * way back is at a write when the next one comes, or does nothing. That moves little
+ * less, but reads wait for it, so that not even a trial is worth it. And others are
+ * tried more seldom.
  */
 static inline void piq_learn_depth(struct piq_learn *l)
 {
 	struct flash_climb *c = &l->deep.climb;
+	u32 least = l->mixed && !l->urgent ? PIQ_DEPTH_MIXED : 1;
 
-	flash_pace_init(&l->deep, l->mixed ? PIQ_DEPTH_MIXED : 1,
-			PIQ_DEPTH_MAX);
+	if (c->start == least)
+		return;
+	flash_pace_init(&l->deep, least, PIQ_DEPTH_MAX);
 	c->early = true;
 	c->rest_max = PIQ_DEEP_REST_MAX;
-	if (l->mixed)
+	if (least > 1)
 		c->rest_min = c->rests = PIQ_MIXED_REST;
 	flash_climb_from(c, PIQ_DEPTH_START);
 }
@@ -293,8 +296,8 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 	if (l->mixed != mixed) {
 		l->mixed = mixed;
 		piq_learn_anew(l);
-		piq_learn_depth(l);
 	}
+	piq_learn_depth(l);
 }
 
 /*

@@ -410,12 +410,15 @@ static void depth_mixed(void)
 		       tap_rand(&seed) % 65536 * 8, 8);
 	given_one(1000, true);
 	eq(d.l.mixed && d.l.deep.climb.start == 2, 1, "reads and writes");
-	one = given_one(30000, true);
+	one = given_one(25000, true);
 	eq(d.l.deep.climb.trials >= 1, 1, "depths are tried: %u times",
 	   d.l.deep.climb.trials);
 	eq(one, 0, "but never one for each chip");
 	eq(d.l.deep.climb.bound, 2, "of which two are enough");
 	d.rush = true;
+	one = given_one(15000, true);
+	eq(one > 0, 1, "real-time ones beside them: one is tried, %u of 15000",
+	   one);
 	given_one(12000, false);
 	eq(!d.l.mixed && d.l.deep.climb.start == 1, 1, "reads only");
 	one = given_one(20000, false);
