@@ -187,7 +187,6 @@ bench-cost: deps
 # Both suites, then the page; what failed fails it, but the page is written.
 FORM ?= short
 .PHONY: bench-piq
-bench-piq: export EXPERIMENTAL := 1
 bench-piq: deps
 	$(Q)status=0; scripts/bench piq-paper --form $(FORM) || status=$$?; \
 	scripts/bench piq --form $(FORM) || status=$$?; \
