@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # for: piq
 # takes: 60 s
-# limit: 300 s
+# limit: 400 s
 #
 # Proves: with a layout that it trusts, among 48 tasks that read pages as fast as
 # they can, a read of all chips, a write of one and a write of all chips get
