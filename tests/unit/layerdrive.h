@@ -160,10 +160,12 @@ static inline void host_pump(struct host *h)
 		if (h->order == HOST_LAYER) {
 			struct layer_item *it;
 
-			if (!layer_waiting(&h->s) || layer_held(&h->s, h->max) ||
+			if (layer_held(&h->s, h->max) ||
 			    (h->max && h->out >= h->max))
 				return;
-			it = layer_next(&h->s, h->drive.now);
+			it = layer_next(&h->s, h->max, h->drive.now);
+			if (!it)
+				return;
 			layer_take(&h->s, it, it->dir, it->sector, it->sectors);
 			rq = (struct host_rq *)((char *)it -
 						offsetof(struct host_rq, it));
