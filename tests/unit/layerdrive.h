@@ -438,4 +438,128 @@ static inline void mix_free(struct mix *m)
 	free(m->ns[FLASH_WRITE]);
 }
 
+/*
+ * Processes that read a file each, in order, through the page cache: windows that
+ * double up to the largest, the next one asked for when the last one is touched.
+ * What is touched is read at once if it is there.
+ */
+
+#define READERS		16
+#define WINDOWS		128
+
+/**
+ * struct reader - a process
+ * @base: where its file begins, sectors
+ * @asked: of it, KiB
+ * @nr: windows so far
+ * @at: the one that it reads
+ * @left: requests of each that have not ended
+ * @end: of each, KiB
+ * @done: when it had all it wanted; 0: it has not
+ */
+struct reader {
+	u64 base;
+	u32 asked;
+	u32 nr, at;
+	u32 left[WINDOWS];
+	u32 end[WINDOWS];
+	u64 done;
+};
+
+/**
+ * struct readers - all of them
+ * @one: each
+ * @wants: what each one reads, KiB
+ * @file: and how long its file is
+ * @window: the largest, KiB
+ * @reading: how many are not done
+ */
+struct readers {
+	struct reader one[READERS];
+	u32 wants, file, window;
+	u32 reading;
+};
+
+/* Requests of 512 KiB at most; user: reader and window */
+static inline void reader_ask(struct host *h, struct readers *all, u32 i)
+{
+	struct reader *r = &all->one[i];
+	u32 kb = !r->nr ? 64 : 2 * (r->end[r->nr - 1] -
+				    (r->nr > 1 ? r->end[r->nr - 2] : 0));
+	u32 len;
+
+	if (kb > all->window)
+		kb = all->window;
+	if (kb > all->file - r->asked)
+		kb = all->file - r->asked;
+	if (!kb)
+		return;
+	if (r->nr == WINDOWS) {
+		printf("Bail out! more than %d windows\n", WINDOWS);
+		exit(EXIT_FAILURE);
+	}
+	for (; kb; kb -= len) {
+		len = kb < 512 ? kb : 512;
+		host_add(h, i * WINDOWS + r->nr, FLASH_READ,
+			 r->base + r->asked * 2, len * 2);
+		r->asked += len;
+		r->left[r->nr]++;
+	}
+	r->end[r->nr++] = r->asked;
+}
+
+/* As far as what is there lets it. */
+static inline void reader_go(struct host *h, struct readers *all, u32 i)
+{
+	struct reader *r = &all->one[i];
+
+	while (!r->done && !r->left[r->at]) {
+		if (r->end[r->at] >= all->wants) {
+			r->done = h->drive.now;
+			all->reading--;
+			return;
+		}
+		r->at++;
+		if (r->at == r->nr - 1)
+			reader_ask(h, all, i);
+	}
+}
+
+static inline void reader_end(struct host *h, struct host_rq *rq)
+{
+	struct readers *all = h->load;
+	u32 i = rq->user / WINDOWS;
+
+	all->one[i].left[rq->user % WINDOWS]--;
+	reader_go(h, all, i);
+}
+
+/* MB/s of what they want until the last one has it; @active: of all, while busy */
+static inline double readers_run(struct host *h, struct readers *all,
+				 double *active)
+{
+	u64 begun = h->drive.now, end, bytes = 0;
+	u32 i;
+
+	h->load = all;
+	h->end = reader_end;
+	all->reading = READERS;
+	for (i = 0; i < READERS; i++) {
+		all->one[i].base = (u64)i * 64 * 2048;
+		reader_ask(h, all, i);
+		if (all->one[i].end[0] < all->wants)
+			reader_ask(h, all, i);
+	}
+	while (all->reading && host_step(h))
+		;
+	end = h->drive.now;
+	h->end = reader_end;
+	while (host_step(h))
+		;
+	for (i = 0; i < READERS; i++)
+		bytes += (u64)all->one[i].asked * 1024;
+	*active = (double)bytes * 1e3 / (double)(h->drive.now - begun);
+	return (double)READERS * all->wants * 1024 * 1e3 / (double)(end - begun);
+}
+
 #endif /* LAYER_DRIVE_H */
