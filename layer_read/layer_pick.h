@@ -110,20 +110,24 @@ static inline u32 layer_pieces(const struct layer_item *it)
 /*
  * Is enough of a direction in the device? Each has a bound of its own: reads that wait
  * there for chips must not keep those from writes, or they would have nothing to do.
- * Writes have half of it while there are reads.
+ * But writes leave reads twice the room that they take, and half of it at least, as
+ * long as one long write may go.
  */
 static inline bool layer_enough(const struct layer_sched *s, enum flash_dir dir,
 				u32 max)
 {
-	u32 bound;
+	u32 bound, room, reads = s->pieces[FLASH_READ];
 
 	if (s->mode == LAYER_PAPER || max || !s->out)
 		return false;
 	bound = flash_pace_bound(&s->pace);
-	if (dir == FLASH_WRITE && (s->waiting[FLASH_READ] ||
-				   s->pieces[FLASH_READ]))
-		bound /= 2;
-	return s->pieces[dir] >= bound;
+	if (dir == FLASH_READ)
+		return reads >= bound;
+	room = 2 * reads;
+	if (reads && room < bound / 2)
+		room = bound / 2;
+	return s->pieces[FLASH_WRITE] + room >= bound &&
+	       s->pieces[FLASH_WRITE] >= LAYER_WRITE_PIECES;
 }
 
 /* May one of a direction go? */

@@ -226,8 +226,13 @@ static bool may(enum flash_dir dir)
 		out++;
 	}
 	bound = flash_pace_bound(&f.s.pace);
-	if (dir == FLASH_WRITE && (some(FLASH_READ) || pieces[FLASH_READ]))
-		bound /= 2;
+	if (dir == FLASH_WRITE && pieces[FLASH_READ]) {
+		u32 room = 2 * pieces[FLASH_READ];
+
+		if (room < bound / 2)
+			room = bound / 2;
+		bound = room + 16 < bound ? bound - room : 16;
+	}
 	return some(dir) && (paper() || f.max || !out || pieces[dir] < bound);
 }
 
