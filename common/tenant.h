@@ -76,7 +76,6 @@ struct flash_key {
  * @sync:	somebody waits for its last request
  * @waited:	somebody was held back for it since it paused
  * @busy:	something waits or is in the device
- * @deep:	at least a quarter of its requests waits
  * @seen:	the clock of flash_share when @due was last brought up to date
  * @got:	charged in this second
  * @due:	its part of what was charged to all in this second, while it was busy
@@ -113,7 +112,6 @@ struct flash_tenant {
 	bool sync;
 	bool waited;
 	bool busy;
-	bool deep;
 	u64 seen;
 	u64 got;
 	u64 due;
