@@ -52,8 +52,11 @@
 #define FLASH_SHARE_BOUND_FIRST	216
 #define FLASH_SHARE_BOUND_MAX	1024
 
-/* As often as many requests as one may be ahead may be caught up. */
-#define FLASH_SHARE_CATCH_UP	8
+/* So many requests may be caught up by who was in the device all the time. */
+#define FLASH_SHARE_CATCH_UP	64
+
+/* Bits behind the point of what a request is usually charged */
+#define FLASH_SHARE_USUAL_SHIFT	8
 
 /* Requests of a tenant that are looked at for idle chips */
 #define FLASH_SHARE_SCAN	8
@@ -271,6 +274,20 @@ static inline u64 flash_share_charge(const struct flash_share *s,
 	}
 }
 
+/*
+ * What a request of @t is usually charged, of which @it is the next: that may be a
+ * write which costs next to nothing, between reads that cost much.
+ */
+static inline u64 flash_share_usual(const struct flash_share *s,
+				    const struct flash_tenant *t,
+				    const struct flash_share_item *it)
+{
+	u64 charge = flash_share_charge(s, it);
+	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT;
+
+	return charge > usual ? charge : usual;
+}
+
 /** flash_share_bound - how many requests may be in the device now, at most */
 static inline u32 flash_share_bound(const struct flash_share *s)
 {
@@ -447,11 +464,15 @@ static inline u64 flash_share_budget(const struct flash_share *s,
 				     const struct flash_tenant *t)
 {
 	u64 budget = t->budget ? t->budget : s->rules.budget.standard;
-	u64 most;
+	u64 most, window;
 
 	if (!s->rules.max_gap)
 		return budget;
 	most = flash_budget_gap(s->rules.max_gap, (s->mean + 128) >> 8);
+	window = flash_share_usual(s, t, flash_share_head(t)) *
+		 (s->rules.depth ? s->rules.depth : 1);
+	if (most > window)
+		most = window;
 	return budget < most ? budget : most;
 }
 
@@ -587,9 +608,8 @@ static inline void flash_share_start(struct flash_share *s,
 	if (!s->rules.exclusive &&
 	    (t->out || (!flash_ring_empty(&t->pause) && now < t->until))) {
 		/* It was never gone: what it is behind by is its due. */
-		floor -= flash_vtime_of(flash_share_charge(s, it) *
-					FLASH_SHARE_CATCH_UP *
-					s->rules.depth, t->weight);
+		floor -= flash_vtime_of(flash_share_usual(s, t, it) *
+					FLASH_SHARE_CATCH_UP, t->weight);
 	}
 	t->vtime = flash_vtime_max(t->vtime, floor);
 }
@@ -934,6 +954,8 @@ static inline void flash_share_issue(struct flash_share *s,
 	t->issued = now;
 	t->sync = it->sync;
 	t->waited = false;
+	t->usual = flash_gap_average(t->usual,
+				     charge << FLASH_SHARE_USUAL_SHIFT);
 	t->requests++;
 	t->sectors += it->sectors;
 	if (!flash_share_timed(s)) {
@@ -1101,6 +1123,7 @@ static inline void flash_share_anew(struct flash_share *s)
 		flash_share_due(s, t);
 		t->vtime = 0;
 		t->used = 0;
+		t->usual = 0;
 		t->budget = 0;
 		t->got = 0;
 		t->due = 0;

@@ -66,6 +66,7 @@ struct flash_key {
  * @part:	what was too little for one more unit of that
  * @turn:	when its turn began, ns
  * @used:	what it has used of its turn
+ * @usual:	moving average of what its requests are charged, in 1/256
  * @budget:	what it may use at a stretch; 0: not set yet
  * @issued:	when its last request was handed over, ns; 0: none was
  * @ended:	when its last one ended, ns
@@ -102,6 +103,7 @@ struct flash_tenant {
 	u64 part;
 	u64 turn;
 	u64 used;
+	u64 usual;
 	u64 budget;
 	u64 issued;
 	u64 ended;

@@ -694,7 +694,6 @@ static void bounds(void)
 		while (n > 1)
 			ends(out[--n]);
 	}
-	eq(m.s.deep, 1, "its requests wait");
 	eq(flash_share_bound(&m.s) > 2 * FLASH_SHARE_BOUND, 1,
 	   "it opens: %u", flash_share_bound(&m.s));
 	/* Another one, of which nothing waits. */
