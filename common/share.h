@@ -52,6 +52,9 @@
 #define FLASH_SHARE_BOUND_FIRST	216
 #define FLASH_SHARE_BOUND_MAX	1024
 
+/* What a step of it may cost, see climb.h: 1 %, as there may be three down */
+#define FLASH_SHARE_GAIN	41
+
 /* So many requests may be caught up by who was in the device all the time. */
 #define FLASH_SHARE_CATCH_UP	64
 
@@ -1209,6 +1212,8 @@ static inline void flash_share_init(struct flash_share *s,
 	flash_ring_init(&s->paused);
 	flash_pace_init(&s->pace, FLASH_SHARE_BOUND, FLASH_SHARE_BOUND_MAX);
 	flash_climb_from(&s->pace.climb, FLASH_SHARE_BOUND_FIRST);
+	s->pace.climb.gain = FLASH_SHARE_GAIN;
+	s->pace.climb.sure = true;
 	flash_share_layout(s, &none, 0);
 	flash_share_set(s, rules);
 	flash_share_anew(s);
