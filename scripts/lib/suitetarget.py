@@ -149,7 +149,8 @@ def low_of(found):
 def bandwidth(series, begin, end, scale):
     """Bandwidth from begin to end, s of the device, and its windows.
 
-    The series' rows that are within; {} where there are none.
+    The series' rows, each from its time on, that are within; {} where there
+    are none.
     """
     if not series:
         return {}
@@ -157,7 +158,7 @@ def bandwidth(series, begin, end, scale):
     rates = [read + write for at, read, write in zip(
         series["t_s"], series["read_bytes_per_s"],
         series["write_bytes_per_s"])
-        if at - period >= begin and at <= end]
+        if at >= begin and at + period <= end + 1e-9]
     if not rates:
         return {}
     found = {"bandwidth_bytes_per_s": sum(rates) / len(rates)}
