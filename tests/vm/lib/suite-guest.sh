@@ -209,16 +209,17 @@ calibrate() {
 	(( !on )) || echo "it did not come to its end"
 }
 
-# What a scheduler says of its search, from time to time, until a line comes.
+# What a scheduler says of its search, from time to time, until the run is over.
 course() {
 	local dir=$SYS/queue/iosched up bound tail share bad
-	until read -rt "$SAMPLE" -u "$IDLE"; do
+	until [[ -e $WORK/over ]]; do
 		read -r up _ </proc/uptime
 		read -r bound <$dir/bound
 		read -r tail <$dir/observed_tail_us
 		read -r share <$dir/bw_share_pct
 		read -r bad <$dir/infeasible
 		echo "$up $bound $tail $share $bad"
+		read -rt "$SAMPLE" -u "$IDLE"
 	done
 }
 
@@ -319,7 +320,7 @@ run() {	# ID
 		status=$?
 		cpu >>$OUT/cpu
 		if [[ -n ${SAMPLE:-} ]]; then
-			echo >&"$IDLE"
+			: >$WORK/over
 			wait
 		fi
 		exit $status
