@@ -154,7 +154,7 @@ def best_under(scan, target_s):
 
 def scanned(scan):
     """What a scan consisted of."""
-    return f"a scan of {len(scan)} bounds, " + (
+    return f"a scan of {len(scan)} bound{'s' * (len(scan) > 1)}, " + (
         f"{value(scan[0], 'settled_requests'):.0f} requests each"
         if value(scan[0], "settled_requests") is not None else
         "which were short")
