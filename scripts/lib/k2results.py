@@ -28,12 +28,15 @@ FRONTS = ("rand-read", "big-read", "big-write")
 SAME_LOAD = {"pareto": "rand-read"}
 
 SCALED = """\
-Times are the drive's: the guest's, divided by its time scale of 32. K2's own
-clock is not scaled: what it does every 50 ms and every second it does every
-1.6 and 31 ms of the drive, so it sees a 32nd of the requests in that time that
-it would see there, and its windows scatter more. "A second of the drive" is 32
-of K2's; windows of one overlap, as runs are a few long, and begin every 31 ms.
-"10 s of traffic" are K2's, in which it has looked ten times."""
+Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
+32 for d. K2's own clock is not scaled: what it does every 50 ms and every second
+it does every 3 and 62 ms of e, 1.6 and 31 ms of d, with a 16th or a 32nd of the
+requests that it would see in that time. It is on a drive of 4000 to 12 000
+requests a second, so to say. Windows of so few scatter more, and policy
+`bandwidth` aims above its floor by one and a half times that scatter: its tail
+here is longer than where windows have thousands. "A second of the drive" is 16
+or 32 of K2's; windows of one overlap, as runs are a few long, and begin every
+31 ms. "10 s of traffic" are K2's, in which it has looked ten times."""
 
 
 def text(number, form="{:.0f}", scale=1.0):

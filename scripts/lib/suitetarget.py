@@ -28,14 +28,15 @@ MILLION = 1000000
 # A window of bandwidth: a second of the device, and one of the clock that a
 # scheduler has, which the time scale does not reach
 WINDOW_S = 1.0
-# So many of them may be below what is said of windows
-WINDOWS_BELOW = 0.05
+# So many of them may be below what is said of windows; of less than 20 that is
+# none, and of less than these nothing is said
+WINDOWS_BELOW, WINDOWS_LEAST = 0.05, 10
 
 # For the estimate of how long a run takes, as long as none was made: requests of
 # 4 KiB in a second of a device that is never idle, and how long a real-time one
 # takes then
-IOPS_GUESS, IOPS_OTHERS = {"D": 250000, "E": 90000}, 100000
-LATENCY_US, LATENCY_OTHERS = {"D": 200, "E": 350}, 300
+IOPS_GUESS, IOPS_OTHERS = {"D": 280000, "E": 105000}, 100000
+LATENCY_US, LATENCY_OTHERS = {"D": 130, "E": 250}, 200
 
 
 # --- the suite ---------------------------------------------------------------
@@ -141,7 +142,7 @@ def windows(rates, length):
 
 def low_of(found):
     """What all but WINDOWS_BELOW of some windows reach; None: too few."""
-    if len(found) < 1 / WINDOWS_BELOW:
+    if len(found) < WINDOWS_LEAST:
         return None
     return sorted(found)[math.floor(len(found) * WINDOWS_BELOW)]
 
