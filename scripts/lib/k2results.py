@@ -89,7 +89,9 @@ def searches(found, phase, policy):
             continue
         none = found.get(workload, variant, "none")
         full = rate(none) if none else None
-        scan = found.scan(k2autoclaims.AFTER.get(workload, workload), variant)
+        # Before its step a load is none that was scanned.
+        scan = found.scan(k2autoclaims.AFTER.get(workload, workload)
+                          if phase == "stepped" else workload, variant)
         target_s = value(cell, "target_s")
         if policy == "latency":
             best = k2autoclaims.best_under(scan, target_s) \
