@@ -193,7 +193,6 @@ bench-k2: deps
 	scripts/k2-results || status=$$?; exit $$status
 
 .PHONY: bench-piq
-bench-piq: export EXPERIMENTAL := 1
 bench-piq: deps
 	$(Q)status=0; scripts/bench piq-paper --form $(FORM) || status=$$?; \
 	scripts/bench piq --form $(FORM) || status=$$?; \

@@ -136,7 +136,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 
 	/*
 	 * @queued before @inflight, which has_work() reads next: pairs with the
-	 * barriers in flash_release() and flash_set_bound().
+	 * barriers in flash_release(), flash_rq_ends() and flash_resume().
 	 */
 	smp_mb();
 

@@ -7,15 +7,17 @@
  * context that made it so starts one. Five things make it so:
  *
  *   - a request is queued: the block layer runs the hardware queue next;
- *   - a slot is given back: flash_release() kicks;
+ *   - a slot is given back: flash_release() kicks, or for a policy that watches
+ *     who gives it back in elv.c;
  *   - the bound is raised: flash_set_bound() kicks;
  *   - the policy lets go of what it held back: see flash_hold(); if that is so
  *     because time has passed, its timer kicks;
  *   - what had to go first has been issued: see flash_issue_first().
  *
- * Counting down takes no lock. The race "the dispatcher saw the last slot
- * taken and stops" against "the slot is given back by one who saw nothing
- * queued" is closed by full barriers: who queues writes @queued, then reads
+ * Counting down takes no lock, but for a policy that watches, and the kick after
+ * it never does. The race "the dispatcher saw the last slot taken and stops"
+ * against "the slot is given back by one who saw nothing queued" is closed by
+ * full barriers: who queues writes @queued, then reads
  * @inflight; who releases writes @inflight, then reads @queued. One of the two
  * sees the other's write.
  */

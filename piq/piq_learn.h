@@ -102,6 +102,8 @@
  * @pct:	how sure the last evidence was
  * @pace:	the FIFO's bound
  * @deep:	the bound of each chip
+ * @aside:	the same search beside real-time requests, or without, whichever is not
+ *		the case now; its start is 0 if there is none
  * @pays:	one of PIQ_BY_LAYOUT and PIQ_BY_FIFO
  * @trial:	these two are compared now
  * @mix:	up to PIQ_MIX_MAX: reads and writes together
@@ -121,6 +123,7 @@ struct piq_learn {
 	u32 pct;
 	struct flash_pace pace;
 	struct flash_pace deep;
+	struct flash_pace aside;
 	struct flash_pace pays;
 	bool trial;
 	u32 mix;
@@ -170,15 +173,24 @@ static inline void piq_learn_anew(struct piq_learn *l)
  * and writes, and none real-time, it is never one: a chip whose only read is on its
  * way back is at a write when the next one comes, or does nothing. That moves little
  * less, but reads wait for it, so that not even a trial is worth it. And others are
- * tried more seldom.
+ * tried more seldom. Real-time requests may come and go every second, which is less
+ * than a search takes: each of the two goes on where it was.
  */
 static inline void piq_learn_depth(struct piq_learn *l)
 {
 	struct flash_climb *c = &l->deep.climb;
 	u32 least = l->mixed && !l->urgent ? PIQ_DEPTH_MIXED : 1;
+	struct flash_pace was;
 
 	if (c->start == least)
 		return;
+	was = l->deep;
+	l->deep = l->aside;
+	l->aside = was;
+	if (c->start == least) {
+		flash_pace_break(&l->deep);
+		return;
+	}
 	flash_pace_init(&l->deep, least, PIQ_DEPTH_MAX);
 	c->early = true;
 	c->rest_max = PIQ_DEEP_REST_MAX;
@@ -296,6 +308,10 @@ static inline void piq_learn_mix(const struct piq_sched *s, struct piq_learn *l,
 	if (l->mixed != mixed) {
 		l->mixed = mixed;
 		piq_learn_anew(l);
+		/* What each chip was given of another load is of no use. */
+		l->aside.climb.start = 0;
+		if (!l->urgent)
+			l->deep.climb.start = 0;
 	}
 	piq_learn_depth(l);
 }

@@ -93,9 +93,9 @@ five means of `piq` are away from the paper's, on average."""
 WHY = """\
 A batch avoids the conflicts within it, and pays for that at its end: the next
 one of its list waits for its slowest request, on chips that none of those who
-wait shares. The fewer requests a batch has, the more often that is paid; where
-the sum is a loss, what requests wait is longer under `piq` than under `rws`.
-Who waits for that end without a conflict of its own is in the latencies alone.
+wait shares. The fewer requests a batch has, the more often that is paid. The
+columns of waiting have what is waited after a conflict; who waits for that end
+without one of its own is in the latencies alone.
 `batch_overlap` = 1 is the same order without that barrier, so the difference
 of the two is its price on each input."""
 

@@ -569,7 +569,10 @@ def test_the_page_without_measurements(tmp_path, monkeypatch):
 
 
 def test_the_page_with_measurements(tmp_path):
-    cells = paper_cells(-0.5)
+    cells = paper_cells(-0.5) + [
+        cell("hm_0", "piq-overlap", read_latency_mean_s=25e-5)]
+    next(one for one in cells if one["label"] == "piq")["metrics"][
+        "batch_size"] = dict.fromkeys(("median", "min", "max"), 1.5)
     summary = {"suite": "piq-paper", "form": "short", "runs_done": 15,
                "runs_planned": 15, "seed_uses": {"report": [101]},
                "kernel": "6.1", "commit": "x", "clock": "virtual",
@@ -582,5 +585,9 @@ def test_the_page_with_measurements(tmp_path):
     text = out.read_text()
     assert "15 of 15 runs" in text and "report seeds 101" in text
     assert re.search(r"^\| hm_0 \| – \(\d+\) \| 1000 \(\d+\)", text, re.M)
+    assert "| hm_0 | – | – | 1.50 | 900 | 450 | 950 | 475 | -50.0 % | " \
+        "-75.0 % | -50.0 % | – |\n" in text
+    assert "| src2_0 | – | – | – | 900 | 450 | 950 | 475 | -50.0 % | – | " \
+        "-50.0 % | – |\n" in text
     (folder / "summary.json").write_text("{}")
     assert piqresults.main([str(folder), "--out", str(out)]) == 2

@@ -427,9 +427,50 @@ static void depth_mixed(void)
 	at_rest(&d, "depths of a mixed load");
 }
 
+/*
+ * A real-time request every other second: the search goes on where it was each time,
+ * or it would never come to what this device needs.
+ */
+static void depth_beside_few(void)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, n, times = 0, least = 1;
+	unsigned long long seed = 9;
+	u64 next;
+
+	tun.chip_depth = 0;
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
+	d.learning = true;
+	d.firmware = 12000000;
+	d.ns[FLASH_READ] = d.ns[FLASH_WRITE] = 2000000;
+	for (i = 0; i < 256; i++)
+		insert(&d, i & 1 ? PIQ_READ : PIQ_WRITE,
+		       tap_rand(&seed) % 65536 * 8, 8);
+	next = d.now;
+	for (n = 0; n < 40000; n++) {
+		d.s.trusted = true;
+		step(&d);
+		if (d.now >= next) {
+			next = d.now + 2 * (u64)PIQ_RUSH_NS;
+			d.it[d.nr].urgent = true;
+		}
+		insert(&d, n & 1 ? PIQ_READ : PIQ_WRITE,
+		       tap_rand(&seed) % 65536 * 8, 8);
+		times += d.l.deep.climb.start != least;
+		least = d.l.deep.climb.start;
+	}
+	eq(times >= 8, 1, "real-time requests come and go: %u times", times);
+	eq(d.l.deep.climb.bound >= 5 && d.l.aside.climb.bound >= 5, 1,
+	   "and %u for each chip are found now, %u for the other case",
+	   d.l.deep.climb.bound, d.l.aside.climb.bound);
+	drain(&d);
+	at_rest(&d, "depths beside few that are urgent");
+}
+
 int main(void)
 {
 	depth_mixed();
+	depth_beside_few();
 	one_waits();
 	costs();
 	matters();
