@@ -8,13 +8,15 @@
 # they can, a read of all chips, a write of one and a write of all chips get
 # through before many times as many reads as can be outstanding have gone; and a
 # layout that is wrong is not trusted. Counted in requests, not in time.
-# Fails if: piq_may_fifo() heeds no chip_depth; piq_reserve() keeps no chips free and piq_fits() lets nobody queue up
-# (the wide ones), piq_pay() never begins an epoch and max_wait is not looked at
-# (the writes), or piq_learn_trust() compares nothing.
+# Fails if: piq_may_fifo() heeds no chip_depth; piq_reserve() keeps no chips free and
+# piq_fits() lets nobody queue up (the wide ones), piq_pay() never begins an epoch and
+# max_wait is not looked at (the writes), or piq_learn_trust() compares nothing.
 
 TASKS=48 WANTED=20
-flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
-	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
+# So slow that the guest can keep all of its chips at work.
+page_ns=$((2000000 * ${LAB_SLOW:-1}))
+flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=$page_ns \
+	t_prog_ns=$((2 * page_ns)) nr_hw_queues=2 gc=none data=none max_kb=512
 sched_set "$DISK" "$SCHED"
 
 # flood - starts them and sets FLOOD
