@@ -186,6 +186,12 @@ bench-cost: deps
 
 # Both suites, then the page; what failed fails it, but the page is written.
 FORM ?= short
+.PHONY: bench-k2
+bench-k2: deps
+	$(Q)status=0; scripts/bench k2 --form $(FORM) || status=$$?; \
+	scripts/bench k2-auto --form $(FORM) || status=$$?; \
+	scripts/k2-results || status=$$?; exit $$status
+
 .PHONY: bench-piq
 bench-piq: deps
 	$(Q)status=0; scripts/bench piq-paper --form $(FORM) || status=$$?; \
@@ -335,6 +341,8 @@ help:
 	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \
 	'                device, then K2 on a simulated SSD in virtual time' \
 	'make bench-cost what each scheduler costs the CPU, in virtual time' \
+	'make bench-k2   K2: the paper'"'"'s figures, and bounds that it finds itself beside' \
+	'                a scan of static ones; FORM; docs/k2-results.md' \
 	'make bench-piq  PIQ: the paper'"'"'s schemes on its inputs, and mode auto; FORM' \
 	'                chooses another form than short; docs/piq-results.md' \
 	'make bench-layer_read  the paper'"'"'s figures, its default mode, what it costs' \

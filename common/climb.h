@@ -59,6 +59,7 @@
  * @bound:	the best one known
  * @gain:	what the higher bound of a trial has to move more; see
  *		FLASH_CLIMB_GAIN
+ * @sure:	a lower bound is taken only if it surely moves as much
  * @early:	a trial that costs much may be over after four pairs
  * @rest_min:	shortest rest, see FLASH_CLIMB_REST
  * @rest_max:	longest rest
@@ -85,6 +86,7 @@ struct flash_climb {
 	u32 max;
 	u32 bound;
 	u32 gain;
+	bool sure;
 	bool early;
 	u32 rest_min;
 	u32 rest_max;
@@ -343,9 +345,10 @@ static inline u32 flash_climb_window(struct flash_climb *c, u64 moved,
 	if (++c->pairs == FLASH_CLIMB_PAIRS << c->looks) {
 		if (flash_climb_gains(c))
 			flash_climb_end(c, true);
-		else if (flash_climb_hopeless(c, 4) ||
-			 ++c->looks == FLASH_CLIMB_LOOKS)
+		else if (flash_climb_hopeless(c, 4))
 			flash_climb_end(c, false);
+		else if (++c->looks == FLASH_CLIMB_LOOKS)
+			flash_climb_end(c, c->sure && c->down);
 	} else if (c->early && c->pairs == FLASH_CLIMB_PAIRS / 2 &&
 		   flash_climb_hopeless(c, 36)) {
 		flash_climb_end(c, false);

@@ -44,9 +44,22 @@
 /* Virtual times are never further apart than a second's use more than this */
 #define FLASH_SHARE_AGE		(1ULL << 62)
 
-/* Requests in the device: at first, and at most */
+/*
+ * Requests in the device: so many whoever is behind, so many at first, on the ladder
+ * of climb.h, and at most
+ */
 #define FLASH_SHARE_BOUND	64
+#define FLASH_SHARE_BOUND_FIRST	216
 #define FLASH_SHARE_BOUND_MAX	1024
+
+/* What a step of it may cost, see climb.h: 1 %, as there may be three down */
+#define FLASH_SHARE_GAIN	41
+
+/* So many requests may be caught up by who was in the device all the time. */
+#define FLASH_SHARE_CATCH_UP	64
+
+/* Bits behind the point of what a request is usually charged */
+#define FLASH_SHARE_USUAL_SHIFT	8
 
 /* Requests of a tenant that are looked at for idle chips */
 #define FLASH_SHARE_SCAN	8
@@ -157,6 +170,7 @@ struct flash_share_stats {
  * @rules:	see there
  * @p:		the tenants
  * @backlog:	those with something waiting
+ * @dry:	those with nothing waiting, but requests in the device
  * @paused:	those that are waited for
  * @active:	whose turn it is
  * @wake:	when flash_share_next() is to be asked again; 0: at the next event
@@ -168,7 +182,6 @@ struct flash_share_stats {
  * @busy:	how many are
  * @mean:	a moving average of that, in 1/256
  * @waiting:	requests that wait
- * @deep:	tenants of which a good part of the requests waits
  * @out:	requests in the device
  * @work:	time in which the device had something to do, divided by how much
  * @worked:	when that was last brought up to date, ns
@@ -185,6 +198,7 @@ struct flash_share {
 	struct flash_share_rules rules;
 	struct flash_tenants *p;
 	struct flash_link backlog;
+	struct flash_link dry;
 	struct flash_link paused;
 	struct flash_tenant *active;
 	u64 wake;
@@ -196,7 +210,6 @@ struct flash_share {
 	u32 busy;
 	u32 mean;
 	u32 waiting;
-	u32 deep;
 	u32 out;
 	u64 work;
 	u64 worked;
@@ -264,21 +277,27 @@ static inline u64 flash_share_charge(const struct flash_share *s,
 	}
 }
 
-/**
- * flash_share_bound - how many requests may be in the device now
- *
- * More than at first only for one that is alone, or as long as of all who are there
- * a good part waits: who has all of its requests in the device gets what these make
- * of it, and no longer its share. It can rise when a request arrives or ends.
+/*
+ * What a request of @t is usually charged, of which @it is the next: that may be a
+ * write which costs next to nothing, between reads that cost much.
  */
+static inline u64 flash_share_usual(const struct flash_share *s,
+				    const struct flash_tenant *t,
+				    const struct flash_share_item *it)
+{
+	u64 charge = flash_share_charge(s, it);
+	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT;
+
+	return charge > usual ? charge : usual;
+}
+
+/** flash_share_bound - how many requests may be in the device now, at most */
 static inline u32 flash_share_bound(const struct flash_share *s)
 {
 	if (s->rules.bound)
 		return s->rules.bound;
 	if (s->rules.exclusive)
 		return ~0U;
-	if (s->busy > 1 && s->deep < s->busy)
-		return FLASH_SHARE_BOUND;
 	return flash_pace_bound(&s->pace);
 }
 
@@ -339,17 +358,6 @@ static inline void flash_share_second(struct flash_share *s, u64 now)
 		t->due = 0;
 	}
 	s->second = now;
-}
-
-/* Its requests have become more or less: does one in four of them wait? */
-static inline void flash_share_deep(struct flash_share *s,
-				    struct flash_tenant *t)
-{
-	bool deep = t->nr && 3 * (u64)t->nr >= t->out;
-
-	s->deep += deep;
-	s->deep -= t->deep;
-	t->deep = deep;
 }
 
 /* It has requests now, and had none before. */
@@ -459,11 +467,15 @@ static inline u64 flash_share_budget(const struct flash_share *s,
 				     const struct flash_tenant *t)
 {
 	u64 budget = t->budget ? t->budget : s->rules.budget.standard;
-	u64 most;
+	u64 most, window;
 
 	if (!s->rules.max_gap)
 		return budget;
 	most = flash_budget_gap(s->rules.max_gap, (s->mean + 128) >> 8);
+	window = flash_share_usual(s, t, flash_share_head(t)) *
+		 (s->rules.depth ? s->rules.depth : 1);
+	if (most > window)
+		most = window;
 	return budget < most ? budget : most;
 }
 
@@ -599,8 +611,8 @@ static inline void flash_share_start(struct flash_share *s,
 	if (!s->rules.exclusive &&
 	    (t->out || (!flash_ring_empty(&t->pause) && now < t->until))) {
 		/* It was never gone: what it is behind by is its due. */
-		floor -= flash_vtime_of(flash_share_charge(s, it) *
-					s->rules.depth, t->weight);
+		floor -= flash_vtime_of(flash_share_usual(s, t, it) *
+					FLASH_SHARE_CATCH_UP, t->weight);
 	}
 	t->vtime = flash_vtime_max(t->vtime, floor);
 }
@@ -662,12 +674,13 @@ static inline void flash_share_add(struct flash_share *s,
 	}
 	flash_share_unpause(t);
 	flash_share_enter(s, t);
-	if (!t->nr)
+	if (!t->nr) {
+		flash_unlink(&t->backlog);
 		flash_ring_add(&t->backlog, &s->backlog);
+	}
 	flash_ring_add(&it->link, &t->queue);
 	t->nr++;
 	s->waiting++;
-	flash_share_deep(s, t);
 }
 
 /* It waits no more. */
@@ -683,7 +696,6 @@ static inline void flash_share_unwait(struct flash_share *s,
 	s->waiting--;
 	if (!--t->nr)
 		flash_unlink(&t->backlog);
-	flash_share_deep(s, t);
 }
 
 /* Does the turn of @t go on? If it is waited for, until when at most. */
@@ -840,6 +852,27 @@ static inline bool flash_share_waits(struct flash_share *s,
 	return waits;
 }
 
+/*
+ * Has somebody got less than its share, all of whose requests are in the device? Who
+ * has so few gets the more of the device the fewer of others are in there with them,
+ * so nothing goes then beyond what keeps the device busy.
+ */
+static inline bool flash_share_lags(const struct flash_share *s)
+{
+	const struct flash_link *link;
+
+	if (s->out < FLASH_SHARE_BOUND || s->rules.exclusive || s->rules.bound)
+		return false;
+	for (link = s->dry.next; link != &s->dry; link = link->next) {
+		const struct flash_tenant *t =
+			flash_link_of(link, struct flash_tenant, backlog);
+
+		if (flash_vtime_before(t->vtime, s->vtime))
+			return true;
+	}
+	return false;
+}
+
 /**
  * flash_share_next - the request that goes next
  * @s: the device
@@ -857,7 +890,7 @@ static inline struct flash_share_item *flash_share_next(struct flash_share *s,
 	enum flash_reason why;
 
 	s->wake = 0;
-	if (!s->waiting)
+	if (!s->waiting || flash_share_lags(s))
 		return NULL;
 	if (s->active) {
 		why = flash_share_over(s, s->active, now);
@@ -886,7 +919,6 @@ static inline void flash_share_take(struct flash_share *s,
 	it->out = true;
 	t->out++;
 	s->out++;
-	flash_share_deep(s, t);
 	flash_occupancy_take(&s->occ, &it->chips,
 			     it->dir == FLASH_NR_DIRS ? FLASH_WRITE : it->dir);
 }
@@ -918,11 +950,15 @@ static inline void flash_share_issue(struct flash_share *s,
 		s->stats.idle_chips++;
 	}
 	flash_share_unwait(s, it);
+	if (!t->nr)
+		flash_ring_add(&t->backlog, &s->dry);
 	if (t->issued)
 		flash_gap_add(&t->gap, now - t->issued, s->rules.antic_max);
 	t->issued = now;
 	t->sync = it->sync;
 	t->waited = false;
+	t->usual = flash_gap_average(t->usual,
+				     charge << FLASH_SHARE_USUAL_SHIFT);
 	t->requests++;
 	t->sectors += it->sectors;
 	if (!flash_share_timed(s)) {
@@ -1029,10 +1065,10 @@ static inline void flash_share_give(struct flash_share *s,
 	it->out = false;
 	t->out--;
 	s->out--;
-	flash_share_deep(s, t);
 	t->ended = now;
 	if (t->nr || t->out)
 		return;
+	flash_unlink(&t->backlog);
 	flash_share_leave(s, t);
 	if (ended && it->dir != FLASH_NR_DIRS && t != &s->p->t[0])
 		flash_share_pause(s, t, flash_cost_ns(&s->cost, dir,
@@ -1090,6 +1126,7 @@ static inline void flash_share_anew(struct flash_share *s)
 		flash_share_due(s, t);
 		t->vtime = 0;
 		t->used = 0;
+		t->usual = 0;
 		t->budget = 0;
 		t->got = 0;
 		t->due = 0;
@@ -1171,8 +1208,12 @@ static inline void flash_share_init(struct flash_share *s,
 	flash_tenants_init(p, FLASH_WEIGHT_DEFAULT);
 	flash_ring_add(&p->t[0].rest, &p->resting);
 	flash_ring_init(&s->backlog);
+	flash_ring_init(&s->dry);
 	flash_ring_init(&s->paused);
 	flash_pace_init(&s->pace, FLASH_SHARE_BOUND, FLASH_SHARE_BOUND_MAX);
+	flash_climb_from(&s->pace.climb, FLASH_SHARE_BOUND_FIRST);
+	s->pace.climb.gain = FLASH_SHARE_GAIN;
+	s->pace.climb.sure = true;
 	flash_share_layout(s, &none, 0);
 	flash_share_set(s, rules);
 	flash_share_anew(s);

@@ -66,6 +66,7 @@ struct flash_key {
  * @part:	what was too little for one more unit of that
  * @turn:	when its turn began, ns
  * @used:	what it has used of its turn
+ * @usual:	moving average of what its requests are charged, in 1/256
  * @budget:	what it may use at a stretch; 0: not set yet
  * @issued:	when its last request was handed over, ns; 0: none was
  * @ended:	when its last one ended, ns
@@ -76,7 +77,6 @@ struct flash_key {
  * @sync:	somebody waits for its last request
  * @waited:	somebody was held back for it since it paused
  * @busy:	something waits or is in the device
- * @deep:	at least a quarter of its requests waits
  * @seen:	the clock of flash_share when @due was last brought up to date
  * @got:	charged in this second
  * @due:	its part of what was charged to all in this second, while it was busy
@@ -103,6 +103,7 @@ struct flash_tenant {
 	u64 part;
 	u64 turn;
 	u64 used;
+	u64 usual;
 	u64 budget;
 	u64 issued;
 	u64 ended;
@@ -113,7 +114,6 @@ struct flash_tenant {
 	bool sync;
 	bool waited;
 	bool busy;
-	bool deep;
 	u64 seen;
 	u64 got;
 	u64 due;

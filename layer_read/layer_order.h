@@ -28,12 +28,15 @@
 
 /*
  * Mode auto bounds what is in flight by pieces of 16 KiB, the paper's request.
- * From 256 KiB on a request counts no more: it keeps all chips busy anyway.
+ * A write from 256 KiB on counts no more: it keeps all chips busy anyway. A read
+ * ends with the slowest of its chips, and while it waits there, others are idle: so
+ * many of them have to be out, and one counts as 64 KiB at most.
  */
 #define LAYER_PIECE_SECTORS	32
-#define LAYER_PIECES_MAX	16
+#define LAYER_READ_PIECES	4
+#define LAYER_WRITE_PIECES	16
 
-/* The bound: no smaller, no larger. */
+/* The bound of each direction: no smaller, no larger. */
 #define LAYER_BOUND_START	64
 #define LAYER_BOUND_MAX		1024
 
@@ -160,7 +163,7 @@ struct layer_one {
  * @by_right:	mode auto: it has its turn because the other one's run was full
  * @occ:	what is out on each chip of the layout
  * @out:	requests that the driver has
- * @pieces:	what they have taken of the bound
+ * @pieces:	what they have taken of the bound, by direction
  * @pace:	the bound
  * @stats:	see there
  */
@@ -190,7 +193,7 @@ struct layer_sched {
 
 	struct flash_occupancy occ;
 	u32 out;
-	u32 pieces;
+	u32 pieces[FLASH_NR_DIRS];
 	struct flash_pace pace;
 
 	struct layer_stats stats;

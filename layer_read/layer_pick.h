@@ -34,11 +34,13 @@
  * chip has. Nobody waits for a deadline only because others have lower addresses or
  * idle chips: the turn of a sub-layer begins with its oldest read, and the oldest of
  * all goes when as many have passed it as go in a round of full turns.
+ * Each direction has a bound on what of it is in the device; one that has enough
+ * there may not go, whoever's turn it is, and the other one does.
  *
  * In both modes, while reads wait at most batch_write writes go in a row, and at
- * most batch_read reads while writes wait. As long as anything waits, something
- * goes, unless mode auto holds it back because enough is in the device: then
- * something is out, whose end lets it go.
+ * most batch_read reads while writes wait, unless the others may not go. As long as
+ * anything waits, something goes, unless mode auto holds both directions back because
+ * enough is in the device: then something is out, whose end lets it go.
  */
 #ifndef LAYER_PICK_H
 #define LAYER_PICK_H
@@ -95,12 +97,57 @@ static inline void layer_switch(struct layer_sched *s, bool by_right)
 }
 
 /* What a request counts of the bound. */
-static inline u32 layer_pieces(bool data, u32 sectors)
+static inline u32 layer_pieces(const struct layer_item *it)
 {
-	u32 pieces = data ? (sectors + LAYER_PIECE_SECTORS - 1) /
-			    LAYER_PIECE_SECTORS : 1;
+	u32 most = it->dir == FLASH_READ ? LAYER_READ_PIECES :
+					   LAYER_WRITE_PIECES;
+	u32 pieces = it->data ? (it->sectors + LAYER_PIECE_SECTORS - 1) /
+				LAYER_PIECE_SECTORS : 1;
 
-	return pieces < LAYER_PIECES_MAX ? pieces : LAYER_PIECES_MAX;
+	return pieces < most ? pieces : most;
+}
+
+/*
+ * Is enough of a direction in the device? Each has a bound of its own: reads that wait
+ * there for chips must not keep those from writes, or they would have nothing to do.
+ * But writes leave reads twice the room that they take, and half of it at least, as
+ * long as one long write may go.
+ */
+static inline bool layer_enough(const struct layer_sched *s, enum flash_dir dir,
+				u32 max)
+{
+	u32 bound, room, reads = s->pieces[FLASH_READ];
+
+	if (s->mode == LAYER_PAPER || max || !s->out)
+		return false;
+	bound = flash_pace_bound(&s->pace);
+	if (dir == FLASH_READ)
+		return reads >= bound;
+	room = 2 * reads;
+	if (reads && room < bound / 2)
+		room = bound / 2;
+	return s->pieces[FLASH_WRITE] + room >= bound &&
+	       s->pieces[FLASH_WRITE] >= LAYER_WRITE_PIECES;
+}
+
+/* May one of a direction go? */
+static inline bool layer_may(const struct layer_sched *s, enum flash_dir dir,
+			     u32 max)
+{
+	return s->waiting[dir] && !layer_enough(s, dir, max);
+}
+
+/**
+ * layer_held - does all that waits wait until something ends?
+ * @s: the device
+ * @max: how many requests the user allows in it, which then decides; 0: it is us
+ *
+ * Never with an empty device.
+ */
+static inline bool layer_held(const struct layer_sched *s, u32 max)
+{
+	return layer_waiting(s) && !layer_may(s, FLASH_READ, max) &&
+	       !layer_may(s, FLASH_WRITE, max);
 }
 
 /* Has the direction had all of its turn? */
@@ -111,18 +158,19 @@ static inline bool layer_full(const struct layer_sched *s)
 		s->run_pieces >= flash_pace_bound(&s->pace));
 }
 
-/* Whose turn is it? Something waits. */
-static inline void layer_turn(struct layer_sched *s, u64 now)
+/* Whose turn is it? Something may go. */
+static inline void layer_turn(struct layer_sched *s, u32 max, u64 now)
 {
-	bool other = s->waiting[layer_other(s->dir)];
+	bool other = layer_may(s, layer_other(s->dir), max);
 	enum flash_dir want;
 
-	if (!s->waiting[s->dir]) {
+	if (!layer_may(s, s->dir, max)) {
 		layer_switch(s, false);
 	} else if (layer_full(s)) {
+		/* Who may not go yet has its turn as soon as it may. */
 		if (other) {
 			layer_switch(s, true);
-		} else {
+		} else if (!s->waiting[layer_other(s->dir)]) {
 			s->run = 0;
 			s->run_pieces = 0;
 		}
@@ -196,19 +244,21 @@ static inline struct layer_item *layer_pick_write(struct layer_sched *s,
 /**
  * layer_next - take out the request that goes next
  * @s: the device
+ * @max: as for layer_held()
  * @now: the time, ns
  *
- * Return: the request; NULL only if none waits.
+ * Return: the request; NULL only if none waits, or all are held.
  */
-static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
+static inline struct layer_item *layer_next(struct layer_sched *s, u32 max,
+					    u64 now)
 {
 	struct layer_item *it;
 	struct layer_one *l;
 	bool expired;
 
-	if (!layer_waiting(s))
+	if (!layer_may(s, FLASH_READ, max) && !layer_may(s, FLASH_WRITE, max))
 		return NULL;
-	layer_turn(s, now);
+	layer_turn(s, max, now);
 	it = s->dir == FLASH_READ ? layer_pick_read(s, now, &expired) :
 				    layer_pick_write(s, now, &expired);
 	if (it->dir == FLASH_READ)
@@ -223,7 +273,7 @@ static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
 		l->expired += expired;
 	}
 	s->run++;
-	s->run_pieces += layer_pieces(it->data, it->sectors);
+	s->run_pieces += layer_pieces(it);
 	/* Mode auto counts those that made others wait. */
 	if (s->mode == LAYER_AUTO && !s->waiting[layer_other(s->dir)]) {
 		s->run = 0;
@@ -231,19 +281,6 @@ static inline struct layer_item *layer_next(struct layer_sched *s, u64 now)
 		s->by_right = false;
 	}
 	return it;
-}
-
-/**
- * layer_held - is enough in the device?
- * @s: the device
- * @max: how many requests the user allows in it, which then decides; 0: it is us
- *
- * Never with an empty device.
- */
-static inline bool layer_held(const struct layer_sched *s, u32 max)
-{
-	return s->mode == LAYER_AUTO && !max && s->out &&
-	       s->pieces >= flash_pace_bound(&s->pace);
 }
 
 /**
@@ -261,10 +298,10 @@ static inline void layer_take(struct layer_sched *s, struct layer_item *it,
 	it->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	it->sector = sector;
 	it->sectors = sectors;
-	it->pieces = layer_pieces(it->data, sectors);
+	it->pieces = layer_pieces(it);
 	it->out = true;
 	s->out++;
-	s->pieces += it->pieces;
+	s->pieces[it->dir] += it->pieces;
 	if (it->data)
 		flash_chipvec_fill(&it->vec, &s->geo, sector, sectors,
 				   s->offset);
@@ -284,17 +321,20 @@ static inline void layer_take(struct layer_sched *s, struct layer_item *it,
 static inline void layer_give(struct layer_sched *s, struct layer_item *it,
 			      bool ended, u32 max, u64 now)
 {
+	u32 dir;
+
 	if (ended && s->mode == LAYER_AUTO) {
 		/* Whoever was held back is so until a request ends. */
-		if (layer_held(s, max) && layer_waiting(s))
-			s->pace.full = true;
+		for (dir = 0; dir < FLASH_NR_DIRS; dir++)
+			s->pace.full |= s->waiting[dir] &&
+					layer_enough(s, dir, max);
 		if (it->data)
 			s->pace.moved += it->sectors;
 		flash_pace_end(&s->pace, s->out == 1, !max, now);
 	}
 	it->out = false;
 	s->out--;
-	s->pieces -= it->pieces;
+	s->pieces[it->dir] -= it->pieces;
 	flash_occupancy_release(&s->occ, &it->vec, it->dir);
 }
 

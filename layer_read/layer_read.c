@@ -226,7 +226,8 @@ void policy_exit(struct flash_queue *fq)
 	struct layer_queue *lq = to_layer(fq);
 	const struct layer_sched *s = lq->s;
 
-	WARN_ON_ONCE(layer_waiting(s) || s->out || s->pieces || s->occ.busy);
+	WARN_ON_ONCE(layer_waiting(s) || s->out || s->pieces[FLASH_READ] ||
+		     s->pieces[FLASH_WRITE] || s->occ.busy);
 	kvfree(s);
 }
 
@@ -258,15 +259,22 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	layer_look(lq);
 	layer_add(lq->s, layer_it(fr), fr->seq, flash_dir_of(rq),
 		  blk_rq_pos(rq), blk_rq_sectors(rq), ktime_get_ns());
+	layer_hold(lq);
 }
 
 struct flash_rq *policy_select(struct flash_queue *fq)
 {
-	struct layer_item *it = layer_next(to_layer(fq)->s, ktime_get_ns());
+	struct layer_queue *lq = to_layer(fq);
+	struct layer_item *it = layer_next(lq->s, lq->max, ktime_get_ns());
+	struct flash_rq *fr;
 
 	if (WARN_ON_ONCE(!it))
 		return NULL;
-	return layer_fr(it);
+	fr = layer_fr(it);
+	/* Else policy_taken() looks. */
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
+		layer_hold(lq);
+	return fr;
 }
 
 void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
@@ -341,8 +349,10 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 			     st->rebuilt, st->served[FLASH_READ],
 			     st->served[FLASH_WRITE], st->expired[FLASH_READ],
 			     st->expired[FLASH_WRITE], st->switches, st->moves);
-	len += sysfs_emit_at(page, len, "pieces %u\npieces_bound %u\n",
-			     s->pieces, flash_pace_bound(&s->pace));
+	len += sysfs_emit_at(page, len,
+			     "read_pieces %u\nwrite_pieces %u\npieces_bound %u\n",
+			     s->pieces[FLASH_READ], s->pieces[FLASH_WRITE],
+			     flash_pace_bound(&s->pace));
 	return len;
 }
 

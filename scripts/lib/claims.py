@@ -66,6 +66,11 @@ def _tail(cells):
     return None
 
 
+def percentile_of(cells):
+    """The furthest percentile that all cells have, such as p95; or None."""
+    return _tail(cells)
+
+
 def _call(bound):
     return "none" if bound == float("inf") else f"K2-{bound}"
 
@@ -332,8 +337,13 @@ def _layer(name):
     return found
 
 
+def _k2auto(cells):
+    import k2autoclaims  # pylint: disable=import-outside-toplevel
+    return k2autoclaims.claims_of(cells)
+
+
 # What `claims` of a suite may name.
-SETS = {"k2": k2, "piq-paper": _piq("paper"), "piq": _piq("default"),
+SETS = {"k2": k2, "k2-auto": _k2auto, "piq-paper": _piq("paper"), "piq": _piq("default"),
         "share-paper": _share("paper"), "share": _share("default"),
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}
 

@@ -269,7 +269,8 @@ class Curve:
 # Where all that is outstanding fits into the drive, nothing waits in front of
 # it that a scheduler could put in order: a turn matters behind a short queue.
 CURVES = {
-    "read_ahead_kb": Curve("read_ahead_kb", 128, "seq-read", ("read",)),
+    # Two rounds of the drive's dies: io_opt is 256 KiB
+    "read_ahead_kb": Curve("read_ahead_kb", 512, "seq-read", ("read",)),
     "queue_depth-reads": Curve("queue_depth", 32, "seq-read", ("read",)),
     "queue_depth": Curve("queue_depth", 32, "mix-50", ("read", "write")),
     "turn_ns": Curve("turn_ns", 0, "mix-50", ("read", "write")),

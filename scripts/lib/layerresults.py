@@ -147,6 +147,7 @@ def causes(cells, variants=(DRIVE,)):
                      *(text(figure(cell, f"{way}_merged_share"), "{:.1%}")
                        for way in METRIC),
                      text(figure(cell, "outstanding_max"), "{:.0f}"),
+                     text(figure(cell, "active_bytes_per_s"), scale=1e-6),
                      text(figure(cell, "turns_per_1000"), "{:.0f}"),
                      text(figure(cell, "adjacent_share"), "{:.1%}"),
                      text(figure(cell, "utilisation_milli"), "{:.1f}", 1e-3),
@@ -158,12 +159,13 @@ def causes(cells, variants=(DRIVE,)):
     yield from table(
         ["load", *(["drive"] if len(variants) > 1 else []), "scheduler",
          "KiB a read", "KiB a write", "reads merged", "writes merged",
-         "most in the drive", "turns of 1000", "adjacent", "busy chips", "a read waits for its "
+         "most in the drive", "MB/s while busy", "turns of 1000", "adjacent", "busy chips", "a read waits for its "
          "dies, us", "a write", "sub-layers of 1000", "expired", "CPU"], rows)
 
 
 CURVE_TEXT = {
-    "read_ahead_kb": "readahead, KiB (the kernel's own is 128)",
+    "read_ahead_kb": "readahead, KiB (the kernel's own is 512 here; "
+                     "in the paper 128)",
     "queue_depth-reads": "what the drive holds at once (its own is 32)",
     "queue_depth": "what the drive holds at once (its own is 32)",
     "turn_ns": "what a change of direction costs the drive, ns (profile B: "
@@ -262,7 +264,9 @@ write until all is on the drive; Figures 3 and 8 past it with a depth.
 differs from the paper."""
 CAUSE = """\
 What reached the drive. Where the most that it held is all that a load keeps
-outstanding, nothing waited in front of it, and no order could matter. Turns: requests
+outstanding, nothing waited in front of it, and no order could matter. While busy: all
+that it moved, readahead that nobody wanted and the file system's own, too; 550 MB/s is
+its link, and what reads in order have of it no order can raise. Turns: requests
 that go the other way than the one before. Adjacent: those that begin where the one
 before of their direction ended. What a request waits for its dies is the sum over its
 pages. Sub-layers, expired: how often layer_read went on to another one, and reads that

@@ -166,15 +166,37 @@ def gaps(log, who, amount, tenants, depth, both):
     return found
 
 
+def all_send(log, who, tenants):
+    """The requests that ended while every tenant was there and sent: a mask.
+
+    Whoever comes first has the device to itself, and when a load stops all that
+    it has outstanding still ends, which is as much of each, whatever its weight.
+    All of them if that leaves nothing of one of them.
+    """
+    begin, end = -numpy.inf, numpy.inf
+    for number, one in enumerate(tenants):
+        done = numpy.sort(log["done"][who == number])
+        if one["depth"] and len(done):
+            begin = max(begin, log["issued"][who == number].min())
+            end = min(end, done[max(0, len(done) - one["depth"] - 1)])
+    found = (log["done"] > begin) & (log["done"] <= end)
+    kept = [(found & (who == number)).any() for number in range(len(tenants))]
+    return found if all(kept) else numpy.ones(len(who), bool)
+
+
 def by_unit(unit, log, who, amount, tenants, depth, both):
     """What is said of the shares in one unit."""
     weights = [one["weight"] for one in tenants]
     totals = [float(amount[who == n].sum()) for n in range(len(tenants))]
+    sending = all_send(log, who, tenants)
     ours = gaps(log, who, amount, tenants, depth, both)
     return {
         "unit": unit, "received": totals,
         "shares": fairness.shares(totals), "pv": fairness.pv(weights, totals),
         "jain": fairness.jain(weights, totals),
+        "pv_sending": fairness.pv(weights, [
+            float(amount[sending & (who == n)].sum())
+            for n in range(len(tenants))]),
         "windows": fairness.pv_by_window(weights, log["done"], who, amount),
         "service": ours,
         "service_ratio": max((row["ratio"] for row in ours), default=None),
@@ -244,11 +266,20 @@ def evaluate(raw, run, jobs, stats, samples):
     if unit == "cost":
         # What it says it has charged; of windows only the chips' time tells.
         costs = [table.get(one["name"], {}).get("cost") for one in tenants]
+        parts = costs
+        if len(who) and None not in costs:
+            # What of that while all were there: by the chips' time
+            amount = units_.get("chip", units_["sectors"])
+            sending = all_send(log, who, tenants)
+            parts = [cost * float(amount[sending & (who == n)].sum()) /
+                     (float(amount[who == n].sum()) or 1)
+                     for n, cost in enumerate(costs)]
         windows = judged.get("chip", {})
         judged["cost"] = {
             **windows, "unit": "cost", "windows_by": "chip",
             "received": costs, "shares": fairness.shares(costs),
             "pv": fairness.pv(weights, costs),
+            "pv_sending": fairness.pv(weights, parts),
             "jain": fairness.jain(weights, costs)} \
             if None not in costs else {**windows, "windows_by": "chip"}
     return {

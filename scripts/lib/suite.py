@@ -39,6 +39,7 @@ import suitefs
 import suiteplan
 import suitereport
 import suiteshare
+import suitetarget
 import suitetrace
 from suitetime import Speeds, total_seconds
 
@@ -71,6 +72,7 @@ def run_files(run):
         env["TRACE_LOG"] = suiteplan.GUEST_LOG
     if run["warmup"]:
         env["WARMUP"] = run["warmup"]
+    env.update(suitetarget.guest_env(run))
     params = {**run["params"], "seed": run["seed"]}
     files = {
         "params": " ".join(f"{k}={v}" for k, v in params.items()) + "\n",

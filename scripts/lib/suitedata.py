@@ -14,6 +14,7 @@ import benchdata
 import suitefs
 import suiteplan
 import suiteshare
+import suitetarget
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
              "p99_9": 0.999, "p99_99": 0.9999}
@@ -359,7 +360,8 @@ def checks(raw, fio, found, stats, run):
     result["drained"] = _check(inflight == 0, "nothing in flight afterwards",
                                inflight=inflight)
     bound = benchdata.tunables(raw.get("tunables", "")).get("max_inflight")
-    if run["scheduler"] == "k2" and bound and raw.get("stats-after"):
+    if run["scheduler"] == "k2" and bound and raw.get("stats-after") and \
+            run["tunables"].get("policy", "static") == "static":
         peak = benchdata.pairs(raw["stats-after"]).get("peak_inflight", 0)
         result["bound_kept"] = _check(
             0 < peak <= int(bound), "k2 never had more in flight than the "
@@ -434,6 +436,16 @@ def evaluate(raw, run, machine, trace=None):
             "request", device_bytes=moved, log_bytes=trace["bytes"],
             outstanding=stats.get("outstanding"))
     sums = total(fio, found)
+    own = suitefs.scheduler_stats(
+        run["scheduler"], *(benchdata.pairs(raw.get(key, "")) for key in
+                            ("stats-before", "stats-after"))) \
+        if run["scheduler"] in suiteplan.OURS and raw.get("stats-after") \
+        else {}
+    if run.get("calibrate"):
+        passed, text, figures = suitetarget.calibrated(raw, own, run)
+        judged["calibrated"] = _check(passed, text, **figures)
+    if run.get("target"):
+        share["target"] = suitetarget.evaluate(raw, run, fio, rows, own)
     return {
         "jobs": found, "total": sums,
         "directions": disk_means(raw, scale) if trace else {
@@ -444,11 +456,7 @@ def evaluate(raw, run, machine, trace=None):
         "cpu": cpu(raw.get("cpu", ""), int(machine.get("cpus", 1)),
                    sums["ios"]),
         "scheduler_tunables": benchdata.tunables(raw.get("tunables", "")),
-        "scheduler_stats": suitefs.scheduler_stats(
-            run["scheduler"], *(benchdata.pairs(raw.get(key, "")) for key in
-                                ("stats-before", "stats-after")))
-        if run["scheduler"] in suiteplan.OURS and raw.get("stats-after")
-        else {},
+        "scheduler_stats": own,
         **share, **files,
         "checks": judged,
         "passed": all(check["passed"] for check in judged.values()),
@@ -521,6 +529,7 @@ def metrics(record):
         f"{way}_bandwidth_bytes_per_s") for way in ("read", "write")})
     found.update(suiteshare.metrics(record))
     found.update(suitefs.metrics(record))
+    found.update(suitetarget.metrics(record))
     # With several critical jobs it is the worst that counts.
     for name in ("count", "mean", "max", *QUANTILES):
         values = [job["latency_s"][name] for job in critical]

@@ -255,6 +255,10 @@ def metrics(record):
                           for key in ("p50", "p95", "p99", "max")})
     if layer or order:
         found["outstanding_max"] = device.get("outstanding_max")
+        # What fio does not ask for, too: readahead, the file system's own
+        found["active_bytes_per_s"] = \
+            sum(device.get(f"{way}_bytes", 0) for way in ("read", "write")) \
+            * 1e9 / device["active_ns"] if device.get("active_ns") else None
     if order and order["requests"]:
         found["turns_per_1000"] = 1000 * order["turns"] / order["requests"]
         found["adjacent_share"] = order["adjacent"] / order["requests"]

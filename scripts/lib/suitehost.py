@@ -166,6 +166,8 @@ def convert(runs):
             left[run["workload"]] = "it makes a file system"
         elif "queue_depth" in run["tunables"]:
             left[what] = "a device's queue depth cannot be set"
+        elif run.get("calibrate"):
+            left[what] = "its measure of the device is made in the lab alone"
         elif run["iocost"] or run.get("tenants"):
             left[what] = "it would change this machine's control groups"
         elif not run["cell"].endswith(".x1"):

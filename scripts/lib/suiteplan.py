@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 
 import suitefs
 import suiteshare
+import suitetarget
 import trace2fio
 from suitetables import (
-    ALIAS, DEVICE, GEOMETRY, GEOMETRY_KEYS, IOCOST, IOCOST_MODEL, IOCOST_QOS,
+    ALIAS, ASLEEP, DEVICE, GEOMETRY, GEOMETRY_KEYS, IOCOST, IOCOST_MODEL, IOCOST_QOS,
     OURS, QUEUE, RATES, REGION, SCHEDULERS, TIMES, UNSCALED, Int, Text, Word,
     words)
 
@@ -107,6 +108,9 @@ class Workload:
     # suitefs.described()'s
     files: dict = field(default_factory=dict)
     postmark: bool = False
+    # suitetarget's
+    calibrate: bool = False
+    sample_ms: int = 0
 
 
 @dataclass
@@ -231,7 +235,8 @@ def _read_device(reader, section, base):
 def _read_workload(reader, section):
     name = section.split(None, 1)[1]
     known = ("job", "latency", "variants", "schedulers", "series_ms",
-             "warmup", "nomerges", "tenants", "tenants_by", *suitefs.KEYS)
+             "warmup", "nomerges", "tenants", "tenants_by", *suitefs.KEYS,
+             *suitetarget.KEYS)
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
@@ -253,6 +258,12 @@ def _read_workload(reader, section):
     used = variables(text)
     needed = used - {"DEV", "MOUNT", "SEED", "TRACE_LOG"}
     for key, value in env.items():
+        if key in suitetarget.ENV:
+            if not suitetarget.COUNT.accepts(value):
+                reader.bad(section, key, value, suitetarget.COUNT)
+            if len(latency) != 1:
+                reader.bad(section, key, value, "one latency job with it")
+            continue
         if key not in needed:
             raise Bad(f"{reader.path}: [{section}] {key}: {path.name} does "
                       "not use it; it uses " + ", ".join(sorted(needed)))
@@ -268,7 +279,8 @@ def _read_workload(reader, section):
                   "wants it")
     for key, kind in (("series_ms", Int(1, 1000)),
                       ("warmup", Int(1, 10**7)),
-                      ("nomerges", Int(0, 2)), *suitefs.KEYS.items()):
+                      ("nomerges", Int(0, 2)), *suitefs.KEYS.items(),
+                      *suitetarget.KEYS.items()):
         if key in found:
             reader.value(section, found, key, kind)
     wrong = suitefs.check(found, used)
@@ -299,7 +311,9 @@ def _read_workload(reader, section):
         operations=("postmark",) if postmark else tuple(sorted(
             {suiteshare.filled(s.get("rw", "read"), env)
              for s in sections.values()})),
-        files=suitefs.described(found), postmark=postmark)
+        files=suitefs.described(found), postmark=postmark,
+        calibrate=found.get("calibrate") == "1",
+        sample_ms=int(found.get("sample_ms", 0)))
 
 
 def _label(name, tunables, iocost):
@@ -409,6 +423,9 @@ def _read_form(reader, section):
             if (is_time(variable) or variable == "RT_IOS") and \
                     not Int(0, 10**9).accepts(value):
                 reader.bad(section, key, value, Int(0, 10**9))
+            if variable in suitetarget.ENV and \
+                    not suitetarget.COUNT.accepts(value):
+                reader.bad(section, key, value, suitetarget.COUNT)
             form.env.append((variable, pattern or "*", value))
     return form
 
@@ -586,7 +603,9 @@ def setup(scheduler, scale, params=None):
     lines = ["off queue/wbt_lat_usec 0", f"select queue/scheduler "
              f"{scheduler.name}"]
     given = {ALIAS.get(key, key) for key in scheduler.tunables}
-    if scale > 1:
+    asleep = scheduler.name in ASLEEP and \
+        ASLEEP[scheduler.name] not in given
+    if scale > 1 and not asleep:
         lines += [f"times queue/iosched/{key} {scale}"
                   for key in TIMES.get(scheduler.name, ())
                   if key not in ALIAS and key not in given]
@@ -653,7 +672,9 @@ def environment(workload, form, cell, scale):
 def unscaled(scheduler):
     """The texts of UNSCALED that hold for a setting."""
     return [*UNSCALED[""], *UNSCALED.get(scheduler.name, ()),
-            *(UNSCALED["io.cost"] if scheduler.iocost else ())]
+            *(UNSCALED["io.cost"] if scheduler.iocost else ()),
+            *(UNSCALED["k2 policy"] if suitetarget.searches(scheduler)
+              else ())]
 
 
 def _run(suite, form, cell, scale):
@@ -669,6 +690,9 @@ def _run(suite, form, cell, scale):
         params["series_ms"] = str(min(1000, workload.series_ms * scale))
         params["series_len"] = str(SERIES_ROWS)
     env, env_device = environment(workload, form, name, scale)
+    target = suitetarget.described(workload, scheduler, env_device)
+    for key in suitetarget.ENV:
+        env.pop(key, None)
     share = {}
     if workload.tenants:
         params.setdefault("log_len", str(suiteshare.LOG_ROWS))
@@ -705,7 +729,7 @@ def _run(suite, form, cell, scale):
         "unscaled": unscaled(scheduler) + (
             list(suitefs.UNSCALED) if files.get("fs") else [])
         if scale > 1 else [],
-        **share, **files,
+        **share, **files, **target,
     }
 
 

@@ -178,6 +178,7 @@ def metrics(record):
         first = rows[0] if rows else {}
         found.update({
             f"pv_{name}": one.get("pv"), f"jain_{name}": one.get("jain"),
+            f"pv_sending_{name}": one.get("pv_sending"),
             f"inversions_{name}": first.get("inversions"),
             f"windows_{name}": first.get("windows"),
             f"window_pv_median_{name}": first.get("pv_median"),

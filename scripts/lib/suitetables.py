@@ -119,7 +119,13 @@ SCHEDULERS = {
         "fifo_expire_async": Int(1, 10**6)},
     "k2": {
         "max_inflight": Int(1, 65535), "meta_every": Int(0, 65535),
-        "inline_dispatch": Int(0, 1)},
+        "policy": words("static latency bandwidth"),
+        "target_us": Int(0, 60000000), "target_pct": Int(1, 100),
+        "target_quantile": Int(500000, 999999), "bw_floor_pct": Int(1, 100),
+        "rt_hold_ms": Int(0, 60000), "bound_unit": words("requests cost"),
+        "reserve": Int(0, 1024), "nrt_wait_ms": Int(0, 60000),
+        "observe": Int(0, 1), "layout": words("right wrong none"),
+        "max_pass": Int(0, 65535), "inline_dispatch": Int(0, 1)},
     "piq": {
         "mode": words("auto noop rws piq_r piq_w piq"),
         "layout": words("right wrong none"),
@@ -197,17 +203,23 @@ TIMES = {
     "bfq": ("slice_idle_us", "slice_idle", "fifo_expire_sync",
             "fifo_expire_async", "timeout_sync"),
     "io.cost": ("rlat", "wlat"),
+    "k2": ("target_us", "rt_hold_ms", "nrt_wait_ms"),
     "piq": ("max_wait_ms",),
     "layer_read": ("read_expire_ms", "write_expire_ms"),
     "acfq": ("slice_ms", "antic_max_us"),
     "hbfq": ("slice_ms", "max_gap_us", "antic_max_us"),
 }
+# These do nothing by their defaults unless a tunable is given: only what is set
+# is scaled then.
+ASLEEP = {"k2": "policy"}
 # Rates are divided by it.
 RATES = {"io.cost": tuple(IOCOST_MODEL)}
 # The same value under a second, coarser name.
 ALIAS = {"slice_idle": "slice_idle_us"}
 # And what cannot be: by scheduler, "" for all.
 UNSCALED = {
+    "k2 policy": ("k2's calibration of 1 s, its windows of 50 ms and its looks "
+                  "every second have no tunable",),
     "": ("blk-mq looks again after 3 ms at a queue that found no resources",),
     "kyber": ("kyber adapts its depths every 100 ms",),
     "bfq": ("bfq's weight-raising periods, its 2 ms think-time limit and its "

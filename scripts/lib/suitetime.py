@@ -8,6 +8,7 @@ import os
 import kernel
 import suiteplan
 import suiteshare
+import suitetarget
 
 # Host seconds, measured on two cores without KVM; the cache corrects them.
 SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
@@ -37,6 +38,8 @@ def units(run):
     if "IOS" in env:
         # Its own reads are the load, with the others' beside them.
         return 2 * int(env["IOS"]) * UNITS_IO + run["warmup"]
+    if suitetarget.searching(run):
+        return suitetarget.units(run) * UNITS_IO
     count = int(env.get("RT_IOS") or 0)
     if not count:
         # Ends by time: as many as the usual pause would make.
@@ -65,9 +68,12 @@ class Speeds:
         """The estimate for a run."""
         each = self.known.get(self.key(run))
         if each is None:
-            # A cell not made yet: like others of its workload, else any.
+            # A cell not made yet: like others of its workload, else any; but
+            # first those whose unit is the same, a request of such a load.
             for begin in (f"{run['suite']}/{run['workload']}.",
-                          f"{run['suite']}/", ""):
+                          f"{run['suite']}/",
+                          *(("share",) if suitetarget.searching(run)
+                            else ()), ""):
                 alike = sorted(value for key, value in self.known.items()
                                if key.startswith(begin))
                 if alike:

@@ -40,6 +40,7 @@ file_mb = 64
 order_log = 5000
 RW = read
 SIZES = 4k/30:128k/40:512k/30
+START = 0
 RUNTIME = 10
 IOS = 20
 [workload mix]
@@ -303,7 +304,7 @@ Data:
 pm>"""
 STAT = "{} 5 0 0 {} 7 0 0 0 0 0"
 LAYER = ("layers 16\nserved_reads {}\nserved_writes {}\nexpired_reads 3\n"
-         "expired_writes 0\nswitches {}\nmoves 40\nrebuilt 0\npieces 0\n")
+         "expired_writes 0\nswitches {}\nmoves 40\nrebuilt 0\nread_pieces 0\n")
 
 
 def raw_mix(**more):
@@ -319,6 +320,7 @@ def raw_mix(**more):
             for n in range(200)),
         "device-stats": f"reads 100\nwrites 104\nread_bytes {100 * size}\n"
         f"write_bytes {101 * size}\noutstanding 0\noutstanding_max 16\nwait_read_ns 8000000000\n"
+        "active_ns 2000000000\n"
         "wait_write_ns 0\nutilisation_milli 5000\n",
         "stat-before": STAT.format(10, 20), "stat-after": STAT.format(
             110, 124).replace(" 5 ", " 30 "),
@@ -356,6 +358,8 @@ def test_a_mix():
     assert metrics["read_die_wait_s"] == pytest.approx(1e-2)
     assert metrics["read_merged_share"] == 0.2
     assert metrics["outstanding_max"] == 16
+    # 201 requests in 2 s of the guest
+    assert metrics["active_bytes_per_s"] == 201 * 512 * 1024 / 2 * 8
     assert metrics["turns_per_1000"] == pytest.approx(98.04, abs=0.01)
     assert metrics["switches_per_1000"] == pytest.approx(98.04, abs=0.01)
     assert metrics["read_latency_p50_s"] == pytest.approx(1e-3)
@@ -595,7 +599,7 @@ def curve_cells():
     for variant, none in (("b", 100), ("b-turn200", 95), ("b-turn4000", 50)):
         found += [rates(f"mix-50.none.{variant}", none, none),
                   rates(f"mix-50.paper.{variant}", 100, 100)]
-    for label, kb in (("none", 0), ("none-ra512", 512)):
+    for label, kb in (("none", 0), ("none-ra128", 128)):
         one = rates(f"seq-read.{label}.b", 100 + kb)
         one["tunables"] = {"read_ahead_kb": str(kb)} if kb else {}
         one["scheduler"] = "none"
@@ -628,7 +632,7 @@ def test_curves():
     assert layerclaims.curve(curve_cells(), "turn_ns-qd4") == {
         200000: {"none": 2e6}}
     assert layerclaims.curve(curve_cells(), "read_ahead_kb") == {
-        128: {"none": 100e6}, 512: {"none": 612e6}}
+        128: {"none": 228e6}, 512: {"none": 100e6}}
 
 
 # --- the page ----------------------------------------------------------------

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import numpy
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -548,6 +549,22 @@ def test_what_a_scheduler_says_it_has_charged():
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.5)
 
 
+def test_what_ends_after_the_run_is_nobodys_share():
+    """Two loops of 4, 1:3; then all that is outstanding ends, as much of each."""
+    who = numpy.array([0, 1, 1, 1] * 50 + [0, 1] * 4)
+    log = {"issued": numpy.arange(len(who), dtype=float),
+           "done": numpy.arange(len(who)) + 0.5}
+    tenants = [{"depth": 4}, {"depth": 4}]
+    kept = sharedata.all_send(log, who, tenants)
+    assert not kept[200:].any() and kept[1:195].all()
+    # Of one that comes late the others' time alone does not count.
+    log["issued"][who == 1] += 20
+    assert not sharedata.all_send(log, who, tenants)[:20].any()
+    # Nothing would be left: all of it
+    few = {key: values[:6] for key, values in log.items()}
+    assert sharedata.all_send(few, who[:6], tenants).all()
+
+
 def test_metrics():
     run = evaluated()
     found = suitedata.metrics({**run, "time_scale": 32})
@@ -586,9 +603,9 @@ def test_without_cells_nothing_is_claimed(which):
 
 
 @pytest.mark.parametrize("claim, cells, want", [
-    ("PV", [cell("mix-125.acfq.d", pv_charged=0.1)], True),
-    ("PV", [cell("mix-125.acfq.d", pv_charged=0.1),
-            cell("same-4k.acfq.d", pv_charged=0.11)], False),
+    ("PV", [cell("mix-125.acfq.d", pv_sending_charged=0.1)], True),
+    ("PV", [cell("mix-125.acfq.d", pv_sending_charged=0.1),
+            cell("same-4k.acfq.d", pv_sending_charged=0.11)], False),
     ("Windows", [cell("mix-125.hbfq.c", inversions_charged=0)], True),
     ("Windows", [cell("mix-125.hbfq.c", inversions_charged=1)], False),
     ("Bound", [cell("same-prn.acfq.d", service_ratio_charged=0.99)], True),
@@ -617,9 +634,11 @@ def test_default_claims(claim, cells, want):
 
 def test_a_pv_is_confirmed_by_chip_time():
     rows = claims.evaluate("share", [
-        cell("mix-125.acfq.d", pv_charged=0.01, pv_chip=0.2, pv_sectors=0.3),
-        cell("mix-111.acfq.d", pv_charged=0.02, pv_chip=0.1, pv_sectors=0.4),
-        cell("mix-111.bfq.d", pv_charged=0.5)])
+        cell("mix-125.acfq.d", pv_sending_charged=0.01,
+             pv_sending_chip=0.2, pv_sending_sectors=0.3),
+        cell("mix-111.acfq.d", pv_sending_charged=0.02,
+             pv_sending_chip=0.1, pv_sending_sectors=0.4),
+        cell("mix-111.bfq.d", pv_sending_charged=0.5)])
     assert rows[0]["parts"][1]["ours"] == (
         "mix-111 0.02, mix-125 0.01; by chip time 0.1 to 0.2; by bytes 0.3 "
         "to 0.4; bfq 0.5 to 0.5")
@@ -658,7 +677,7 @@ def test_the_tail_of_each_tenant_counts():
 @pytest.mark.parametrize("ours, want", [(5700, True), (5800, False),
                                         (9000, False)])
 def test_cost(ours, want):
-    cells = [cell(f"same-4k.{name}.d", busy_ns_per_io=cost) for name, cost in
+    cells = [cell(f"cost-4k.{name}.d", busy_ns_per_io=cost) for name, cost in
              (("none", 5000), ("mq-deadline", 5600), ("bfq", 8000),
               ("acfq", ours))]
     # 1.3 times 600 is 780; below bfq's 3000
@@ -715,6 +734,7 @@ def test_results_page(tmp_path):
     rates = {f"{name}_bandwidth_bytes_per_s": rate
              for name, rate in got.items()}
     cells = [cell("mix-125.acfq.d", jain_charged=0.99, pv_charged=0.04,
+                  pv_sending_charged=0.04,
                   inversions_charged=0, **rates)]
     cells += [cell(f"alone-{name}.none.d", bandwidth_bytes_per_s=alone)
               for name, alone in (("msn", 320e6), ("prj", 480e6),

@@ -20,6 +20,7 @@ struct dev {
 	u32 nr;
 	u32 trace[MAX_RQ], nr_trace;
 	u64 now;
+	u32 max;
 };
 
 static inline struct layer_tunables layer_usual(void)
@@ -68,10 +69,10 @@ static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
 	return i;
 }
 
-/* The next one goes; MAX_RQ: none waits. */
+/* The next one goes; MAX_RQ: none waits, or none may. */
 static inline u32 go(struct dev *d)
 {
-	struct layer_item *it = layer_next(&d->s, d->now);
+	struct layer_item *it = layer_next(&d->s, d->max, d->now);
 	u32 i;
 
 	if (!it)

@@ -288,7 +288,7 @@ static void chips(void)
 	}
 	all_go(&d);
 	eq(d.nr_trace, 12, "all have gone");
-	eq(d.s.occ.busy + d.s.out + d.s.pieces, 0, "and nothing is counted");
+	eq(d.s.occ.busy + d.s.out + d.s.pieces[R], 0, "and nothing is counted");
 
 	/* per_layer bounds a turn there, too; nothing is busy. */
 	tun.per_layer = 2;
@@ -375,15 +375,44 @@ static void held(void)
 	dev_set(&d, LAYER_AUTO, "none", 1000, &tun);
 	for (i = 2; i < d.nr_trace; i++)
 		give(d.trace[i], 0);
-	eq(d.s.pieces + d.s.out, 0, "nothing is out");
+	eq(d.s.pieces[R] + d.s.out, 0, "nothing is out");
 
 	start("none", NULL);
-	for (i = 0; i < 100; i++)
-		arrive(&d, i % 2 ? R : W, 1024 * i, 1024);
+	for (i = 0; i < 20; i++)
+		arrive(&d, W, 1024 * i, 1024);
 	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
 		take(go(&d));
-	eq(n, 4, "four requests of 512 KiB");
-	eq(d.s.pieces, 64, "64 pieces");
+	eq(n, 4, "four writes of 512 KiB");
+	eq(d.s.pieces[W], 64, "64 pieces");
+	for (i = 0; i < 17; i++)
+		arrive(&d, R, 1024 * i, 1024);
+	eq(layer_held(&d.s, 0), 0, "reads may go");
+	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
+		take(go(&d));
+	eq(n, 16, "16 reads of 512 KiB beside them");
+	eq(d.s.pieces[R], 64, "64 pieces, too");
+	/* Beside so many reads there is one of them. */
+	for (i = 0; i < 3; i++)
+		give(d.trace[i], 0);
+	eq(layer_held(&d.s, 0), 1, "one write is enough beside 16 reads");
+	give(d.trace[3], 0);
+	n = go(&d);
+	eq(d.it[n].dir, W, "it ends: another one, though a read waits");
+	take(n);
+	eq(layer_held(&d.s, 0), 1, "and no more");
+	/* What reads take counts twice: 16 + 2 * 24 and 16 + 2 * 20 of 64. */
+	give(d.trace[4], 0);
+	take(go(&d));
+	for (i = 5; i < 15; i++)
+		give(d.trace[i], 0);
+	eq(d.s.waiting[R], 0, "no read waits");
+	eq(layer_held(&d.s, 0), 1, "six reads are out: one write is enough");
+	give(d.trace[15], 0);
+	eq(layer_held(&d.s, 0), 0, "five: another one may go");
+	for (i = 16; i < 20; i++)
+		give(d.trace[i], 0);
+	take(go(&d));
+	eq(layer_held(&d.s, 0), 1, "one read is out: two writes are enough");
 	start("none", NULL);
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i, 33);
@@ -397,14 +426,15 @@ static void held(void)
 	eq(d.s.waiting[W], 1, "a discard waits among writes");
 	go(&d);
 	take(i);
-	eq(d.s.pieces, 1, "is one piece");
+	eq(d.s.pieces[W], 1, "is one piece");
 	eq(d.s.occ.busy, 0, "and on no chip");
 	give(i, 0);
 	eq(d.s.pace.moved, 0, "and moves nothing");
 
 	/* Never with an empty device: even if pieces were counted wrongly. */
 	start("none", NULL);
-	d.s.pieces = 1000;
+	d.s.pieces[R] = d.s.pieces[W] = 1000;
+	arrive(&d, R, 0, 8);
 	eq(layer_held(&d.s, 0), 0, "an empty device is never held");
 }
 
@@ -425,7 +455,7 @@ static void opens(u32 knee, u32 low, u32 high)
 				  tap_rand(&seed) % 4096, 32, d.now);
 		}
 		while (!layer_held(&d.s, 0)) {
-			i = (u32)(layer_next(&d.s, d.now) - d.it);
+			i = (u32)(layer_next(&d.s, 0, d.now) - d.it);
 			take(i);
 			d.trace[d.nr_trace++ % MAX_RQ] = i;
 		}

@@ -92,11 +92,11 @@ static enum flash_dir queue_of(const struct rec *r)
 
 static u32 weight_of(const struct rec *r)
 {
-	u32 pieces = 0;
+	u32 pieces = 0, most = r->dir == FLASH_READ ? 4 : 16;
 
 	if (r->dir == FLASH_NR_DIRS)
 		return 1;
-	while (pieces < 16 && pieces * 32 < r->sectors)
+	while (pieces < most && pieces * 32 < r->sectors)
 		pieces++;
 	return pieces;
 }
@@ -214,6 +214,28 @@ static u64 due_at(const struct rec *r)
 	return r->arrived + f.s.tun.expire[queue_of(r)];
 }
 
+/* May one of a direction go, or is enough of it out? */
+static bool may(enum flash_dir dir)
+{
+	u32 i, pieces[FLASH_NR_DIRS] = { 0 }, bound, out = 0;
+
+	for (i = 0; i < RECS; i++) {
+		if (f.rec[i].state != OUT)
+			continue;
+		pieces[queue_of(&f.rec[i])] += f.rec[i].pieces;
+		out++;
+	}
+	bound = flash_pace_bound(&f.s.pace);
+	if (dir == FLASH_WRITE && pieces[FLASH_READ]) {
+		u32 room = 2 * pieces[FLASH_READ];
+
+		if (room < bound / 2)
+			room = bound / 2;
+		bound = room + 16 < bound ? bound - room : 16;
+	}
+	return some(dir) && (paper() || f.max || !out || pieces[dir] < bound);
+}
+
 static void turn_to(bool by_right)
 {
 	f.dir = !f.dir;
@@ -226,23 +248,24 @@ static struct rec *expected(void)
 {
 	struct rec *r = oldest(FLASH_READ, LAYER_MAX);
 	struct rec *w = oldest(FLASH_WRITE, LAYER_MAX), *it;
-	bool mine, other, full, write_due, can[LAYER_MAX], any_idle = false;
+	bool other = may(!f.dir), full, write_due, can[LAYER_MAX];
+	bool any_idle = false;
 	u32 n, i, step;
 
-	if (!r && !w)
+	if (!other && !may(f.dir))
 		return NULL;
-	mine = f.dir == FLASH_READ ? r != NULL : w != NULL;
-	other = f.dir == FLASH_READ ? w != NULL : r != NULL;
 	full = f.run >= f.s.tun.batch[f.dir] ||
 	       (!paper() && f.dir == FLASH_WRITE &&
 		f.weight >= flash_pace_bound(&f.s.pace));
 	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
-	if (!mine)
+	if (!may(f.dir))
 		turn_to(false);
 	else if (full && other)
 		turn_to(true);
-	else if (full)
+	else if (full && !some(!f.dir))
 		f.run = f.weight = 0;
+	else if (full)
+		;
 	else if (!paper() && other && !f.by_right &&
 		 write_due != (f.dir == FLASH_WRITE))
 		turn_to(false);
@@ -274,7 +297,8 @@ static struct rec *expected(void)
 /* Counted anew. */
 static void audit(void)
 {
-	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, pieces = 0, busy = 0;
+	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, busy = 0;
+	u32 pieces[FLASH_NR_DIRS] = { 0 };
 	static u32 in[LAYER_MAX];
 	static bool on[LAYER_MAX];
 
@@ -297,13 +321,14 @@ static void audit(void)
 		}
 		if (r->state == OUT) {
 			out++;
-			pieces += r->pieces;
+			pieces[queue_of(r)] += r->pieces;
 			for (n = 0; n < LAYER_MAX; n++)
 				on[n] = on[n] || r->chip[n];
 		}
 	}
 	must(!memcmp(waiting, f.s.waiting, sizeof(waiting)), "waiting");
-	must(out == f.s.out && pieces == f.s.pieces, "out or pieces");
+	must(out == f.s.out && !memcmp(pieces, f.s.pieces, sizeof(pieces)),
+	     "out or pieces");
 	must(f.s.nr_layers == layers(), "number of sub-layers");
 	for (n = 0; n < LAYER_MAX; n++) {
 		const struct layer_one *l = &f.s.layer[n];
@@ -326,7 +351,7 @@ static void audit(void)
 		busy += on[n];
 	}
 	must(busy == f.s.occ.busy, "busy chips");
-	f.held = !paper() && !f.max && out && pieces >= flash_pace_bound(&f.s.pace);
+	f.held = layer_waiting(&f.s) && !may(FLASH_READ) && !may(FLASH_WRITE);
 	must(f.held == layer_held(&f.s, f.max), "held");
 	must(!f.held || out, "held, and nothing is out");
 }
@@ -352,10 +377,10 @@ static void dispatch(u32 most)
 {
 	while (most-- && layer_waiting(&f.s) &&
 	       (!f.max || f.s.out < f.max) && !layer_held(&f.s, f.max)) {
-		bool both = f.s.waiting[0] && f.s.waiting[1];
+		bool both = may(FLASH_READ) && may(FLASH_WRITE);
 		struct rec *first = oldest(FLASH_READ, LAYER_MAX);
 		struct rec *want = expected();
-		struct layer_item *it = layer_next(&f.s, f.now);
+		struct layer_item *it = layer_next(&f.s, f.max, f.now);
 		struct rec *r = (struct rec *)it;
 
 		must(it, "something waits, nothing goes");

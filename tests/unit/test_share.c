@@ -680,8 +680,8 @@ static void bounds(void)
 	u32 n = 0, i;
 
 	model_init(&rules);
-	eq(flash_share_bound(&m.s), FLASH_SHARE_BOUND, "the bound at first");
-	for (i = 0; i < 400; i++) {
+	eq(m.s.pace.climb.bound, FLASH_SHARE_BOUND_FIRST, "the bound at first");
+	for (i = 0; i < 600; i++) {
 		/* More wait than are in the device. */
 		while (m.s.waiting < 2 * FLASH_SHARE_BOUND_MAX) {
 			m.nr %= MAX_RQ / 2;
@@ -694,20 +694,114 @@ static void bounds(void)
 		while (n > 1)
 			ends(out[--n]);
 	}
-	eq(m.s.deep, 1, "its requests wait");
-	eq(flash_share_bound(&m.s) > 2 * FLASH_SHARE_BOUND, 1,
+	eq(flash_share_bound(&m.s) > 2 * FLASH_SHARE_BOUND_FIRST, 1,
 	   "it opens: %u", flash_share_bound(&m.s));
-	/* Another one, of which nothing waits. */
-	m.s.busy = 2;
-	eq(flash_share_bound(&m.s), FLASH_SHARE_BOUND,
-	   "beyond that only while all wait");
-	m.s.busy = 1;
 	rules.bound = 7;
 	flash_share_set(&m.s, &rules);
 	eq(flash_share_bound(&m.s), 7, "what is set counts");
 	rules = cfq;
 	flash_share_set(&m.s, &rules);
 	eq(flash_share_bound(&m.s), ~0U, "one tenant at a time: any number");
+}
+
+/* How many of tenant 2 go beside @n of tenant 1, as heavy, which has no more */
+static u32 beside(u32 n, struct flash_share_item *first[])
+{
+	u32 went = 0;
+
+	while (n--)
+		sends(1, 100, 8, false);
+	for (n = 0; n < 400; n++)
+		sends(2, 100, 8, false);
+	while (m.s.out < flash_share_bound(&m.s)) {
+		struct flash_share_item *it = goes();
+
+		if (!it)
+			break;
+		if (it->tenant->key.id == 2)
+			went++;
+		else
+			*first++ = it;
+	}
+	return went;
+}
+
+/* Who has all of its requests in the device is not left behind. */
+static void lags(void)
+{
+	struct flash_share_rules rules = sfq;
+	static struct flash_share_item *first[64];
+	struct flash_share_item *it;
+
+	model_init(&rules);
+	eq(beside(20, first), FLASH_SHARE_BOUND - 20, "the device is kept busy");
+	eq(flash_share_lags(&m.s), true, "but nothing goes beyond that");
+	eq(m.s.wake, 0, "until a request ends");
+	it = sends(1, 100, 8, false);
+	eq(goes() == it, 1, "who is behind may");
+	ends(it);
+	eq(goes() == NULL, 1, "and the others may not");
+	rules.bound = 100;
+	flash_share_set(&m.s, &rules);
+	eq(goes() != NULL, 1, "unless the user says how many");
+
+	model_init(&sfq);
+	/* As much as the other one has: nobody is behind. */
+	eq(beside(50, first), 52, "as many of each, and two");
+	ends(first[0]);
+	it = sends(1, 100, 8, false);
+	eq(goes() == it, 1, "the one that is behind goes on");
+	it = goes();
+	eq(it && it->tenant->key.id == 2, 1, "and then the other one");
+
+	/* Everybody's, that have been past the queues, are nobody's share. */
+	model_init(&sfq);
+	flash_share_take_head(&m.s, &m.it[MAX_RQ - 1], FLASH_READ, 0, 8, m.now);
+	eq(beside(0, first) > FLASH_SHARE_BOUND, 1,
+	   "one past all queues holds nobody back");
+}
+
+/*
+ * A queue that runs empty for a moment while others go on costs nobody its share,
+ * though the next request is a small one.
+ */
+static void catches_up(void)
+{
+	struct flash_share_item *it, *kept = NULL;
+	u64 before;
+	u32 i;
+
+	model_init(&sfq);
+	for (i = 0; i < 40; i++) {
+		it = sends(1, 100, i % 8 ? 64 : 8, false);
+		if (!i)
+			kept = it;
+		goes();
+		if (i)
+			ends(it);
+	}
+	before = tenant(1, 0)->vtime;
+	for (i = 0; i < 400; i++)
+		sends(2, 100, 64, false);
+	/* From where 1 was */
+	for (i = 0; i < 50; i++)
+		ends(goes());
+	it = sends(1, 100, 8, false);
+	eq(tenant(1, 0)->vtime, before, "nothing is lost");
+	eq(goes() == it, 1, "and it goes first");
+	ends(it);
+	/* 100 more are too many. */
+	for (i = 0; i < 100; i++)
+		ends(goes());
+	sends(1, 100, 8, false);
+	eq(m.s.vtime - tenant(1, 0)->vtime <=
+	   flash_vtime_of(64 * FLASH_SHARE_CATCH_UP, 100), 1,
+	   "but never more than that is caught up");
+	eq(m.s.vtime - tenant(1, 0)->vtime >=
+	   flash_vtime_of(40 * FLASH_SHARE_CATCH_UP, 100), 1,
+	   "in requests as it usually has them");
+	goes();
+	ends(kept);
 }
 
 /* What was received in a second, and what was due. */
@@ -818,6 +912,8 @@ int main(void)
 	chips();
 	learned();
 	bounds();
+	lags();
+	catches_up();
 	seconds();
 	return tap_done();
 }

@@ -56,26 +56,33 @@ is "layers" "$(stat_of "$DISK" layers)" 4
 arrive r 4 8 12 2 6 15
 finish "chips in turn" "4 2 15 8 6 12"
 
-# Six reads of 512 KiB: four are in the device, as 64 pieces of 16 KiB.
+# 18 reads of 512 KiB, each of which counts as 64: 16 are in the device, as 64 pieces of
+# 16 KiB.
 hold_add max_kb=512
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 0
 sched_new "$DISK"
-for ((n = 0; n < 6; n++)); do
+for ((n = 0; n < 18; n++)); do
 	dd if="/dev/$DISK" of=/dev/null bs=512k count=1 skip=$((2 * n)) \
 		iflag=direct status=none &
 	READERS+=($!)
 done
-await "$DISK" inserted 6
-await "$DISK" inflight 4
-is "pieces" "$(stat_of "$DISK" pieces)" 64
+await "$DISK" inserted 18
+await "$DISK" inflight 16
+is "pieces" "$(stat_of "$DISK" read_pieces)" 64
 is "bound" "$(stat_of "$DISK" pieces_bound)" 64
-stays "$DISK" dispatched 4
+stays "$DISK" dispatched 16
+# A write of 512 KiB has room beside them.
+dd if=/dev/zero of="/dev/$DISK" bs=512k count=1 seek=40 oflag=direct \
+	status=none &
+READERS+=($!)
+await "$DISK" dispatched 17
+is "pieces of writes" "$(stat_of "$DISK" write_pieces)" 16
 let_go 1
-await "$DISK" dispatched 5
-stays "$DISK" inflight 4
+await "$DISK" dispatched 18
+stays "$DISK" inflight 17
 tun "$DISK" mode paper
-await "$DISK" inflight 5
+await "$DISK" inflight 18
 is "finished so far" "$(stat_of "$DISK" completed)" 1
 let_go -1
 readers_done
@@ -83,15 +90,15 @@ assert_idle "$DISK"
 
 let_go 0
 tun "$DISK" mode auto
-for ((n = 0; n < 6; n++)); do
+for ((n = 0; n < 18; n++)); do
 	dd if="/dev/$DISK" of=/dev/null bs=512k count=1 skip=$((2 * n)) \
 		iflag=direct status=none &
 	READERS+=($!)
 done
-await "$DISK" inflight 4
+await "$DISK" inflight 16
 await "$DISK" queued 2
-tun "$DISK" max_inflight 5
-await "$DISK" inflight 5
+tun "$DISK" max_inflight 17
+await "$DISK" inflight 17
 let_go -1
 readers_done
 assert_idle "$DISK"

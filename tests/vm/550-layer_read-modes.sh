@@ -19,7 +19,8 @@
 . lib/changes.sh
 changes_under_load
 for disk in "${DISKS[@]}"; do
-	is "pieces of $disk" "$(stat_of "$disk" pieces)" 0
+	is "pieces of $disk" "$(stat_of "$disk" read_pieces) $(stat_of \
+		"$disk" write_pieces)" "0 0"
 	is "layers of $disk with something to do" "$(arrays "$disk" |
 		grep -cE '^layer.* (waiting|out) [1-9]')" 0
 	sched_set "$disk" none

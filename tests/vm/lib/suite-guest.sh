@@ -189,6 +189,40 @@ order() {
 		END { print count + 0, turns + 0, adjacent + 0 }'
 }
 
+# Something to wait at without starting a program.
+exec {IDLE}<> <(:)
+
+# Under this load, but with other draws: what the device does without a bound.
+calibrate() {
+	local file=$SYS/queue/iosched/calibrate on=1 turn load
+	echo 1 >$file || return
+	RT_IOS=0 SEED=$(( SEED + 2000003 )) timeout -k 5 "$LIMIT" \
+		fio --output=/dev/null $WORK/job.fio >/dev/null 2>&1 &
+	load=$!
+	for (( turn = 0; on && turn < 400; turn++ )); do
+		read -rt 0.1 -u "$IDLE"
+		read -r on <$file
+	done
+	kill $load
+	wait $load 2>/dev/null
+	rm -f $OUT/*.log
+	(( !on )) || echo "it did not come to its end"
+}
+
+# What a scheduler says of its search, from time to time, until the run is over.
+course() {
+	local dir=$SYS/queue/iosched up bound tail share bad
+	until [[ -e $WORK/over ]]; do
+		read -r up _ </proc/uptime
+		read -r bound <$dir/bound
+		read -r tail <$dir/observed_tail_us
+		read -r share <$dir/bw_share_pct
+		read -r bad <$dir/infeasible
+		echo "$up $bound $tail $share $bad"
+		read -rt "$SAMPLE" -u "$IDLE"
+	done
+}
+
 # Guest time and what the CPUs have idled, without forking.
 cpu() {
 	local up idle
@@ -264,12 +298,18 @@ run() {	# ID
 				fio --output=/dev/null $WORK/job.fio >/dev/null 2>&1
 			rm -f $OUT/*.log
 		fi
+		if [[ -n ${CALIBRATE:-} ]]; then
+			calibrate >$OUT/calibration 2>&1
+		fi
 		show_tunables >$OUT/tunables
 		settings >$OUT/settings
 		cat $SYS/queue/iosched/stats >$OUT/stats-before 2>/dev/null
 		cp $SYS/stat $OUT/stat-before
 		echo 1 >$DEBUG/reset
 		cpu >$OUT/cpu
+		if [[ -n ${SAMPLE:-} ]]; then
+			course >$OUT/course 2>>$OUT/said &
+		fi
 		if [[ -e $WORK/job.postmark ]]; then
 			timeout -k 5 "$LIMIT" postmark $WORK/job.postmark \
 				>$OUT/postmark 2>>$OUT/said
@@ -279,6 +319,10 @@ run() {	# ID
 		fi
 		status=$?
 		cpu >>$OUT/cpu
+		if [[ -n ${SAMPLE:-} ]]; then
+			: >$WORK/over
+			wait
+		fi
 		exit $status
 	)
 	status=$?

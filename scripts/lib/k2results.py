@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/k2-results: writes docs/k2-results.md from what was measured.
+
+Takes the directories of results that it is given, suites k2 and k2-auto, several
+forms of each; without one, the newest of each form below build/results. Of a
+cell that several forms have the one with most requests counts. No figure and
+no verdict on that page is typed. Pictures are in scripts/report's page.
+"""
+
+import sys
+
+import claims
+import k2autoclaims
+import resultspage
+from k2autoclaims import Cells, front, rate, value
+from resultspage import DASH, claim_list, facts, table
+
+PAGE = resultspage.REPO / "docs" / "k2-results.md"
+SUITES = ("k2", "k2-auto")
+# The paper's figures: what is done, how full the drive is
+FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
+           ("5", "writes, half full", ("seq-write", "rand-write"), "half"),
+           ("7", "reads, full", ("seq-read", "rand-read"), "full"),
+           ("8", "writes, full", ("seq-write", "rand-write"), "full"))
+BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
+# Loads that a front is made of, and where more of the same load was measured
+FRONTS = ("rand-read", "big-read", "big-write")
+SAME_LOAD = {"pareto": "rand-read"}
+
+SCALED = """\
+Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
+32 for d. K2's own clock is not scaled: what it does every 50 ms and every second
+it does every 3 and 62 ms of e, 1.6 and 31 ms of d, with a 16th or a 32nd of the
+requests that it would see in that time. It is on a drive of 4000 to 12 000
+requests a second, so to say. Windows of so few scatter more, and policy
+`bandwidth` aims above its floor by one and a half times that scatter: its tail
+here is longer than where windows have thousands. "A second of the drive" is 16
+or 32 of K2's; windows of one overlap, as runs are a few long, and begin every
+31 ms. "10 s of traffic" are K2's, in which it has looked ten times."""
+
+
+def text(number, form="{:.0f}", scale=1.0):
+    """A figure, or a dash."""
+    return DASH if number is None else form.format(number * scale)
+
+
+def us(number):
+    """Seconds as microseconds."""
+    return text(number, scale=1e6)
+
+
+def mb(number):
+    """Bytes as megabytes."""
+    return text(number, scale=1e-6)
+
+
+def percent(number):
+    """A share in per cent."""
+    return text(number, "{:.2f} %", 100)
+
+
+# --- the paper's -------------------------------------------------------------
+
+def figure(sweep, operations, occupancy):
+    """Tail and bandwidth over the bound, both operations."""
+    rows = []
+    for operation in operations:
+        cells = sweep.all(operation, occupancy)
+        tail = claims.percentile_of(list(cells.values()))
+        for what, metric, form in (
+                (f"{claims.percentile_name(tail)}, us" if tail else "tail, us",
+                 f"latency_{tail}_s", us),
+                ("MB/s", claims.BANDWIDTH, mb)):
+            rows.append([operation, what, *(
+                form(value(cells.get(bound), metric)) for bound in BOUNDS)])
+    yield from table(["operation", "", *(
+        "none" if bound == float("inf") else f"K2-{bound}"
+        for bound in BOUNDS)], rows)
+
+
+# --- searches ----------------------------------------------------------------
+
+def searches(found, phase, policy):
+    """What each search came to, beside the best bound of its scan."""
+    rows = []
+    for (workload, variant, label), cell in found.named.items():
+        if cell["tunables"].get("policy") != policy or \
+                value(cell, f"{phase}_requests") is None:
+            continue
+        none = found.get(workload, variant, "none")
+        full = rate(none) if none else None
+        # Before its step a load is none that was scanned.
+        scan = found.scan(k2autoclaims.AFTER.get(workload, workload)
+                          if phase == "stepped" else workload, variant)
+        target_s = value(cell, "target_s")
+        if policy == "latency":
+            best = k2autoclaims.best_under(scan, target_s) \
+                if target_s is not None else None
+        else:
+            good = [one for one in scan if full and
+                    rate(one) >= k2autoclaims.floor_of(cell) * full]
+            best = min(good, key=lambda one: value(one, "settled_tail_s"),
+                       default=None)
+        moved = rate(cell, phase)
+        rows.append([
+            workload, variant, label, us(target_s),
+            text(value(cell, f"{phase}_requests")),
+            percent(value(cell, f"{phase}_miss_share")),
+            us(value(cell, f"{phase}_tail_s")), mb(moved),
+            text(moved / full, "{:.0%}") if full and moved is not None
+            else DASH,
+            text(value(cell, f"{phase}_bound")),
+            text(value(cell, f"{phase}_infeasible_share"), "{:.0%}"),
+            best["label"] if best else DASH,
+            us(value(best, "settled_tail_s")), mb(rate(best) if best
+                                                  else None)])
+    if not rows:
+        yield "Not measured."
+        yield ""
+        return
+    yield from table(
+        ["load", "drive", "", "target, us", "requests", "late", "p99, us",
+         "MB/s", "of none", "bound", "flagged", "best of the scan", "p99, us",
+         "MB/s"], rows)
+
+
+def scans(found):
+    """Each static bound."""
+    rows = []
+    for workload, variant in found.scans:
+        none = found.get(workload, variant, "none")
+        for cell in [*found.scan(workload, variant), *([none] if none
+                                                       else [])]:
+            rows.append([
+                workload, variant, cell["label"],
+                text(value(cell, "settled_requests")),
+                us(value(cell, "settled_tail_s")),
+                f"{us(value(cell, 'settled_tail_low_s'))} to "
+                f"{us(value(cell, 'settled_tail_high_s'))}",
+                mb(rate(cell))])
+    if not rows:
+        yield "Not measured."
+        yield ""
+        return
+    yield from table(["load", "drive", "", "requests", "p99, us", "95 %",
+                      "MB/s"], rows)
+
+
+# --- the front ---------------------------------------------------------------
+
+def fronts(found):
+    """All that was measured under a load; who is on the front is marked."""
+    groups = {}
+    for (workload, variant, _), cell in found.named.items():
+        load = SAME_LOAD.get(workload, workload)
+        if load in FRONTS and value(cell, "settled_tail_s") is not None:
+            groups.setdefault((load, variant), []).append(cell)
+    if not groups:
+        yield "Not measured."
+        yield ""
+    for (load, variant), cells in groups.items():
+        # A label may have been measured under two names: the longer run.
+        by_label = {}
+        for cell in sorted(cells, key=lambda one: value(
+                one, "settled_requests") or 0):
+            by_label[cell["label"]] = cell
+        cells = sorted(by_label.values(),
+                       key=lambda one: value(one, "settled_tail_s"))
+        best = front(cells)
+        full = rate(by_label["none"]) if "none" in by_label else None
+        yield f"{load}, drive {variant}, by tail; bold: nobody has both a " \
+            "shorter one and more bandwidth:"
+        yield ""
+        yield from table(
+            ["", "p99, us", "95 %", "MB/s", "of none"],
+            [[f"**{cell['label']}**" if cell in best else cell["label"],
+              us(value(cell, "settled_tail_s")),
+              f"{us(value(cell, 'settled_tail_low_s'))} to "
+              f"{us(value(cell, 'settled_tail_high_s'))}", mb(rate(cell)),
+              text(rate(cell) / full, "{:.0%}") if full else DASH]
+             for cell in cells])
+
+
+# --- the page ----------------------------------------------------------------
+
+def merged(summaries):
+    """The cells of several forms: of each the one with most requests."""
+    found = {}
+    for data in summaries:
+        for cell in data["cells"]:
+            old = found.get(cell["cell"])
+            if old is None or (value(cell, "latency_count") or 0) >= \
+                    (value(old, "latency_count") or 0):
+                found[cell["cell"]] = cell
+    return list(found.values())
+
+
+def told(summaries):
+    """How they were measured, and what was left out."""
+    for data in summaries or [None]:
+        yield facts(data)
+        yield ""
+        for line in data.get("left_out") or () if data else ():
+            yield f"Left out: {line}."
+            yield ""
+        busy = data.get("cpu_too_busy") if data else None
+        if busy:
+            yield "The guest's CPU was busy for more than a quarter of the " \
+                "time in " + ", ".join(busy) + "."
+            yield ""
+
+
+def page(paper, auto):
+    """The lines of docs/k2-results.md, of the summaries of both suites."""
+    sweep, found = claims.Sweep(merged(paper)), Cells(merged(auto))
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/k2-results; change that, not this. -->"
+    yield "# K2: results"
+    yield ""
+    yield "    make bench-k2                           # short forms of " \
+        "both suites, then this page"
+    yield "    scripts/bench k2 --form full            # all bounds, two " \
+        "seeds"
+    yield "    scripts/bench k2-auto --form full       # 10 000 requests, " \
+        "the whole scan"
+    yield "    scripts/bench k2-auto --form baselines  # what else there " \
+        "is, swept"
+    yield "    scripts/k2-results                      # this page again"
+    yield ""
+    yield "`–`: not measured. The newest results of each form are put " \
+        "together. K2-x: bound x. What it costs the CPU at depth 1 and how " \
+        "often it takes its locks are other measurements: `make " \
+        "bench-cost`, `scripts/locks`."
+    yield ""
+    yield "## The paper's experiment"
+    yield ""
+    yield from told(paper)
+    for number, title, operations, occupancy in FIGURES:
+        yield f"### Figure {number}: {title}"
+        yield ""
+        yield from figure(sweep, operations, occupancy)
+    yield "### Its guidelines"
+    yield ""
+    yield from claim_list(claims.k2(merged(paper)))
+    yield "## A target instead of a bound"
+    yield ""
+    yield from told(auto)
+    yield SCALED
+    yield ""
+    yield from claim_list(k2autoclaims.claims_of(merged(auto)))
+    for title, phase, policy in (
+            ("O1: policy latency", "settled", "latency"),
+            ("O2: policy bandwidth", "settled", "bandwidth"),
+            ("After the load has changed", "stepped", "latency")):
+        yield f"### {title}"
+        yield ""
+        yield from searches(found, phase, policy)
+    yield "### The Pareto front"
+    yield ""
+    yield from fronts(found)
+    yield "### The scan"
+    yield ""
+    yield from scans(found)
+
+
+def newest(suite):
+    """The newest results of each form of a suite, the oldest first."""
+    found = {}
+    for *_, data in resultspage.summaries():
+        if data.get("suite") == suite:
+            found.pop(data.get("form"), None)
+            found[data.get("form")] = data
+    return list(found.values())
+
+
+def main(argv=None):
+    """Command line."""
+    name = "k2-results"
+    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
+        sys.argv[1:] if argv is None else argv)
+    try:
+        given = [resultspage.load(folder, SUITES) for folder in args.folders]
+    except ValueError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    results = [[data for data in given if data["suite"] == suite]
+               if args.folders else newest(suite) for suite in SUITES]
+    resultspage.write(name, args.out, page(*results), SUITES, results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,565 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * layerdrive.h - a drive behind Layer_Read, and behind others, in discrete events
+ *
+ * The drive is flashsim's own model, Layer_Read the module's own headers. What
+ * arrives is queued, and whenever something happens as much is handed over as the
+ * scheduler and the drive's tags allow, as the module does. It knows no CPU.
+ */
+#ifndef LAYER_DRIVE_H
+#define LAYER_DRIVE_H
+
+#include "flashsim.h"
+#include "layer_read/layer_pick.h"
+
+/* Requests that wait or are out; more never are. */
+#define HOST_MAX	2048
+
+enum host_order { HOST_NONE, HOST_DEADLINE, HOST_LAYER };
+
+/**
+ * struct host_rq - a request
+ * @it: its item, whoever puts it in order
+ * @srq: what the drive has of it; NULL: it waits
+ * @born: when it came, ns
+ * @user: whose it is
+ * @used: it waits or is out
+ */
+struct host_rq {
+	struct layer_item it;
+	struct sim_rq *srq;
+	u64 born;
+	u32 user;
+	bool used;
+};
+
+/**
+ * struct host - whatever is between the loads and a drive
+ * @order: who says who goes next
+ * @tags: requests that the drive takes
+ * @max: Layer_Read's max_inflight
+ * @s: Layer_Read
+ * @rq: requests
+ * @line: those that wait of each direction, by arrival; all in the first one if
+ *	nobody puts them in order
+ * @nr: how many that are
+ * @seq: of the last one
+ * @out: requests that the drive has
+ * @out_max: the most that it ever had
+ * @batch: mq-deadline: requests in a row
+ * @starved: mq-deadline: batches of reads that made writes wait
+ * @dir: mq-deadline: direction of the batch
+ * @at: mq-deadline: where it goes on
+ * @drive: the drive
+ * @end: called when a request has ended, before the next one goes
+ * @load: what that needs
+ */
+struct host {
+	enum host_order order;
+	u32 tags;
+	u32 max;
+	struct layer_sched s;
+	struct host_rq rq[HOST_MAX];
+	u32 line[FLASH_NR_DIRS][HOST_MAX];
+	u32 nr[FLASH_NR_DIRS];
+	u64 seq;
+	u32 out, out_max;
+	u32 batch, starved;
+	enum flash_dir dir;
+	u64 at[FLASH_NR_DIRS];
+	struct drive drive;
+	void (*end)(struct host *h, struct host_rq *rq);
+	void *load;
+};
+
+static inline struct host_rq *host_add(struct host *h, u32 user,
+				       enum flash_dir dir, u64 sector,
+				       u32 sectors)
+{
+	struct host_rq *rq;
+	u32 i, line;
+
+	for (i = 0; i < HOST_MAX && h->rq[i].used; i++)
+		;
+	if (i == HOST_MAX) {
+		printf("Bail out! more than %d requests\n", HOST_MAX);
+		exit(EXIT_FAILURE);
+	}
+	rq = &h->rq[i];
+	memset(rq, 0, sizeof(*rq));
+	rq->used = true;
+	rq->user = user;
+	rq->born = h->drive.now;
+	if (h->order == HOST_LAYER) {
+		layer_add(&h->s, &rq->it, ++h->seq, dir, sector, sectors,
+			  h->drive.now);
+	} else {
+		rq->it.dir = dir;
+		rq->it.sector = sector;
+		rq->it.sectors = sectors;
+		line = h->order == HOST_DEADLINE ? dir : FLASH_READ;
+		h->line[line][h->nr[line]++] = i;
+	}
+	return rq;
+}
+
+static inline struct host_rq *host_leave(struct host *h, u32 line, u32 n)
+{
+	struct host_rq *rq = &h->rq[h->line[line][n]];
+
+	h->nr[line]--;
+	memmove(&h->line[line][n], &h->line[line][n + 1],
+		(h->nr[line] - n) * sizeof(h->line[line][0]));
+	return rq;
+}
+
+/* As mq-deadline by its defaults; deadlines are so long that nobody has one. */
+static inline struct host_rq *host_deadline(struct host *h)
+{
+	u32 n, best;
+	u64 ahead, least = ~0ULL;
+	struct host_rq *rq;
+
+	if (!h->nr[FLASH_READ] && !h->nr[FLASH_WRITE])
+		return NULL;
+	for (n = 0; n < h->nr[h->dir]; n++)
+		if (h->rq[h->line[h->dir][n]].it.sector >= h->at[h->dir])
+			break;
+	if (n == h->nr[h->dir] || ++h->batch > 16) {
+		h->batch = 1;
+		if (h->nr[FLASH_READ] &&
+		    (!h->nr[FLASH_WRITE] || h->starved < 2)) {
+			h->dir = FLASH_READ;
+			h->starved += h->nr[FLASH_WRITE] != 0;
+		} else {
+			h->dir = FLASH_WRITE;
+			h->starved = 0;
+		}
+	}
+	best = 0;
+	for (n = 0; n < h->nr[h->dir]; n++) {
+		/* The next one upwards, else the lowest */
+		ahead = h->rq[h->line[h->dir][n]].it.sector - h->at[h->dir];
+		if (ahead < least) {
+			least = ahead;
+			best = n;
+		}
+	}
+	rq = host_leave(h, h->dir, best);
+	h->at[h->dir] = rq->it.sector + rq->it.sectors;
+	return rq;
+}
+
+static inline void host_pump(struct host *h)
+{
+	struct host_rq *rq;
+
+	for (;;) {
+		if (h->out >= h->tags)
+			return;
+		if (h->order == HOST_LAYER) {
+			struct layer_item *it;
+
+			if (layer_held(&h->s, h->max) ||
+			    (h->max && h->out >= h->max))
+				return;
+			it = layer_next(&h->s, h->max, h->drive.now);
+			if (!it)
+				return;
+			layer_take(&h->s, it, it->dir, it->sector, it->sectors);
+			rq = (struct host_rq *)((char *)it -
+						offsetof(struct host_rq, it));
+		} else if (h->order == HOST_DEADLINE) {
+			rq = host_deadline(h);
+		} else {
+			rq = h->nr[0] ? host_leave(h, 0, 0) : NULL;
+		}
+		if (!rq)
+			return;
+		if (++h->out > h->out_max)
+			h->out_max = h->out;
+		rq->srq = drive_send(&h->drive,
+				     rq->it.dir == FLASH_READ ? SIM_READ :
+				     SIM_WRITE, rq->it.sector, rq->it.sectors);
+	}
+}
+
+/* To the next event; false: there is none. */
+static inline bool host_step(struct host *h)
+{
+	struct sim_rq *srq;
+	u32 i;
+
+	host_pump(h);
+	if (!drive_step(&h->drive))
+		return false;
+	for (srq = h->drive.done; srq; srq = srq->next) {
+		for (i = 0; h->rq[i].srq != srq; i++)
+			;
+		h->out--;
+		if (h->order == HOST_LAYER)
+			layer_give(&h->s, &h->rq[i].it, true, h->max,
+				   h->drive.now);
+		h->rq[i].srq = NULL;
+		h->end(h, &h->rq[i]);
+		h->rq[i].used = false;
+	}
+	drive_reap(&h->drive);
+	return true;
+}
+
+static inline void host_open(struct host *h, enum host_order order,
+			     const struct drive_cfg *cfg, u32 tags)
+{
+	static const struct layer_tunables usual = {
+		.chips = 8, .per_layer = 8, .batch = { 16, 20 },
+		.expire = { 500000000, 5000000000 },
+	};
+
+	memset(h, 0, sizeof(*h));
+	h->order = order;
+	h->tags = tags;
+	layer_init(&h->s, &usual);
+	drive_open(&h->drive, cfg);
+}
+
+static inline void host_layer(struct host *h, enum layer_mode mode,
+			      const char *layout)
+{
+	struct flash_geometry geo = { 0 };
+	struct layer_tunables tun = h->s.tun;
+
+	if (flash_geometry_parse(layout, &geo)) {
+		printf("Bail out! bad layout %s\n", layout);
+		exit(EXIT_FAILURE);
+	}
+	layer_set(&h->s, mode, &geo, 0, h->drive.c.sim.sectors, &tun);
+}
+
+static inline void host_close(struct host *h)
+{
+	drive_close(&h->drive);
+}
+
+/* Drives */
+
+static inline u64 per_byte(u32 mbps)
+{
+	return 1000000 / mbps;
+}
+
+/* As the kernel module makes one of a profile's numbers. */
+static inline void profile_ftl(struct drive_cfg *c, u32 mb, u32 op_permille,
+			       u32 page_kb, u32 map_kb, u32 per_block)
+{
+	u64 full, blocks, share;
+
+	c->sim.sectors = (u64)mb << 11;
+	c->sim.unit = map_kb << 10;
+	c->sim.page = page_kb << 10;
+	c->ftl.per_page = page_kb / map_kb;
+	c->ftl.per_block = c->ftl.per_page * per_block;
+	c->ftl.gc = FTL_GC_CHIP;
+	share = (c->sim.sectors * SIM_SECTOR / c->sim.unit +
+		 c->sim.nand.channels * c->sim.nand.ways * c->sim.nand.dies - 1) /
+		(c->sim.nand.channels * c->sim.nand.ways * c->sim.nand.dies);
+	full = (share + c->ftl.per_block - 1) / c->ftl.per_block;
+	blocks = (share * (1000 + op_permille) + 1000ULL * c->ftl.per_block - 1) /
+		 (1000ULL * c->ftl.per_block);
+	if (blocks < full + 4)
+		blocks = full + 4;
+	c->spare = (u32)(blocks - full - 4);
+	c->ftl.low = (u32)((blocks - full) * 100 / 1000);
+	if (c->ftl.low < 2)
+		c->ftl.low = 2;
+}
+
+static inline struct drive_cfg profile_b(void)
+{
+	struct drive_cfg c = drive_plain(8, 1, 2);
+
+	profile_ftl(&c, 3840, 70, 16, 16, 256);
+	c.sim.t_read = 75000;
+	c.sim.t_prog = 1300000;
+	c.sim.t_erase = 3800000;
+	c.sim.nand.ps_per_byte = per_byte(166);
+	c.sim.ps_link = per_byte(550);
+	c.sim.duplex = false;
+	c.sim.fw_read = 20000;
+	c.sim.fw_write = 15000;
+	c.ftl.per_prog = 1;
+	c.fill = sim_units(&c.sim) / 2;
+	return c;
+}
+
+/* Full and overwritten once; or @at_rest: pages by address, as d-static */
+static inline struct drive_cfg profile_d(enum nand_order order, bool at_rest)
+{
+	struct drive_cfg c = drive_plain(8, 2, 1);
+
+	profile_ftl(&c, 3814, 70, 32, at_rest ? 32 : 4, 64);
+	c.sim.nand.order = order;
+	c.sim.t_read = 36000;
+	c.sim.t_prog = 185000;
+	c.sim.t_erase = 3500000;
+	c.sim.nand.ps_per_byte = per_byte(800);
+	c.sim.ps_link = per_byte(3360);
+	c.sim.fw_read = 21000;
+	c.sim.fw_write = 4000;
+	c.sim.fw_4k = 460;
+	c.sim.vary = 100;
+	c.sim.buffer = 1024 * 1024 / c.sim.unit;
+	c.ftl.per_prog = c.ftl.per_page;
+	c.ftl.alloc = at_rest ? FTL_STATIC : FTL_DYNAMIC;
+	c.fill = sim_units(&c.sim);
+	c.overwrites = at_rest ? 0 : c.fill;
+	return c;
+}
+
+/* A current drive, likewise */
+static inline struct drive_cfg profile_f(enum nand_order order, bool at_rest)
+{
+	struct drive_cfg c = drive_plain(8, 4, 1);
+
+	profile_ftl(&c, 3576, 127, 16, at_rest ? 16 : 4, 96);
+	c.sim.nand.order = order;
+	c.sim.t_read = 45000;
+	c.sim.t_prog = 650000;
+	c.sim.t_erase = 5000000;
+	c.sim.nand.ps_per_byte = per_byte(1200);
+	c.sim.ps_link = per_byte(8000);
+	c.sim.fw_read = 10000;
+	c.sim.fw_write = 8000;
+	c.sim.vary = 100;
+	c.sim.buffer = 16384 * 1024 / c.sim.unit;
+	c.ftl.per_prog = at_rest ? 1 : c.ftl.per_page * 12;
+	c.ftl.alloc = at_rest ? FTL_STATIC : FTL_DYNAMIC;
+	c.fill = sim_units(&c.sim);
+	c.overwrites = at_rest ? 0 : c.fill;
+	return c;
+}
+
+/* Loads */
+
+/**
+ * struct mix - so many outstanding, each as soon as another one has ended
+ * @seed: of directions and places
+ * @read_pct: reads among them
+ * @sectors: of each
+ * @sequential: in order, else anywhere
+ * @next: place of the next one, if in order
+ * @skip: ends before anything counts
+ * @nr: ends in all
+ * @ended: so far
+ * @begun: when counting began
+ * @moved: bytes since then
+ * @ns: latencies of reads, of writes
+ * @count: how many that are
+ */
+struct mix {
+	unsigned long long seed;
+	u32 read_pct;
+	u32 sectors;
+	bool sequential;
+	u64 next;
+	u32 skip, nr, ended;
+	u64 begun, moved;
+	u64 *ns[FLASH_NR_DIRS];
+	u32 count[FLASH_NR_DIRS];
+};
+
+static inline void mix_send(struct host *h)
+{
+	struct mix *m = h->load;
+	u64 places = h->drive.c.sim.sectors / m->sectors, at;
+	bool read = tap_rand(&m->seed) % 100 < m->read_pct;
+
+	at = m->sequential ? m->next++ : tap_rand(&m->seed);
+	host_add(h, 0, read ? FLASH_READ : FLASH_WRITE,
+		 at % places * m->sectors, m->sectors);
+}
+
+static inline void mix_end(struct host *h, struct host_rq *rq)
+{
+	struct mix *m = h->load;
+	enum flash_dir dir = rq->it.dir;
+
+	if (++m->ended == m->skip)
+		m->begun = h->drive.now;
+	if (m->ended > m->skip) {
+		m->moved += (u64)m->sectors * SIM_SECTOR;
+		m->ns[dir][m->count[dir]++] = h->drive.now - rq->born;
+	}
+	mix_send(h);
+}
+
+static inline int by_ns(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* A quantile of the latencies of a direction, in us. */
+static inline double mix_us(struct mix *m, enum flash_dir dir, double q)
+{
+	u32 nr = m->count[dir];
+
+	if (!nr)
+		return 0;
+	qsort(m->ns[dir], nr, sizeof(u64), by_ns);
+	return (double)m->ns[dir][(u32)((nr - 1) * q)] / 1e3;
+}
+
+/* Runs it; MB/s. */
+static inline double mix_run(struct host *h, struct mix *m, u32 depth)
+{
+	u32 dir;
+
+	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+		m->ns[dir] = calloc(m->nr + 1, sizeof(u64));
+		m->count[dir] = 0;
+	}
+	m->ended = 0;
+	m->moved = 0;
+	m->begun = 0;
+	h->load = m;
+	h->end = mix_end;
+	while (depth--)
+		mix_send(h);
+	while (m->ended < m->nr && host_step(h))
+		;
+	return (double)m->moved * 1e3 / (double)(h->drive.now - m->begun);
+}
+
+static inline void mix_free(struct mix *m)
+{
+	free(m->ns[FLASH_READ]);
+	free(m->ns[FLASH_WRITE]);
+}
+
+/*
+ * Processes that read a file each, in order, through the page cache: windows that
+ * double up to the largest, the next one asked for when the last one is touched.
+ * What is touched is read at once if it is there.
+ */
+
+#define READERS		16
+#define WINDOWS		128
+
+/**
+ * struct reader - a process
+ * @base: where its file begins, sectors
+ * @asked: of it, KiB
+ * @nr: windows so far
+ * @at: the one that it reads
+ * @left: requests of each that have not ended
+ * @end: of each, KiB
+ * @done: when it had all it wanted; 0: it has not
+ */
+struct reader {
+	u64 base;
+	u32 asked;
+	u32 nr, at;
+	u32 left[WINDOWS];
+	u32 end[WINDOWS];
+	u64 done;
+};
+
+/**
+ * struct readers - all of them
+ * @one: each
+ * @wants: what each one reads, KiB
+ * @file: and how long its file is
+ * @window: the largest, KiB
+ * @reading: how many are not done
+ */
+struct readers {
+	struct reader one[READERS];
+	u32 wants, file, window;
+	u32 reading;
+};
+
+/* Requests of 512 KiB at most; user: reader and window */
+static inline void reader_ask(struct host *h, struct readers *all, u32 i)
+{
+	struct reader *r = &all->one[i];
+	u32 kb = !r->nr ? 64 : 2 * (r->end[r->nr - 1] -
+				    (r->nr > 1 ? r->end[r->nr - 2] : 0));
+	u32 len;
+
+	if (kb > all->window)
+		kb = all->window;
+	if (kb > all->file - r->asked)
+		kb = all->file - r->asked;
+	if (!kb)
+		return;
+	if (r->nr == WINDOWS) {
+		printf("Bail out! more than %d windows\n", WINDOWS);
+		exit(EXIT_FAILURE);
+	}
+	for (; kb; kb -= len) {
+		len = kb < 512 ? kb : 512;
+		host_add(h, i * WINDOWS + r->nr, FLASH_READ,
+			 r->base + r->asked * 2, len * 2);
+		r->asked += len;
+		r->left[r->nr]++;
+	}
+	r->end[r->nr++] = r->asked;
+}
+
+/* As far as what is there lets it. */
+static inline void reader_go(struct host *h, struct readers *all, u32 i)
+{
+	struct reader *r = &all->one[i];
+
+	while (!r->done && !r->left[r->at]) {
+		if (r->end[r->at] >= all->wants) {
+			r->done = h->drive.now;
+			all->reading--;
+			return;
+		}
+		r->at++;
+		if (r->at == r->nr - 1)
+			reader_ask(h, all, i);
+	}
+}
+
+static inline void reader_end(struct host *h, struct host_rq *rq)
+{
+	struct readers *all = h->load;
+	u32 i = rq->user / WINDOWS;
+
+	all->one[i].left[rq->user % WINDOWS]--;
+	reader_go(h, all, i);
+}
+
+/* MB/s of what they want until the last one has it; @active: of all, while busy */
+static inline double readers_run(struct host *h, struct readers *all,
+				 double *active)
+{
+	u64 begun = h->drive.now, end, bytes = 0;
+	u32 i;
+
+	h->load = all;
+	h->end = reader_end;
+	all->reading = READERS;
+	for (i = 0; i < READERS; i++) {
+		all->one[i].base = (u64)i * 64 * 2048;
+		reader_ask(h, all, i);
+		if (all->one[i].end[0] < all->wants)
+			reader_ask(h, all, i);
+	}
+	while (all->reading && host_step(h))
+		;
+	end = h->drive.now;
+	h->end = reader_end;
+	while (host_step(h))
+		;
+	for (i = 0; i < READERS; i++)
+		bytes += (u64)all->one[i].asked * 1024;
+	*active = (double)bytes * 1e3 / (double)(h->drive.now - begun);
+	return (double)READERS * all->wants * 1024 * 1e3 / (double)(end - begun);
+}
+
+#endif /* LAYER_DRIVE_H */
