@@ -317,18 +317,11 @@ static inline u32 flash_chip_step(struct flash_chip_walk *walk,
 /** flash_chipvec_single - its only chip; FLASH_NO_CHIP if it is not just one */
 static inline u32 flash_chipvec_single(const struct flash_chipvec *v)
 {
-	u32 i, words = flash_chipvec_words(v), chip = FLASH_NO_CHIP;
+	struct flash_chip_walk walk = { .left = v->word[0] };
+	u32 chip = flash_chip_step(&walk, v);
 
-	for (i = 0; i < words; i++) {
-		u64 w = v->word[i];
-
-		if (!w)
-			continue;
-		if (chip != FLASH_NO_CHIP || (w & (w - 1)))
-			return FLASH_NO_CHIP;
-		chip = i * 64 + (u32)__builtin_ctzll(w);
-	}
-	return chip;
+	return flash_chip_step(&walk, v) == FLASH_NO_CHIP ? chip :
+							    FLASH_NO_CHIP;
 }
 
 /**

@@ -17,9 +17,8 @@
  * Counting down takes no lock, but for a policy that watches, and the kick after
  * it never does. The race "the dispatcher saw the last slot taken and stops"
  * against "the slot is given back by one who saw nothing queued" is closed by
- * full barriers: who queues writes @queued, then reads
- * @inflight; who releases writes @inflight, then reads @queued. One of the two
- * sees the other's write.
+ * full barriers: who queues writes @queued, then reads @inflight; who releases
+ * writes @inflight, then reads @queued. One of the two sees the other's write.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -301,16 +301,14 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
-	u64 now = pq->chosen;
-
 	/* What is issued is taken at once: see elv_dispatch_request(). */
-	if (pr->issued) {
+	u64 now = pr->issued ? pq->chosen : ktime_get_ns();
+
+	if (pr->issued)
 		piq_take(pq->s, &pr->it, now);
-	} else {
-		now = ktime_get_ns();
+	else
 		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
 			      blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq), now);
-	}
 	piq_choose(pq, now);
 }
 

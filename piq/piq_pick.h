@@ -140,13 +140,14 @@ static inline u64 piq_work(const struct piq_sched *s, const struct piq_item *it)
 /* A request goes: whose turn is it now? */
 static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 {
+	bool alone = !s->waiting[!piq_dir(it)];
 	u64 work, quantum;
 	s64 most;
 
 	if (it->kind == PIQ_OTHER)
 		return;
 	/* Nobody owes anything to a direction that has nothing to do. */
-	if (!s->waiting[!piq_dir(it)]) {
+	if (alone) {
 		s->lead = 0;
 		s->epoch = false;
 		if (it->kind == PIQ_READ)
@@ -161,7 +162,7 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		s->write_ns += each / PIQ_WRITE_WEIGHT -
 			       s->write_ns / PIQ_WRITE_WEIGHT;
 	}
-	if (!s->waiting[!piq_dir(it)])
+	if (alone)
 		return;
 	if (it->kind == PIQ_READ)
 		s->lead += (s64)(work / PIQ_READ_SHARE);
@@ -442,12 +443,13 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 static inline struct piq_item *piq_pick_next(struct piq_sched *s)
 {
 	struct piq_item *oldest, *it;
+	bool aware = piq_aware(s);
 
-	if (s->waiting[PIQ_OTHER] || !piq_aware(s)) {
+	if (!aware || s->waiting[PIQ_OTHER]) {
 		oldest = piq_oldest_of_all(s);
 		if (!oldest || oldest->kind == PIQ_OTHER)
 			return oldest;
-		if (!piq_aware(s))
+		if (!aware)
 			return s->nr_reserved || flash_ring_empty(&s->rush) ?
 			       oldest : piq_of_rush(s->rush.next);
 	}
