@@ -375,7 +375,7 @@ static inline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	/* From here on other requests are compared. */
 	piq_learn_forget(s, l);
 	l->pct = 100;
-	s->trusted = true;
+	piq_trust(s);
 }
 
 /** piq_learn_pct - how sure it is that the layout pays, 0 to 100 */
@@ -439,14 +439,14 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_item *it, u32 max, u64 now)
 {
 	u64 ns = now > it->taken ? now - it->taken : 0;
-	bool fifo, compares, last;
+	bool waits = piq_waiting(s), fifo, compares, last;
 
 	if (s->mode != PIQ_AUTO)
 		return;
 	/* Whoever was held back is so until a request ends. */
-	if (s->out >= piq_bound(s, l, max) && piq_waiting(s))
-		l->pace.full = true;
-	if (piq_waiting(s)) {
+	if (waits) {
+		if (s->out >= piq_bound(s, l, max))
+			l->pace.full = true;
 		l->deep.full = true;
 		l->pays.full = true;
 	}
@@ -457,29 +457,33 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		/* Of both, it is the reads that do not suffer. */
 		if (!l->mixed || it->kind == PIQ_READ)
 			l->pays.moved += it->sectors;
-		if (s->geo.nr_chips)
+		/* It matters where reads and writes meet. */
+		if (s->geo.nr_chips && l->mix)
 			piq_learn_cost(s, it, now);
-		if (s->geo.nr_chips && piq_learn_size(s, l, it))
+		/* Who was alone met nobody, nor could others like it. */
+		if (s->geo.nr_chips && it->load && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);
 	}
 	fifo = piq_may_fifo(s, l);
 	compares = piq_compares(l, max);
 	l->trial = l->pays.climb.high && fifo && compares;
+	/* Who is held back is not missing: the device has something to do. */
+	last = s->out == 1 && !waits;
+	/* Only while it is the climb's bound that rules, all the time of a pair. */
+	flash_pace_end(&l->pace, last,
+		       !max && !l->trial && !piq_aware(s), now);
+	/* The others have not begun; trust begins with piq_learn_forget(). */
+	if (!piq_trusts(s))
+		return;
 	/* First ends what the other depth has put into the device. */
 	l->deep.least = PIQ_DEEP_TIMES * s->out;
 	if (l->deep.least < FLASH_PACE_ENDS)
 		l->deep.least = FLASH_PACE_ENDS;
-	/* Who is held back is not missing: the device has something to do. */
-	last = s->out == 1 && !piq_waiting(s);
-	/* Only while it is the climb's bound that rules, all the time of a pair. */
-	flash_pace_end(&l->pace, last,
-		       !max && !l->trial && !piq_aware(s), now);
 	flash_pace_end(&l->deep, last,
 		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
 	flash_pace_end(&l->pays, last, fifo && compares, now);
-	if (piq_trusts(s))
-		s->blind = fifo && (!compares || piq_by_fifo(l));
+	s->blind = fifo && (!compares || piq_by_fifo(l));
 }
 
 #endif /* PIQ_LEARN_H */

@@ -163,12 +163,12 @@ struct piq_stats {
  * @given:	the layout that the user has set
  * @geo:	the one that chips are computed by; its generation is ours
  * @offset:	sectors of the drive before the device
- * @trusted:	the layout is right, so mode auto goes by it
+ * @trusted:	the layout is right, so mode auto goes by it; see piq_trust()
  * @blind:	but not now: it is compared with the FIFO, costs throughput, or is
  *		of no use
  * @occ:	what is out on each chip
  * @depth:	requests that a chip is given at a time, at least 1
- * @empty:	chips with none out
+ * @empty:	chips with none out; this and the next three while @trusted
  * @readable:	chips with less than @depth reads out
  * @writable:	chips with no write out, or which no read wants
  * @eager:	chips with less than @depth + 1 out
@@ -347,12 +347,26 @@ static inline void piq_vec(const struct piq_sched *s, struct piq_item *it,
 				   s->offset);
 }
 
+/* Without a branch: it is done for every chip of every request. */
 static inline void piq_chip_if(struct flash_chipvec *v, u32 chip, bool on)
 {
-	if (on)
-		flash_chipvec_set(v, chip);
-	else
-		flash_chipvec_unset(v, chip);
+	u64 *word = &v->word[chip / 64];
+	u32 bit = chip % 64;
+
+	*word = (*word & ~(1ULL << bit)) | (u64)on << bit;
+}
+
+/* Is the chip one of those of which it is kept what they take? */
+static inline bool piq_chip_kept(const struct piq_sched *s, u32 chip)
+{
+	return s->trusted && chip < s->geo.nr_chips;
+}
+
+/* Does it take a write? That depends on who wants to read there, too. */
+static inline void piq_chip_writable(struct piq_sched *s, u32 chip)
+{
+	piq_chip_if(&s->writable, chip, !s->occ.out[FLASH_WRITE][chip] ||
+		    !s->demand[FLASH_READ][chip]);
 }
 
 /* What a chip takes now, beside what flash_occupancy.idle says. */
@@ -360,12 +374,11 @@ static inline void piq_chip_set(struct piq_sched *s, u32 chip)
 {
 	u32 on = flash_occupancy_on(&s->occ, chip);
 
-	if (chip >= s->geo.nr_chips)
+	if (!piq_chip_kept(s, chip))
 		return;
 	piq_chip_if(&s->readable, chip,
 		    s->occ.out[FLASH_READ][chip] < s->depth);
-	piq_chip_if(&s->writable, chip, !s->occ.out[FLASH_WRITE][chip] ||
-		    !s->demand[FLASH_READ][chip]);
+	piq_chip_writable(s, chip);
 	piq_chip_if(&s->empty, chip, !on);
 	piq_chip_if(&s->eager, chip, on <= s->depth);
 }
@@ -384,31 +397,45 @@ static inline void piq_demand(struct piq_sched *s, struct piq_item *it, bool on)
 			s->demand[dir][chip]++;
 		else
 			s->demand[dir][chip]--;
-		if (dir == FLASH_READ && s->demand[dir][chip] == on)
-			piq_chip_set(s, chip);
+		if (dir == FLASH_READ && s->demand[dir][chip] == on &&
+		    piq_chip_kept(s, chip))
+			piq_chip_writable(s, chip);
 	}
 }
 
-/* Who arrives meets requests that are not done: the paper's conflicts. */
+/*
+ * Who arrives meets requests that are not done: the paper's conflicts. From then on it
+ * is one of them.
+ */
 static inline void piq_count_conflicts(struct piq_sched *s, struct piq_item *it)
 {
 	enum flash_dir dir = piq_dir(it);
-	bool same = false, other = false;
-	u32 chip;
+	u32 same = 0, other = 0, chip;
 
+	it->counted = true;
 	flash_for_each_chip(chip, &it->part.vec) {
-		same = same || s->demand[dir][chip];
-		other = other || s->demand[!dir][chip];
+		same |= s->demand[dir][chip]++;
+		other |= s->demand[!dir][chip];
+		if (dir == FLASH_READ && piq_chip_kept(s, chip))
+			piq_chip_writable(s, chip);
 	}
 	it->conflicts = same || other;
 	if (dir == FLASH_READ)
-		s->stats.rrc += same;
+		s->stats.rrc += same != 0;
 	else
-		s->stats.wwc += same;
-	s->stats.rwc += other;
+		s->stats.wwc += same != 0;
+	s->stats.rwc += other != 0;
 }
 
-/* After a change of layout or depth. */
+/* Requests outstanding on the fullest of its chips. */
+static inline u32 piq_load(const struct piq_sched *s, const struct piq_item *it)
+{
+	return it->chip == FLASH_NO_CHIP ?
+	       flash_occupancy_load(&s->occ, &it->part.vec) :
+	       flash_occupancy_on(&s->occ, it->chip);
+}
+
+/* After a change of layout or depth, and when it begins to matter. */
 static inline void piq_chips_set(struct piq_sched *s)
 {
 	u32 chip;
@@ -420,6 +447,13 @@ static inline void piq_chips_set(struct piq_sched *s)
 	flash_chipvec_clear(&s->eager, &s->geo);
 	for (chip = 0; chip < s->geo.nr_chips; chip++)
 		piq_chip_set(s, chip);
+}
+
+/** piq_trust - from here on the layout is right */
+static inline void piq_trust(struct piq_sched *s)
+{
+	s->trusted = true;
+	piq_chips_set(s);
 }
 
 /* Another number of requests for each chip. */

@@ -234,11 +234,16 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 	u32 dir, nth;
 
 	s->nr_reserved = 0;
+	/* Nobody else is there who could take them. */
+	if (piq_waiting(s) < 2)
+		return;
 	if (!piq_aware(s)) {
-		struct piq_item *it = piq_oldest_of_all(s);
+		struct piq_item *it;
 
-		if (s->mode == PIQ_AUTO && !flash_ring_empty(&s->rush) &&
-		    now >= it->arrived + s->tun.max_wait)
+		if (s->mode != PIQ_AUTO || flash_ring_empty(&s->rush))
+			return;
+		it = piq_oldest_of_all(s);
+		if (now >= it->arrived + s->tun.max_wait)
 			piq_keep(s, it);
 		return;
 	}
@@ -266,8 +271,7 @@ static inline bool piq_fits(const struct piq_sched *s,
 {
 	if (flash_occupancy_free(&s->occ, &it->part.vec))
 		return true;
-	return more && flash_occupancy_load(&s->occ, &it->part.vec) <
-		       s->depth + more;
+	return more && piq_load(s, it) < s->depth + more;
 }
 
 /* A read for a chip that has writes only: it does not wait for these, old or not. */
@@ -403,6 +407,23 @@ static inline bool piq_all_wait(const struct piq_sched *s)
 	return !can;
 }
 
+/*
+ * The only one that waits, if its chips are idle, or NULL: with nobody to be preferred
+ * the many steps below find nobody else. So it is where one comes after the other.
+ */
+static inline struct piq_item *piq_pick_only(struct piq_sched *s)
+{
+	struct piq_item *it;
+
+	it = piq_oldest(s, s->waiting[PIQ_READ] ? PIQ_READ : PIQ_WRITE);
+	if (!flash_occupancy_free(&s->occ, &it->part.vec))
+		return NULL;
+	if (it->kind == PIQ_WRITE && it->chip != FLASH_NO_CHIP &&
+	    !flash_chipvec_test(&s->writable, it->chip))
+		return NULL;
+	return it;
+}
+
 /* What goes by chips, or NULL; see the top. */
 static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 {
@@ -436,7 +457,7 @@ static inline struct piq_item *piq_pick_aware(struct piq_sched *s)
 
 /**
  * piq_pick_next - the request that goes next
- * @s: the device, in mode auto
+ * @s: the device, in mode auto, and somebody waits
  *
  * Return: the request, or NULL: nothing may go before others are done.
  */
@@ -452,6 +473,10 @@ static inline struct piq_item *piq_pick_next(struct piq_sched *s)
 		if (!aware)
 			return s->nr_reserved || flash_ring_empty(&s->rush) ?
 			       oldest : piq_of_rush(s->rush.next);
+	} else if (piq_waiting(s) == 1) {
+		it = piq_pick_only(s);
+		if (it)
+			return it;
 	}
 	it = piq_pick_aware(s);
 	return it ? it : piq_oldest(s, PIQ_OTHER);
@@ -463,11 +488,11 @@ static inline void piq_pick_issue(struct piq_sched *s, struct piq_item *it)
 	if (it->kind == PIQ_OTHER)
 		return;
 	piq_pick_leave(s, it);
-	if (it->chip == FLASH_NO_CHIP)
+	if (it->chip == FLASH_NO_CHIP || !s->trusted)
 		return;
 	s->cursor = it->chip;
 	s->probe++;
-	if (flash_occupancy_load(&s->occ, &it->part.vec) >= s->depth)
+	if (piq_load(s, it) >= s->depth)
 		s->probe = 0;
 }
 

@@ -80,10 +80,8 @@ static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 	s->last_seq = seq;
 	piq_vec(s, it, &it->part.vec);
 	it->conflicts = false;
-	if (kind != PIQ_OTHER) {
+	if (kind != PIQ_OTHER)
 		piq_count_conflicts(s, it);
-		piq_demand(s, it, true);
-	}
 	flash_link_after(&it->order, s->order[kind].prev);
 	s->waiting[kind]++;
 	piq_enqueue(s, it);
@@ -111,10 +109,12 @@ static inline struct piq_item *piq_next(struct piq_sched *s)
 {
 	struct piq_item *it;
 
-	if (s->mode == PIQ_AUTO)
+	if (s->mode != PIQ_AUTO)
+		it = piq_batch_next(s);
+	else if (piq_waiting(s))
 		it = piq_pick_next(s);
 	else
-		it = piq_batch_next(s);
+		return NULL;
 	if (!it && !s->out && piq_waiting(s)) {
 		/* Nobody's end would bring us back here. */
 		s->stats.stuck++;
@@ -164,9 +164,8 @@ static inline void piq_take(struct piq_sched *s, struct piq_item *it, u64 now)
 
 	/* Among requests that avoid each other, those that did not. */
 	it->busy = piq_aware(s) ?
-		   flash_occupancy_load(&s->occ, &it->part.vec) >= s->depth :
-		   flash_occupancy_load(&s->occ, &it->part.vec) *
-		   s->geo.nr_chips > s->out;
+		   piq_load(s, it) >= s->depth :
+		   piq_load(s, it) * s->geo.nr_chips > s->out;
 	it->load = s->out;
 	it->taken = now;
 	it->nth = ++s->nth;
@@ -214,19 +213,21 @@ static inline void piq_take_head(struct piq_sched *s, struct piq_item *it,
  */
 static inline void piq_give(struct piq_sched *s, struct piq_item *it)
 {
+	enum flash_dir dir = piq_dir(it);
 	u32 chip;
 
-	piq_demand(s, it, false);
 	if (it->out) {
 		it->out = false;
 		s->out--;
-		if (it->kind != PIQ_OTHER) {
-			flash_for_each_chip(chip, &it->part.vec) {
-				flash_occupancy_release_one(&s->occ, chip,
-							    piq_dir(it));
-				piq_chip_set(s, chip);
-			}
+		it->counted = false;
+		/* Others than reads and writes have none. */
+		flash_for_each_chip(chip, &it->part.vec) {
+			s->demand[dir][chip]--;
+			flash_occupancy_release_one(&s->occ, chip, dir);
+			piq_chip_set(s, chip);
 		}
+	} else {
+		piq_demand(s, it, false);
 	}
 	/* Its batch may be of another mode than the one now. */
 	flash_batches_remove(&s->b, &it->part);
@@ -234,7 +235,8 @@ static inline void piq_give(struct piq_sched *s, struct piq_item *it)
 		it->window = false;
 		s->inside--;
 	}
-	piq_admit(s);
+	if (s->mode != PIQ_AUTO)
+		piq_admit(s);
 }
 
 /**
@@ -402,6 +404,7 @@ static inline void piq_set(struct piq_sched *s, enum piq_mode mode,
 	while ((it = piq_first_of(at, s->order))) {
 		piq_demand(s, it, false);
 		piq_dequeue(s, it);
+		it->chip = FLASH_NO_CHIP;
 	}
 	s->mode = mode;
 	s->given = *given;

@@ -38,7 +38,7 @@ DEPTHS = (1, 32, 256)
 # The binding bound, and one that never binds. Where a bound binds the CPU idles, so
 # that is for flashsim; see NULL.
 BOUND, NO_BOUND = 4, 1024
-# What reading the statistics costs, and a layout, is looked at here only.
+# What reading the statistics costs is looked at here only, a layout at depth 1, too.
 VARIANT_DEPTH = 32
 # For schedulers that can be told how pages lie on chips: the default of
 # flashsim, 16 dies in turn.
@@ -152,12 +152,14 @@ def variants(name, disk, depth, own):
     if depth == VARIANT_DEPTH:
         found.append((f"{name} stats read", prefix + "if-stats,read-stats",
                       depth))
+    if depth in (1, VARIANT_DEPTH):
         found.append((f"{name} layout set",
                       f"{prefix}if-layout,layout={LAYOUT}", depth))
         if name == "piq" and disk == "flashsim":
-            # Each chip is given one at a time, and that binds.
-            found.append(("piq by chips",
-                          f"layout={LAYOUT},chip_depth=1", CHIPS))
+            # Each chip is given one at a time, and that binds. Reads one by one
+            # never tell it that the layout is right.
+            found.append(("piq by chips", f"layout={LAYOUT},chip_depth=1" +
+                          (",warm" if depth == 1 else ""), min(depth, CHIPS)))
     return found
 
 

@@ -97,7 +97,8 @@ def labels(*about):
 
 def test_variants_of_the_projects_schedulers():
     assert labels("bfq", "null", 32) == {"bfq"}
-    assert labels("k2", "flashsim", 1) == labels("k2", "null", 256) == {"k2"}
+    assert labels("k2", "null", 256) == {"k2"}
+    assert labels("k2", "flashsim", 1) == {"k2", "k2 layout set"}
     # On null_blk the result would depend on the rhythm it falls into.
     assert "k2 bound 4" not in labels("k2", "null", 32)
     assert labels("k2", "flashsim", 256) == {"k2", "k2 bound 4"}
@@ -109,6 +110,12 @@ def test_variants_of_the_projects_schedulers():
     assert "if-layout,layout=" in k2["k2 layout set"][0]
     assert labels("piq", "flashsim", 32) == {
         "piq", "piq stats read", "piq layout set", "piq by chips"}
+    # One by one it is told before that the layout is right.
+    one = {label: (settings, most) for label, settings, most in
+           benchcost.variants("piq", "flashsim", 1, OWN)}
+    assert one["piq by chips"] == (
+        f"layout={benchcost.LAYOUT},chip_depth=1,warm", 1)
+    assert "piq by chips" not in labels("piq", "null", 1)
 
 
 def test_disks_are_as_fast_as_they_should_be():

@@ -71,7 +71,7 @@ static inline void dev_init(struct dev *d, enum piq_mode mode,
 	piq_sched_init(&d->s, d->pool, tun);
 	piq_learn_init(&d->s, &d->l);
 	dev_set(d, mode, layout, tun);
-	d->s.trusted = true;
+	piq_trust(&d->s);
 }
 
 static inline u32 dev_index(const struct dev *d, const struct piq_item *it)

@@ -575,7 +575,10 @@ static void storm(void)
 		tun.batch_overlap = tap_rand(&seed) % 2;
 		dev_init(&d, (enum piq_mode)(round % PIQ_NR_MODES),
 			 layouts[tap_rand(&seed) % 5], &tun);
-		d.s.trusted = tap_rand(&seed) % 2;
+		if (tap_rand(&seed) % 2)
+			piq_trust(&d.s);
+		else
+			d.s.trusted = false;
 		d.user_bound = tap_rand(&seed) % 3 ? 0 : 1 + tap_rand(&seed) % 8;
 		for (i = 0; i < 4 * todo; i++) {
 			u32 what = tap_rand(&seed) % 16;

@@ -162,7 +162,7 @@ static void one_out(void)
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, every_other(i), 8);
 	for (n = 0; n < 60000; n++) {
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		step(&d);
 		low += n >= 50000 && d.s.depth == 1;
 		insert(&d, PIQ_READ, every_other(i++), 8);
@@ -317,7 +317,7 @@ static void costs(void)
 		insert(&d, PIQ_READ, i * 8, 8);
 	for (n = 0; n < 30000; n++) {
 		/* Whatever is found out of it, it is trusted. */
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		step(&d);
 		blind += n >= 20000 && d.s.blind;
 		insert(&d, PIQ_READ, i++ * 8, 8);
@@ -338,7 +338,7 @@ static u32 by_layout(u32 ends, bool both)
 	for (n = 0; n < ends; n++) {
 		enum piq_kind kind = d.it[step(&d)].kind;
 
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		aware += piq_aware(&d.s);
 		if (both)
 			kind = n & 1 ? PIQ_READ : PIQ_WRITE;
@@ -448,7 +448,7 @@ static void depth_beside_few(void)
 		       tap_rand(&seed) % 65536 * 8, 8);
 	next = d.now;
 	for (n = 0; n < 40000; n++) {
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		step(&d);
 		if (d.now >= next) {
 			next = d.now + 2 * (u64)PIQ_RUSH_NS;

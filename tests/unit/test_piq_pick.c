@@ -128,7 +128,7 @@ static void shares(u32 write_sectors, u32 epochs)
 		       write_sectors);
 	for (n = 0; n < 12000; n++) {
 		i = step(&d);
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		/* Nothing is known of this device at first. */
 		if (n >= 2000) {
 			count[d.it[i].kind]++;
@@ -174,7 +174,7 @@ static void no_old_debts(void)
 		page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
 	for (n = 0; n < 15000; n++) {
 		i = step(&d);
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		page(d.it[i].kind, d.it[i].sector ?
 		     1 + tap_rand(&seed) % (CHIPS - 1) : 0);
 	}
@@ -184,7 +184,7 @@ static void no_old_debts(void)
 	}
 	for (n = 0; n < 12000; n++) {
 		i = step(&d);
-		d.s.trusted = true;
+		piq_trust(&d.s);
 		time[d.it[i].kind] += d.ns[d.it[i].kind];
 		page(d.it[i].kind, tap_rand(&seed) % 4096);
 	}

@@ -10,7 +10,7 @@
 #   with commas between options and settings, which may have blanks, and "-" for
 #   none. A setting is
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
-#   scheduler without such a file.
+#   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
 # COST_SEED: of the offsets.
 #
@@ -36,6 +36,7 @@ DISK='' MADE=0
 
 flashsim_gone() {
 	local key
+	restore
 	for key in "${!DISKS[@]}"; do
 		[[ $key == flashsim* ]] || continue
 		echo none >"/sys/block/${DISKS[$key]}/queue/scheduler"
@@ -95,12 +96,25 @@ disk() {
 	load 1 100
 }
 
+# File: what it said before the cell set it. A disk keeps what is set, whoever is
+# selected next.
+declare -A BEFORE=()
+
+restore() {
+	local file
+	for file in "${!BEFORE[@]}"; do
+		echo "${BEFORE[$file]}" >"$file"
+	done
+	BEFORE=()
+}
+
 # scheduler NAME SETTINGS - selects it anew; status 1 and WHY if that is not to be,
 # 2 if there is nothing to be measured
 scheduler() {
-	local queue=/sys/block/$DISK/queue setting settings
+	local queue=/sys/block/$DISK/queue setting settings file
 	WHY="no scheduler $1"
 	READ_STATS=
+	restore
 	echo none >"$queue/scheduler"
 	[[ $1 == none ]] || echo "$1" 2>"$TMP/error" >"$queue/scheduler" ||
 		return 1
@@ -115,10 +129,15 @@ scheduler() {
 		if-*)
 			WHY="$1 has no ${setting#if-}"
 			[[ -e $queue/iosched/${setting#if-} ]] || return 2 ;;
+		warm)
+			WHY="fio fails"
+			load 32 8000 || return 1 ;;
 		*)
 			WHY="$1 refuses $setting"
-			echo "${setting#*=}" 2>"$TMP/error" \
-				>"$queue/iosched/${setting%%=*}" || return 1 ;;
+			file=$queue/iosched/${setting%%=*}
+			BEFORE[$file]=$(<"$file")
+			echo "${setting#*=}" 2>"$TMP/error" >"$file" ||
+				return 1 ;;
 		esac
 	done
 }
