@@ -68,6 +68,7 @@ struct host_rq {
  * @dir: likewise: direction of the batch
  * @at: mq-deadline: where it goes on
  * @drive: the drive
+ * @begin: called before a request goes, or NULL
  * @end: called when a request has ended, before the next one goes
  * @load: what that needs
  */
@@ -88,6 +89,7 @@ struct host {
 	enum flash_dir dir;
 	u64 at[FLASH_NR_DIRS];
 	struct drive drive;
+	void (*begin)(struct host *h, struct host_rq *rq);
 	void (*end)(struct host *h, struct host_rq *rq);
 	void *load;
 };
@@ -238,6 +240,8 @@ static inline void host_pump(struct host *h)
 		if (++h->out > h->out_max)
 			h->out_max = h->out;
 		h->out_of[rq->it.dir]++;
+		if (h->begin)
+			h->begin(h, rq);
 		rq->srq = drive_send(&h->drive,
 				     rq->it.dir == FLASH_READ ? SIM_READ :
 				     SIM_WRITE, rq->it.sector, rq->it.sectors);
