@@ -76,7 +76,8 @@ static void look(struct host *on, struct host_rq *rq)
 }
 
 static struct found load(const struct drive_cfg *cfg, enum host_order order,
-			 struct host_seer see, u32 read_pct, double *mean)
+			 u32 max, struct host_seer see, u32 read_pct,
+			 double *mean)
 {
 	struct mix m = {
 		.seed = 7919, .read_pct = read_pct, .sectors = 1024,
@@ -87,6 +88,7 @@ static struct found load(const struct drive_cfg *cfg, enum host_order order,
 
 	host_open(&h, order, cfg, 1023);
 	host_layer(&h, LAYER_AUTO, "none");
+	h.max = max;
 	h.see = see;
 	if (mean) {
 		memset(&ahead, 0, sizeof(ahead));
@@ -101,10 +103,16 @@ static struct found load(const struct drive_cfg *cfg, enum host_order order,
 	return got;
 }
 
-static struct found usual(const struct drive_cfg *cfg, enum host_order order,
-			  u32 read_pct)
+static struct found deadline(const struct drive_cfg *cfg, u32 read_pct)
 {
-	return load(cfg, order, (struct host_seer){ 0 }, read_pct, NULL);
+	return load(cfg, HOST_DEADLINE, 0, (struct host_seer){ 0 }, read_pct,
+		    NULL);
+}
+
+static struct found mode_auto(const struct drive_cfg *cfg, u32 max, u32 read_pct)
+{
+	return load(cfg, HOST_LAYER, max, (struct host_seer){ 0 }, read_pct,
+		    NULL);
 }
 
 static struct found seer(const struct drive_cfg *cfg, u32 programs, u64 gap_us,
@@ -114,7 +122,7 @@ static struct found seer(const struct drive_cfg *cfg, u32 programs, u64 gap_us,
 		.programs = programs, .gap = gap_us * 1000, .drained = drained,
 	};
 
-	return load(cfg, HOST_SEER, see, read_pct, NULL);
+	return load(cfg, HOST_SEER, 0, see, read_pct, NULL);
 }
 
 static void say(const char *what, struct found got, struct found than)
@@ -129,7 +137,7 @@ static void causes(void)
 	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
 	double mean = 0, nr;
 
-	load(&d, HOST_DEADLINE, (struct host_seer){ 0 }, 50, &mean);
+	load(&d, HOST_DEADLINE, 0, (struct host_seer){ 0 }, 50, &mean);
 	nr = ahead.reads;
 	printf("# a read takes %.1f ms; %.1f programs ahead of it: %.1f ms, of which "
 	       "collection %.1f\n", mean / 1e6, ahead.progs / nr,
@@ -144,11 +152,13 @@ static void full(u32 read_pct)
 {
 	static const u32 programs[] = { 8, 14, 20, 26 };
 	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
-	struct found than = usual(&d, HOST_DEADLINE, read_pct), got;
+	struct found than = deadline(&d, read_pct), got;
 	u32 i, both = 0;
 
-	got = usual(&d, HOST_LAYER, read_pct);
 	printf("# D, %u%% reads\n", read_pct);
+	say("mode auto, 2 in flight", mode_auto(&d, 2, read_pct), than);
+	say("mode auto, 4 in flight", mode_auto(&d, 4, read_pct), than);
+	got = mode_auto(&d, 0, read_pct);
 	say("mode auto", got, than);
 	eq(got.mbps >= 0.98 * than.mbps && got.p99 <= 1.15 * than.p99, 1,
 	   "mode auto costs nothing");
@@ -171,24 +181,24 @@ static void others(void)
 	struct drive_cfg first = profile_d(NAND_READ_FIRST, false);
 	struct drive_cfg rest = profile_d(NAND_CHIP_FIFO, true);
 	struct drive_cfg f = profile_f(NAND_CHIP_FIFO, false);
-	struct found than = usual(&d, HOST_DEADLINE, 50), got;
+	struct found than = deadline(&d, 50), got;
 
 	got = seer(&d, ANY, 0, 100, 50);
 	say("D, reads once all is programmed", got, than);
 	eq(got.mbps <= 0.8 * than.mbps, 1, "phases leave dies idle");
-	than = usual(&first, HOST_DEADLINE, 50);
+	than = deadline(&first, 50);
 	got = seer(&first, 8, 0, NEVER, 50);
 	say("D, read_first, 8 programs", got, than);
 	eq(got.p99 >= 0.95 * than.p99, 1,
 	   "nothing to gain where the drive reads first");
 	/* The same number of pages for each die: none is far behind the others. */
-	than = usual(&rest, HOST_DEADLINE, 50);
+	than = deadline(&rest, 50);
 	got = seer(&rest, 14, 0, NEVER, 50);
 	say("D, pages by address, 14 programs", got, than);
 	eq(got.p99 <= 0.6 * than.p99 && got.mbps >= 0.96 * than.mbps, 1,
 	   "where pages go by address there is");
 	/* A large buffer hides the dies, which have time to spare. */
-	than = usual(&f, HOST_DEADLINE, 50);
+	than = deadline(&f, 50);
 	got = seer(&f, ANY, 1750, NEVER, 50);
 	say("F, a write each 1.75 ms", got, than);
 	eq(got.p99 <= 0.6 * than.p99 && got.mbps >= 0.97 * than.mbps, 1,
