@@ -650,6 +650,19 @@ def test_the_page_without_measurements(tmp_path, monkeypatch):
     # Of each gain there is the paper's, and nothing else.
     assert all(row[4:] == ["–", "–", "–", "– |"] for row in rows)
     assert not (tmp_path / "page").exists()
+    # What is out of reach is, whatever was measured.
+    assert "| D | at 14 | 0.92 | 0.53 | 0.95 | 0.49 |" in text
+    assert "| F | each 2.2 ms | 0.84 | 0.35 | – | – |" in text
+
+
+def test_what_is_out_of_reach_on_d():
+    """No row halves the p99 and keeps the throughput; the README links here."""
+    for drive, _, found in layerresults.LIMITS:
+        for kept, tail in found.values():
+            assert drive != "D" or kept < 0.97 or tail > 0.6
+    readme = (REPO / "layer_read" / "README.md").read_text()
+    anchor = re.sub("[^a-z -]", "", layerresults.LIMITS_TITLE.lower())
+    assert f"layer_read-results.md#{anchor.replace(' ', '-')}" in readme
 
 
 def summary(name, cells):

@@ -15,7 +15,21 @@
 /* Requests that wait or are out; more never are. */
 #define HOST_MAX	2048
 
-enum host_order { HOST_NONE, HOST_DEADLINE, HOST_LAYER };
+enum host_order { HOST_NONE, HOST_DEADLINE, HOST_LAYER, HOST_SEER };
+
+/**
+ * struct host_seer - an order for comparison, by what no host can see
+ * @programs: a write goes if so many programs, or fewer, are under way, and no
+ *	other write is on its way to the buffer
+ * @gap: and so long after the last one, ns
+ * @drained: reads wait until nothing is programmed any more, and writes until
+ *	no read is there or so many reads in a row have gone; else reads go at once
+ */
+struct host_seer {
+	u32 programs;
+	u64 gap;
+	u32 drained;
+};
 
 /**
  * struct host_rq - a request
@@ -38,6 +52,7 @@ struct host_rq {
  * @order: who says who goes next
  * @tags: requests that the drive takes
  * @max: Layer_Read's max_inflight
+ * @see: what the order for comparison goes by
  * @s: Layer_Read
  * @rq: requests
  * @line: those that wait of each direction, by arrival; all in the first one if
@@ -46,11 +61,14 @@ struct host_rq {
  * @seq: of the last one
  * @out: requests that the drive has
  * @out_max: the most that it ever had
- * @batch: mq-deadline: requests in a row
+ * @out_of: those of each direction
+ * @sent: when the last write went, ns; 0: none has
+ * @batch: mq-deadline and drained: requests in a row
  * @starved: mq-deadline: batches of reads that made writes wait
- * @dir: mq-deadline: direction of the batch
+ * @dir: likewise: direction of the batch
  * @at: mq-deadline: where it goes on
  * @drive: the drive
+ * @begin: called before a request goes, or NULL
  * @end: called when a request has ended, before the next one goes
  * @load: what that needs
  */
@@ -58,16 +76,20 @@ struct host {
 	enum host_order order;
 	u32 tags;
 	u32 max;
+	struct host_seer see;
 	struct layer_sched s;
 	struct host_rq rq[HOST_MAX];
 	u32 line[FLASH_NR_DIRS][HOST_MAX];
 	u32 nr[FLASH_NR_DIRS];
 	u64 seq;
 	u32 out, out_max;
+	u32 out_of[FLASH_NR_DIRS];
+	u64 sent;
 	u32 batch, starved;
 	enum flash_dir dir;
 	u64 at[FLASH_NR_DIRS];
 	struct drive drive;
+	void (*begin)(struct host *h, struct host_rq *rq);
 	void (*end)(struct host *h, struct host_rq *rq);
 	void *load;
 };
@@ -97,7 +119,7 @@ static inline struct host_rq *host_add(struct host *h, u32 user,
 		rq->it.dir = dir;
 		rq->it.sector = sector;
 		rq->it.sectors = sectors;
-		line = h->order == HOST_DEADLINE ? dir : FLASH_READ;
+		line = h->order == HOST_NONE ? FLASH_READ : dir;
 		h->line[line][h->nr[line]++] = i;
 	}
 	return rq;
@@ -150,6 +172,43 @@ static inline struct host_rq *host_deadline(struct host *h)
 	return rq;
 }
 
+/* When the next write may go, as far as time is concerned. */
+static inline u64 host_due(const struct host *h)
+{
+	return h->sent ? h->sent + h->see.gap : 0;
+}
+
+/* The order for comparison. */
+static inline struct host_rq *host_seer(struct host *h)
+{
+	u32 programs = h->drive.s->prog_busy;
+	bool read = h->nr[FLASH_READ];
+	bool write = h->nr[FLASH_WRITE] && !h->out_of[FLASH_WRITE] &&
+		     programs <= h->see.programs && h->drive.now >= host_due(h);
+
+	if (h->see.drained) {
+		if (h->dir == FLASH_WRITE && read && h->batch) {
+			h->dir = FLASH_READ;
+			h->batch = 0;
+		} else if (h->dir == FLASH_READ && h->nr[FLASH_WRITE] &&
+			   ((!read && !h->out_of[FLASH_READ]) ||
+			    h->batch >= h->see.drained)) {
+			h->dir = FLASH_WRITE;
+			h->batch = 0;
+		}
+		read = read && h->dir == FLASH_READ && !programs &&
+		       !h->out_of[FLASH_WRITE];
+		write = write && h->dir == FLASH_WRITE;
+	}
+	if (!read && !write)
+		return NULL;
+	h->batch++;
+	if (read)
+		return host_leave(h, FLASH_READ, 0);
+	h->sent = h->drive.now;
+	return host_leave(h, FLASH_WRITE, 0);
+}
+
 static inline void host_pump(struct host *h)
 {
 	struct host_rq *rq;
@@ -171,6 +230,8 @@ static inline void host_pump(struct host *h)
 						offsetof(struct host_rq, it));
 		} else if (h->order == HOST_DEADLINE) {
 			rq = host_deadline(h);
+		} else if (h->order == HOST_SEER) {
+			rq = host_seer(h);
 		} else {
 			rq = h->nr[0] ? host_leave(h, 0, 0) : NULL;
 		}
@@ -178,6 +239,9 @@ static inline void host_pump(struct host *h)
 			return;
 		if (++h->out > h->out_max)
 			h->out_max = h->out;
+		h->out_of[rq->it.dir]++;
+		if (h->begin)
+			h->begin(h, rq);
 		rq->srq = drive_send(&h->drive,
 				     rq->it.dir == FLASH_READ ? SIM_READ :
 				     SIM_WRITE, rq->it.sector, rq->it.sectors);
@@ -191,12 +255,17 @@ static inline bool host_step(struct host *h)
 	u32 i;
 
 	host_pump(h);
-	if (!drive_step(&h->drive))
+	/* Something may be due before the drive's next event. */
+	if (h->see.gap && h->nr[FLASH_WRITE] && host_due(h) > h->drive.now &&
+	    host_due(h) < sim_next(h->drive.s))
+		drive_until(&h->drive, host_due(h));
+	else if (!drive_step(&h->drive))
 		return false;
 	for (srq = h->drive.done; srq; srq = srq->next) {
 		for (i = 0; h->rq[i].srq != srq; i++)
 			;
 		h->out--;
+		h->out_of[h->rq[i].it.dir]--;
 		if (h->order == HOST_LAYER)
 			layer_give(&h->s, &h->rq[i].it, true, h->max,
 				   h->drive.now);

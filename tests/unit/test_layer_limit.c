@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a host can gain for reads among writes of 512 KiB at all, before flashsim's own
+ * model of drives: an order that sees how many programs the drive has under way, which
+ * none can, and mode auto, both beside mq-deadline. docs/layer_read-results.md has what
+ * it prints.
+ */
+#include "layerdrive.h"
+
+#define NR	3000
+#define DEPTH	16
+#define NEVER	0
+#define ANY	(~0u)
+
+static struct host h;
+
+struct found {
+	double mbps, p99;
+};
+
+/**
+ * struct ahead - what a read finds on the die that it will wait for longest
+ * @reads: so many reads
+ * @progs: programs there, of all of them
+ * @work: what is left of those, ns
+ * @gc: and of that, collection
+ */
+static struct ahead {
+	u32 reads, progs;
+	u64 work, gc;
+} ahead;
+
+static u64 ns_of(const struct host *on, const struct nand_cmd *cmd)
+{
+	return cmd->first + cmd->last +
+	       cmd->bytes * on->drive.c.sim.nand.ps_per_byte / 1000;
+}
+
+/* Of a program, @left ns of which are to come. */
+static void add(struct ahead *sum, const struct nand_cmd *cmd, u64 left, u64 all)
+{
+	sum->progs++;
+	sum->work += left;
+	sum->gc += cmd->gc * left / all;
+}
+
+static void look(struct host *on, struct host_rq *rq)
+{
+	struct ahead most = { 0 };
+	u32 i;
+
+	if (rq->it.dir != FLASH_READ)
+		return;
+	for (i = 0; i < on->drive.s->nand.luns; i++) {
+		const struct nand_lun *l = &on->drive.s->nand.lun[i];
+		const struct nand_cmd *cmd = l->cur;
+		struct ahead one = { 0 };
+		u64 all, spent;
+
+		if (cmd && cmd->kind == NAND_PROG) {
+			all = ns_of(on, cmd);
+			spent = on->drive.now - cmd->begun;
+			/* It may have waited for the bus. */
+			add(&one, cmd, spent < all ? all - spent : 0, all);
+		}
+		for (cmd = l->wait[0].head; cmd; cmd = cmd->next)
+			if (cmd->kind == NAND_PROG)
+				add(&one, cmd, ns_of(on, cmd), ns_of(on, cmd));
+		if (one.work > most.work)
+			most = one;
+	}
+	ahead.reads++;
+	ahead.progs += most.progs;
+	ahead.work += most.work;
+	ahead.gc += most.gc;
+}
+
+static struct found load(const struct drive_cfg *cfg, enum host_order order,
+			 u32 max, struct host_seer see, u32 read_pct,
+			 double *mean)
+{
+	struct mix m = {
+		.seed = 7919, .read_pct = read_pct, .sectors = 1024,
+		.skip = NR / 10, .nr = NR,
+	};
+	struct found got;
+	u32 i;
+
+	host_open(&h, order, cfg, 1023);
+	host_layer(&h, LAYER_AUTO, "none");
+	h.max = max;
+	h.see = see;
+	if (mean) {
+		memset(&ahead, 0, sizeof(ahead));
+		h.begin = look;
+	}
+	got.mbps = mix_run(&h, &m, DEPTH);
+	got.p99 = mix_us(&m, FLASH_READ, 0.99) / 1e3;
+	for (i = 0; mean && i < m.count[FLASH_READ]; i++)
+		*mean += (double)m.ns[FLASH_READ][i] / m.count[FLASH_READ];
+	mix_free(&m);
+	host_close(&h);
+	return got;
+}
+
+static struct found deadline(const struct drive_cfg *cfg, u32 read_pct)
+{
+	return load(cfg, HOST_DEADLINE, 0, (struct host_seer){ 0 }, read_pct,
+		    NULL);
+}
+
+static struct found mode_auto(const struct drive_cfg *cfg, u32 max, u32 read_pct)
+{
+	return load(cfg, HOST_LAYER, max, (struct host_seer){ 0 }, read_pct,
+		    NULL);
+}
+
+static struct found seer(const struct drive_cfg *cfg, u32 programs, u64 gap_us,
+			 u32 drained, u32 read_pct)
+{
+	struct host_seer see = {
+		.programs = programs, .gap = gap_us * 1000, .drained = drained,
+	};
+
+	return load(cfg, HOST_SEER, 0, see, read_pct, NULL);
+}
+
+static void say(const char *what, struct found got, struct found than)
+{
+	printf("# %s: %.2f of the throughput, %.2f of the read p99\n", what,
+	       got.mbps / than.mbps, got.p99 / than.p99);
+}
+
+/* What a read waits for is in the drive, whoever hands it over. */
+static void causes(void)
+{
+	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	double mean = 0, nr;
+
+	load(&d, HOST_DEADLINE, 0, (struct host_seer){ 0 }, 50, &mean);
+	nr = ahead.reads;
+	printf("# a read takes %.1f ms; %.1f programs ahead of it: %.1f ms, of which "
+	       "collection %.1f\n", mean / 1e6, ahead.progs / nr,
+	       (double)ahead.work / nr / 1e6, (double)ahead.gc / nr / 1e6);
+	eq((double)ahead.work / nr >= 0.75 * mean, 1,
+	   "a read waits for programs above all");
+	eq(ahead.progs / nr >= 4, 1, "on a die that has twice its share of them");
+}
+
+/* Full and overwritten, dies always busy: half of the p99 has its price. */
+static void full(u32 read_pct)
+{
+	static const u32 programs[] = { 8, 14, 20, 26 };
+	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct found than = deadline(&d, read_pct), got;
+	u32 i, both = 0;
+
+	printf("# D, %u%% reads\n", read_pct);
+	say("mode auto, 2 in flight", mode_auto(&d, 2, read_pct), than);
+	say("mode auto, 4 in flight", mode_auto(&d, 4, read_pct), than);
+	got = mode_auto(&d, 0, read_pct);
+	say("mode auto", got, than);
+	eq(got.mbps >= 0.98 * than.mbps && got.p99 <= 1.15 * than.p99, 1,
+	   "mode auto costs nothing");
+	for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		got = seer(&d, programs[i], 0, NEVER, read_pct);
+		printf("# %u programs\n", programs[i]);
+		say("which are seen", got, than);
+		both += got.mbps >= 0.97 * than.mbps && got.p99 <= 0.6 * than.p99;
+		if (!i)
+			eq(got.p99 <= 0.5 * than.p99 &&
+			   got.mbps <= 0.9 * than.mbps, 1,
+			   "few of them: half the p99, and less throughput");
+	}
+	eq(both, 0, "none with 0.97 of the throughput has 0.6 of the p99");
+}
+
+static void others(void)
+{
+	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg first = profile_d(NAND_READ_FIRST, false);
+	struct drive_cfg rest = profile_d(NAND_CHIP_FIFO, true);
+	struct drive_cfg f = profile_f(NAND_CHIP_FIFO, false);
+	struct found than = deadline(&d, 50), got;
+
+	got = seer(&d, ANY, 0, 100, 50);
+	say("D, reads once all is programmed", got, than);
+	eq(got.mbps <= 0.8 * than.mbps, 1, "phases leave dies idle");
+	than = deadline(&first, 50);
+	got = seer(&first, 8, 0, NEVER, 50);
+	say("D, read_first, 8 programs", got, than);
+	eq(got.p99 >= 0.95 * than.p99, 1,
+	   "nothing to gain where the drive reads first");
+	/* The same number of pages for each die: none is far behind the others. */
+	than = deadline(&rest, 50);
+	got = seer(&rest, 14, 0, NEVER, 50);
+	say("D, pages by address, 14 programs", got, than);
+	eq(got.p99 <= 0.6 * than.p99 && got.mbps >= 0.96 * than.mbps, 1,
+	   "where pages go by address there is");
+	/* A large buffer hides the dies, which have time to spare. */
+	than = deadline(&f, 50);
+	got = seer(&f, ANY, 1750, NEVER, 50);
+	say("F, a write each 1.75 ms", got, than);
+	eq(got.p99 <= 0.6 * than.p99 && got.mbps >= 0.97 * than.mbps, 1,
+	   "and for who knows the rate of a drive with time to spare");
+	got = seer(&f, ANY, 2200, NEVER, 50);
+	say("F, a write each 2.2 ms", got, than);
+	eq(got.mbps <= 0.9 * than.mbps, 1, "a quarter too slow costs throughput");
+}
+
+int main(void)
+{
+	causes();
+	full(50);
+	full(70);
+	others();
+	return tap_done();
+}
