@@ -231,6 +231,49 @@ static inline void flash_share_take_head(struct flash_share *s,
 	flash_share_take(s, it, now);
 }
 
+/* All virtual times begin anew: they were of something else. */
+static inline void flash_share_anew(struct flash_share *s)
+{
+	u32 i;
+
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+
+		flash_share_due(s, t);
+		t->vtime = 0;
+		t->used = 0;
+		t->cost = 0;
+		t->usual = 0;
+		t->budget = 0;
+		t->got = 0;
+		t->due = 0;
+		t->last_got = 0;
+		t->last_due = 0;
+		flash_share_unpause(t);
+	}
+	s->vtime = 0;
+	s->least = 0;
+	s->latest = 0;
+	s->active = NULL;
+}
+
+/*
+ * A request has ended, which says how long such ones take. What was charged until
+ * then was a guess, many times too much if the device works on many at a time. Debts
+ * would be worth as much more than what is used from now on, so nobody has any.
+ */
+static inline void flash_share_learn(struct flash_share *s,
+				     const struct flash_share_item *it)
+{
+	u64 ns = (s->work - it->work) >> FLASH_SHARE_WORK_SHIFT;
+	bool guess = !flash_cost_ns(&s->cost, it->dir, it->sectors);
+
+	flash_cost_learn(&s->cost, it->dir, it->sectors, ns);
+	if (guess && s->rules.charge == FLASH_CHARGE_TIME &&
+	    !s->rules.exclusive && flash_cost_ns(&s->cost, it->dir, it->sectors))
+		flash_share_anew(s);
+}
+
 /**
  * flash_share_give - a request is done, or the driver has handed it back
  * @s: the device
@@ -248,8 +291,7 @@ static inline void flash_share_give(struct flash_share *s,
 	flash_share_work(s, now);
 	flash_share_second(s, now);
 	if (ended && it->dir != FLASH_NR_DIRS)
-		flash_cost_learn(&s->cost, dir, it->sectors,
-				 (s->work - it->work) >> FLASH_SHARE_WORK_SHIFT);
+		flash_share_learn(s, it);
 	if (s->rules.bound || s->rules.exclusive) {
 		flash_pace_break(&s->pace);
 	} else if (ended) {
@@ -313,31 +355,6 @@ static inline void flash_share_absorb(struct flash_share *s,
 	flash_share_unwait(s, gone);
 	gone->tenant = NULL;
 	flash_share_grow(s, it, sector, sectors);
-}
-
-/* All virtual times begin anew: they were of something else. */
-static inline void flash_share_anew(struct flash_share *s)
-{
-	u32 i;
-
-	for (i = 0; i <= FLASH_TENANTS; i++) {
-		struct flash_tenant *t = &s->p->t[i];
-
-		flash_share_due(s, t);
-		t->vtime = 0;
-		t->used = 0;
-		t->usual = 0;
-		t->budget = 0;
-		t->got = 0;
-		t->due = 0;
-		t->last_got = 0;
-		t->last_due = 0;
-		flash_share_unpause(t);
-	}
-	s->vtime = 0;
-	s->least = 0;
-	s->latest = 0;
-	s->active = NULL;
 }
 
 /**

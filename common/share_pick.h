@@ -10,7 +10,8 @@
 
 #include "share_turn.h"
 
-/* Requests of a tenant that are looked at for idle chips */
+/* Requests that are looked at: of whose turn it is, and for idle chips of others */
+#define FLASH_SHARE_CHOICE	16
 #define FLASH_SHARE_SCAN	8
 
 /* Requests that may pass the first one of their tenant */
@@ -51,12 +52,45 @@ static inline struct flash_tenant *flash_share_pick_least(struct flash_share *s)
 	return best;
 }
 
+/* How many requests of @t may be looked at, of the first @most */
+static inline u32 flash_share_scan(const struct flash_tenant *t, u32 most)
+{
+	return t->passed < FLASH_SHARE_PASS ? most : 1;
+}
+
+/*
+ * The first one of the requests of @t, of which there is one, that has least before
+ * it on its chips; @load is set to that. Where few are in the device chips are seldom
+ * idle, but some have much more to do than others.
+ */
+static inline struct flash_share_item *
+flash_share_soonest(const struct flash_share *s, const struct flash_tenant *t,
+		    u32 *load)
+{
+	const struct flash_link *link = t->queue.next;
+	u32 n = flash_share_scan(t, FLASH_SHARE_CHOICE);
+	struct flash_share_item *best = NULL;
+
+	*load = 1;
+	for (; n && *load && link != &t->queue; n--, link = link->next) {
+		struct flash_share_item *it =
+			flash_link_of(link, struct flash_share_item, link);
+		u32 on = flash_occupancy_load(&s->occ, &it->chips);
+
+		if (!best || on < *load) {
+			best = it;
+			*load = on;
+		}
+	}
+	return best;
+}
+
 /* A request of @t whose chips are idle, among the first ones; or NULL. */
 static inline struct flash_share_item *
 flash_share_idle(const struct flash_share *s, const struct flash_tenant *t)
 {
 	const struct flash_link *link = t->queue.next;
-	u32 n = t->passed < FLASH_SHARE_PASS ? FLASH_SHARE_SCAN : 1;
+	u32 n = flash_share_scan(t, FLASH_SHARE_SCAN);
 
 	for (; n && link != &t->queue; n--, link = link->next) {
 		struct flash_share_item *it =
@@ -76,17 +110,16 @@ flash_share_idle(const struct flash_share *s, const struct flash_tenant *t)
 static inline struct flash_share_item *
 flash_share_pick_item(struct flash_share *s, struct flash_tenant *best)
 {
-	struct flash_share_item *it, *idle = NULL;
+	struct flash_share_item *it, *soonest, *idle = NULL;
 	struct flash_tenant *t;
+	u32 load;
 
 	if (!s->geo.nr_chips || s->rules.exclusive)
 		return flash_share_head(best);
-	it = flash_share_idle(s, best);
-	if (it)
-		return it;
+	soonest = flash_share_soonest(s, best, &load);
 	/* A turn is not passed on. */
-	if (s->rules.budgets)
-		return flash_share_head(best);
+	if (!load || s->rules.budgets)
+		return soonest;
 	flash_for_each_backlog(t, s) {
 		u64 lead = flash_share_charge(s, flash_share_head(t)) *
 			   s->rules.depth;
@@ -101,7 +134,7 @@ flash_share_pick_item(struct flash_share *s, struct flash_tenant *best)
 		if (it)
 			idle = it;
 	}
-	return idle ? idle : flash_share_head(best);
+	return idle ? idle : soonest;
 }
 
 /*

@@ -168,6 +168,59 @@ static void chips(void)
 	eq(m.s.occ.busy, 0, "all chips were given back");
 }
 
+/* If no chips are idle, those with least before them; with and without budgets. */
+static void soonest(void)
+{
+	static const u32 chip[] = { 0, 0, 1, 2, 3, 3, 0, 3, 1, 2 };
+	static const u32 order[] = { 8, 9, 6, 7 };
+	struct flash_geometry geo = { 0 };
+	struct flash_share_rules rules = sfq;
+	u32 i, k;
+
+	for (k = 0; k < 2; k++) {
+		rules.budgets = k;
+		rules.budget.standard = 1000;
+		model_init(&rules);
+		flash_geometry_parse("page=4096 chips=4", &geo);
+		flash_share_layout(&m.s, &geo, 0);
+		for (i = 0; i < 10; i++)
+			flash_share_add(&m.s, &m.it[i], tenant(1, 100), i + 1,
+					FLASH_READ, false,
+					8 * (chip[i] + 4 * i), 8, m.now);
+		for (i = 0; i < 6; i++)
+			goes();
+		eq(m.s.waiting == 4 && m.s.occ.busy == 4, 1,
+		   "two on chips 0 and 3, one on 1 and 2");
+		for (i = 0; i < 4; i++)
+			eq(goes() == &m.it[order[i]], 1,
+			   "budgets %u: request %u", k, order[i]);
+	}
+
+	/* But nobody is passed for ever. */
+	model_init(&sfq);
+	flash_share_layout(&m.s, &geo, 0);
+	for (i = 0; i < 4; i++) {
+		flash_share_add(&m.s, &m.it[i], tenant(1, 100), i + 1,
+				FLASH_READ, false, 8 * i, 8, m.now);
+		goes();
+	}
+	flash_share_add(&m.s, &m.it[4], tenant(2, 100), 5, FLASH_READ, false,
+			32, 8, m.now);
+	goes();
+	flash_share_add(&m.s, &m.it[5], tenant(2, 100), 6, FLASH_READ, false,
+			64, 8, m.now);
+	for (i = 0; i < 80; i++) {
+		struct flash_share_item *it = &m.it[10 + i];
+
+		flash_share_add(&m.s, it, tenant(2, 100), 10 + i, FLASH_READ,
+				false, 8 * (1 + i % 3), 8, m.now);
+		if (goes() == &m.it[5])
+			break;
+		ends(it);
+	}
+	eq(i, FLASH_SHARE_PASS, "the first one is passed by so many");
+}
+
 /* Learned cost: a larger request costs more, and time is not counted twice. */
 static void learned(void)
 {
@@ -191,6 +244,47 @@ static void learned(void)
 	a = sends(1, 100, 8, false);
 	ends(goes());
 	eq(a->tenant ? 1 : 0, 0, "it is done");
+}
+
+/* The price of a request is a guess until one has ended: what it was is forgotten. */
+static void guesses(void)
+{
+	struct flash_share_rules rules = sfq;
+	struct flash_share_item *it;
+	u32 i;
+
+	rules.charge = FLASH_CHARGE_TIME;
+	rules.budgets = true;
+	rules.budget.standard = 4000000;
+	rules.max_gap = 4000000;
+	model_init(&rules);
+	for (i = 0; i < 32; i++) {
+		sends(1, 100, 8, false);
+		sends(2, 200, 8, false);
+	}
+	it = goes();
+	for (i = 0; i < 20; i++)
+		goes();
+	m.now += 21 * 1000;
+	ends(it);
+	eq(flash_cost_ns(&m.s.cost, FLASH_READ, 8), 1000, "so little it costs");
+	eq(tenant(1, 0)->vtime | tenant(2, 0)->vtime | m.s.vtime, 0,
+	   "nobody owes what was a guess");
+	eq(tenant(1, 0)->cost + tenant(2, 0)->cost, 0, "nor was it charged");
+	/* A turn is four requests at the new price, and not what 80 cost. */
+	goes();
+	eq(m.s.active->budget, 4000, "turns are as long as they should be");
+	it = sends(1, 100, 8, false);
+	eq(it->tenant->vtime <= flash_vtime_of(4000, 100), 1, "and nobody is late");
+
+	/* Sectors are no guess. */
+	model_init(&sfq);
+	sends(1, 100, 8, false);
+	sends(1, 100, 8, false);
+	it = goes();
+	m.now += 1000;
+	ends(it);
+	eq(tenant(1, 0)->vtime, flash_vtime_of(8, 100), "what is counted counts");
 }
 
 /* As many in the device as it needs: it serves any number at once. */
@@ -332,7 +426,9 @@ int main(void)
 	merges();
 	head();
 	chips();
+	soonest();
 	learned();
+	guesses();
 	bounds();
 	lags();
 	catches_up();
