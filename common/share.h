@@ -24,6 +24,10 @@
  *     chosen anew, and a tenant may be ahead of the slowest by some requests if
  *     their chips are idle.
  *
+ * What is known of a device is in share_state.h, who comes and rests in
+ * share_tenant.h, who goes next in share_pick.h, turns in share_turn.h, and the
+ * window's waiting in share_wait.h.
+ *
  * Two rules keep a device alive. While something waits there is always one that
  * may go, or a time at which there will be, or the tenant whose turn it is has
  * requests in the device, whose end asks again. And nobody is waited for
