@@ -98,19 +98,27 @@ def everywhere(table, label, variant, workloads, metric, limit, text):
             f"; too few requests: {', '.join(few)}" if few else ""))
 
 
+def in_device(pair):
+    """How many requests of either the drive has had, in brackets."""
+    counts = [figure(one, "in_device_mean") for one in pair]
+    return "" if None in counts else \
+        f" ({counts[0]:.0f} in the drive, {counts[1]:.0f})"
+
+
 def compared(table, label, base, variant, workloads, metric, low, high, text):
     """Part: a metric over another label's lies between low and high."""
-    cells, found = [], {}
+    cells, found, beside = [], {}, {}
     for workload in workloads:
         one = table.change(metric, label, base, workload, variant)
         if one:
             found[workload] = one[0] + 1
+            beside[workload] = in_device(one[1]) if metric == BANDWIDTH else ""
             cells += one[1]
     part = claims.Part(f"{label}, {variant}: {text}", cells)
     if not found:
         return part
     return part.judge(all(low <= ratio <= high for ratio in found.values()),
-                      ", ".join(f"{name} {ratio:.3f}"
+                      ", ".join(f"{name} {ratio:.3f}{beside[name]}"
                                 for name, ratio in found.items()))
 
 
@@ -129,8 +137,13 @@ def tail(table, variant, base, limit):
                  if ours[name] is not None and theirs.get(name)}
         if not known or len(known) < len(ours):
             continue
-        told = ", ".join(f"{name} {ratio:.2f}"
-                         for name, ratio in known.items())
+        # The part of it that no order of requests takes away
+        means = tenants(mine, "latency_mean_s")
+        told = ", ".join(
+            f"{name} {ratio:.2f}" + (
+                f" (its mean {means[name] / theirs[name]:.2f})"
+                if means.get(name) else "")
+            for name, ratio in known.items())
         if metric == "latency_p99_9_s":
             return part.judge(max(known.values()) <= limit, told)
         part.ours = f"too few requests for p99.9; p99: {told}"

@@ -17,6 +17,18 @@ from resultspage import DASH, claim_list, facts, table
 
 PAGE = resultspage.REPO / "docs" / "share-results.md"
 SUITES = ("share-paper", "share")
+# Why an aim may be out of reach; which one is, the figures above it say.
+REASONS = (
+    "Throughput: a drive serves a tenant by how many of its requests it has, "
+    "so who has n outstanding and is due a part p of the drive is behind as "
+    "soon as more than n / p are in there. Shares hold the others back then, "
+    "and what is missing is what this drive does less with so few (in "
+    "brackets: the mean). No order of requests makes up for that, unless it "
+    "is known which chip holds what ([design.md](design.md#shares)).",
+    "Tails: whoever keeps n outstanding has a mean latency of n over its "
+    "requests a second, and its p99.9 is hardly ever less than that. Where "
+    "the mean that its share leaves a tenant (in brackets, as a part of the same tail) "
+    "is above the limit, no scheduler that gives this share meets it.")
 MICRO = 1e6
 
 
@@ -57,20 +69,22 @@ def tails(cells):
     for cell in cells:
         names = list(shareclaims.tenants(cell, shareclaims.BANDWIDTH))
         chips = piqclaims.figure(cell, "utilisation_milli")
+        inside = piqclaims.figure(cell, "in_device_mean")
         for n, name in enumerate(names):
             rows.append([
                 *([cell["workload"], cell["variant"], cell["label"],
                    text(piqclaims.figure(cell, shareclaims.BANDWIDTH),
-                        "{:.0f}", 1e-6), text(chips, "{:.1f}", 1e-3)]
-                  if not n else [""] * 5), name,
+                        "{:.0f}", 1e-6), text(chips, "{:.1f}", 1e-3),
+                   text(inside, "{:.0f}")]
+                  if not n else [""] * 6), name,
                 text(piqclaims.figure(cell, f"{name}_bandwidth_bytes_per_s"),
                      "{:.1f}", 1e-6),
                 *(text(piqclaims.figure(cell, f"{name}_latency_{key}_s"),
                        "{:.0f}", MICRO) for key in
                   ("mean", "stddev", "p99", "p99_9", "max"))])
     yield from table(["load", "drive", "scheduler", "MB/s", "busy chips",
-                      "tenant", "MB/s", "mean, us", "std dev", "p99",
-                      "p99.9", "longest"], rows)
+                      "in the drive", "tenant", "MB/s", "mean, us", "std dev",
+                      "p99", "p99.9", "longest"], rows)
 
 
 def slowdowns(suite, cells):
@@ -137,6 +151,10 @@ def page(paper, default):
         yield from claim_list(judge(data["cells"] if data else []))
         if not data:
             continue
+        if suite == "share":
+            for reason in REASONS:
+                yield reason
+                yield ""
         for line in data.get("left_out") or ():
             yield f"Left out: {line}."
             yield ""

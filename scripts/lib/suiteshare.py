@@ -185,6 +185,9 @@ def metrics(record):
             f"window_pv_max_{name}": first.get("pv_max"),
             f"service_ratio_{name}": one.get("service_ratio"),
             f"outstanding_ratio_{name}": one.get("outstanding_ratio")})
+    if data.get("depths"):
+        found["in_device_mean"] = sum(
+            int(count) * part for count, part in data["depths"].items())
     for one in record["tenants"]:
         name, latency = one["name"], one["latency_s"]
         found.update({

@@ -571,6 +571,8 @@ def test_metrics():
     assert found["pv_charged"] == found["pv_sectors"] == pytest.approx(0)
     assert found["inversions_charged"] == 0
     assert found["service_ratio_charged"] < 0.3
+    depths = run["fairness"]["depths"]
+    assert 0 < found["in_device_mean"] <= max(map(int, depths))
     assert found["grp5_bandwidth_bytes_per_s"] == \
         run["tenants"][3]["bandwidth_bytes_per_s"]
     assert found["grp1_latency_stddev_s"] == pytest.approx(0, abs=1e-12)
@@ -672,6 +674,25 @@ def test_the_tail_of_each_tenant_counts():
     rows = claims.evaluate("share", tails(**few))
     part = next(row for row in rows if row["id"] == "Tails")["parts"][4]
     assert part["holds"] is None and "p99: msn 0.11, prj 0.22" in part["ours"]
+
+
+def test_a_tail_that_is_all_mean_says_so():
+    rows = claims.evaluate("share", tails(msn_latency_p99_9_s=6e-3,
+                                          msn_latency_mean_s=4.5e-3))
+    part = next(row for row in rows if row["id"] == "Tails")["parts"][4]
+    assert part["holds"] is False
+    assert part["ours"] == "msn 0.67 (its mean 0.50)"
+
+
+def test_throughput_stands_beside_what_is_in_the_drive():
+    rows = claims.evaluate("share", [
+        cell("same-4k.acfq.d", bandwidth_bytes_per_s=94, in_device_mean=76.8),
+        cell("same-4k.none.d", bandwidth_bytes_per_s=100, in_device_mean=128),
+        cell("same-prn.acfq.d", bandwidth_bytes_per_s=94),
+        cell("same-prn.none.d", bandwidth_bytes_per_s=100)])
+    part = next(row for row in rows if row["id"] == "Throughput")["parts"][2]
+    assert part["ours"] == \
+        "same-4k 0.940 (77 in the drive, 128), same-prn 0.940"
 
 
 @pytest.mark.parametrize("ours, want", [(5700, True), (5800, False),

@@ -16,6 +16,15 @@
 #define MAX_RQ		60000
 #define MODEL_BASE	1000000
 
+/* One tenant at a time, and start-time fair queueing */
+static const struct flash_share_rules cfq = {
+	.exclusive = true, .slice = 0, .charge = FLASH_CHARGE_SECTORS,
+};
+
+static const struct flash_share_rules sfq = {
+	.charge = FLASH_CHARGE_SECTORS, .depth = 4,
+};
+
 static struct {
 	struct flash_share s;
 	struct flash_tenants p;

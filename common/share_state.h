@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * share_state.h - a device that tenants share: what is known of it
+ *
+ * Pure logic, shared with the user-space unit tests: no kernel header. The
+ * caller's lock guards all of it. What it is for is in share.h.
+ *
+ * The rules, the requests, what one of them is charged, and how many the device
+ * may have.
+ */
+#ifndef FLASH_SHARE_STATE_H
+#define FLASH_SHARE_STATE_H
+
+#include "chipvec.h"
+#include "cost.h"
+#include "occupancy.h"
+#include "pace.h"
+#include "tenant.h"
+
+/*
+ * Requests in the device: so many whoever is behind, so many at first, on the ladder
+ * of climb.h, and at most
+ */
+#define FLASH_SHARE_BOUND	64
+#define FLASH_SHARE_BOUND_FIRST	216
+#define FLASH_SHARE_BOUND_MAX	1024
+
+/* What a step of it may cost, see climb.h: 1 %, as there may be three down */
+#define FLASH_SHARE_GAIN	41
+
+/* Bits behind the point of what a request is usually charged */
+#define FLASH_SHARE_USUAL_SHIFT	8
+
+/* What is charged for requests without data, in sectors */
+#define FLASH_SHARE_NOTHING	8
+
+/* Device time until some was learned: of a request and of a sector, ns */
+#define FLASH_SHARE_BASE	20000
+#define FLASH_SHARE_SLOPE	500
+
+/* Bits behind the point of the device's work */
+#define FLASH_SHARE_WORK_SHIFT	8
+
+/**
+ * enum flash_charge - what is charged
+ * @FLASH_CHARGE_SECTORS: sectors
+ * @FLASH_CHARGE_REQUESTS: requests
+ * @FLASH_CHARGE_TIME: of a turn that is exclusive how long it lasted, else what
+ *	the device usually works on such a request; ns
+ * @FLASH_NR_CHARGES: their number
+ */
+enum flash_charge {
+	FLASH_CHARGE_SECTORS,
+	FLASH_CHARGE_REQUESTS,
+	FLASH_CHARGE_TIME,
+	FLASH_NR_CHARGES,
+};
+
+/**
+ * struct flash_share_rules - how tenants take turns
+ * @exclusive: see the top
+ * @budgets: see the top
+ * @antic: the next request of a tenant may be waited for
+ * @fixed: exclusive: for antic_max, and not for the mean gap
+ * @charge: what is charged
+ * @antic_max: nobody is waited for longer, ns
+ * @slice: how long a turn of the default weight lasts, ns; 0: for ever
+ * @depth: requests that a tenant may be ahead of the slowest
+ * @bound: requests in the device; 0: as many as it needs, or, if a turn is
+ *	exclusive, any number
+ * @budget: sizes of budgets
+ * @max_gap: the longest time between two turns, for which budgets are made
+ *	smaller; 0: any
+ */
+struct flash_share_rules {
+	bool exclusive;
+	bool budgets;
+	bool antic;
+	bool fixed;
+	enum flash_charge charge;
+	u64 antic_max;
+	u64 slice;
+	u32 depth;
+	u32 bound;
+	struct flash_budgets budget;
+	u64 max_gap;
+};
+
+/**
+ * struct flash_share_item - one request
+ * @link:	its place among those of its tenant
+ * @tenant:	whose it is; NULL: it is neither waiting nor in the device
+ * @seq:	its place in the order of arrival
+ * @work:	flash_share.work when it was handed over
+ * @sectors:	its length
+ * @sector:	its first sector
+ * @dir:	FLASH_NR_DIRS: neither a read nor a write
+ * @sync:	somebody waits for it
+ * @queued:	it waits
+ * @out:	it is in the device
+ * @chips:	those that it needs, if a layout is known
+ */
+struct flash_share_item {
+	struct flash_link link;
+	struct flash_tenant *tenant;
+	u64 seq;
+	u64 work;
+	u64 sector;
+	u32 sectors;
+	enum flash_dir dir;
+	bool sync;
+	bool queued;
+	bool out;
+	struct flash_chipvec chips;
+};
+
+/**
+ * struct flash_share_stats - counters
+ * @turns:	turns that ended, or, where there are none, changes of tenant
+ * @holds:	times that everything was held back for somebody
+ * @idle_chips:	requests that went before others as their chips were idle
+ */
+struct flash_share_stats {
+	u64 turns;
+	u64 holds;
+	u64 idle_chips;
+};
+
+/**
+ * struct flash_share - tenants on one device
+ * @rules:	see there
+ * @p:		the tenants
+ * @backlog:	those with something waiting
+ * @dry:	those with nothing waiting, but requests in the device
+ * @paused:	those that are waited for
+ * @active:	whose turn it is
+ * @wake:	when flash_share_next() is to be asked again; 0: at the next event
+ * @vtime:	the device's virtual time
+ * @least:	the least of those with something waiting
+ * @latest:	the latest that there was
+ * @clock:	charged to all, divided by the weights of those that were busy
+ * @weights:	sum of the weights of those that are busy
+ * @busy:	how many are
+ * @mean:	a moving average of that, in 1/256
+ * @waiting:	requests that wait
+ * @out:	requests in the device
+ * @work:	time in which the device had something to do, divided by how much
+ * @worked:	when that was last brought up to date, ns
+ * @second:	when this second of shares has begun, ns
+ * @geo:	the layout
+ * @offset:	sectors of the drive before the device
+ * @occ:	what is in the device on each chip
+ * @cost:	the device's time, learned
+ * @pace:	requests that the device needs
+ * @last:	whom the last request was of
+ * @stats:	see there
+ */
+struct flash_share {
+	struct flash_share_rules rules;
+	struct flash_tenants *p;
+	struct flash_link backlog;
+	struct flash_link dry;
+	struct flash_link paused;
+	struct flash_tenant *active;
+	u64 wake;
+	u64 vtime;
+	u64 least;
+	u64 latest;
+	u64 clock;
+	u64 weights;
+	u32 busy;
+	u32 mean;
+	u32 waiting;
+	u32 out;
+	u64 work;
+	u64 worked;
+	u64 second;
+	struct flash_geometry geo;
+	u64 offset;
+	struct flash_occupancy occ;
+	struct flash_cost cost;
+	struct flash_pace pace;
+	struct flash_tenant *last;
+	struct flash_share_stats stats;
+};
+
+#define flash_for_each_backlog(t, s)					\
+	for ((t) = flash_link_of((s)->backlog.next, struct flash_tenant, \
+				 backlog);				\
+	     &(t)->backlog != &(s)->backlog;				\
+	     (t) = flash_link_of((t)->backlog.next, struct flash_tenant, \
+				 backlog))
+
+/** flash_share_head - the first request of a tenant that waits */
+static inline struct flash_share_item *
+flash_share_head(const struct flash_tenant *t)
+{
+	return flash_link_of(t->queue.next, struct flash_share_item, link);
+}
+
+/* Are there turns at all? */
+static inline bool flash_share_turns(const struct flash_share *s)
+{
+	return s->rules.exclusive || s->rules.budgets;
+}
+
+/* Is the time of a turn charged, when it ends? */
+static inline bool flash_share_timed(const struct flash_share *s)
+{
+	return s->rules.exclusive && s->rules.charge == FLASH_CHARGE_TIME;
+}
+
+/* The sectors that count: a discard of gigabytes moves no data. */
+static inline u64 flash_share_sectors(const struct flash_share_item *it)
+{
+	return it->dir == FLASH_NR_DIRS || !it->sectors ? FLASH_SHARE_NOTHING :
+	       it->sectors;
+}
+
+/* What a request is charged, when it is handed over. */
+static inline u64 flash_share_charge(const struct flash_share *s,
+				     const struct flash_share_item *it)
+{
+	u64 sectors = flash_share_sectors(it);
+	enum flash_dir dir = it->dir == FLASH_NR_DIRS ? FLASH_WRITE : it->dir;
+	u64 ns;
+
+	switch (s->rules.charge) {
+	case FLASH_CHARGE_REQUESTS:
+		return 1;
+	case FLASH_CHARGE_TIME:
+		ns = flash_cost_ns(&s->cost, dir, sectors);
+		if (!ns)
+			ns = FLASH_SHARE_BASE + sectors * FLASH_SHARE_SLOPE;
+		return ns;
+	default:
+		return sectors;
+	}
+}
+
+/*
+ * What a request of @t is usually charged, of which @it is the next: that may be a
+ * write which costs next to nothing, between reads that cost much.
+ */
+static inline u64 flash_share_usual(const struct flash_share *s,
+				    const struct flash_tenant *t,
+				    const struct flash_share_item *it)
+{
+	u64 charge = flash_share_charge(s, it);
+	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT;
+
+	return charge > usual ? charge : usual;
+}
+
+/** flash_share_bound - how many requests may be in the device now, at most */
+static inline u32 flash_share_bound(const struct flash_share *s)
+{
+	if (s->rules.bound)
+		return s->rules.bound;
+	if (s->rules.exclusive)
+		return ~0U;
+	return flash_pace_bound(&s->pace);
+}
+
+/* The device's work up to now: each request has a part of the time it is in. */
+static inline void flash_share_work(struct flash_share *s, u64 now)
+{
+	if (s->out && now > s->worked)
+		s->work += ((now - s->worked) << FLASH_SHARE_WORK_SHIFT) /
+			   s->out;
+	s->worked = now;
+}
+
+/* The chips that a request needs, by the layout now. */
+static inline void flash_share_chips(const struct flash_share *s,
+				     struct flash_share_item *it)
+{
+	flash_chipvec_clear(&it->chips, &s->geo);
+	if (s->geo.nr_chips && it->dir != FLASH_NR_DIRS)
+		flash_chipvec_fill(&it->chips, &s->geo, it->sector,
+				   it->sectors, s->offset);
+}
+
+static inline void flash_share_describe(struct flash_share_item *it,
+					enum flash_dir dir, bool sync,
+					u64 sector, u32 sectors)
+{
+	it->dir = dir;
+	it->sync = sync;
+	it->sector = sector;
+	it->sectors = sectors;
+}
+
+#endif /* FLASH_SHARE_STATE_H */

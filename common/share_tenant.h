@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * share_tenant.h - tenants come, rest and are forgotten
+ *
+ * Pure logic, shared with the user-space unit tests. The caller's lock guards
+ * all of it.
+ *
+ * Where they start, what is due to them, and that virtual time wraps.
+ */
+#ifndef FLASH_SHARE_TENANT_H
+#define FLASH_SHARE_TENANT_H
+
+#include "share_turn.h"
+#include "share_wait.h"
+
+/* A second of shares, and how long one without requests is remembered, ns */
+#define FLASH_SHARE_SECOND	1000000000ULL
+
+/* Virtual times are never further apart than a second's use more than this */
+#define FLASH_SHARE_AGE		(1ULL << 62)
+
+/* So many requests may be caught up by who was in the device all the time. */
+#define FLASH_SHARE_CATCH_UP	64
+
+/* What is due to a tenant, up to now. */
+static inline void flash_share_due(struct flash_share *s, struct flash_tenant *t)
+{
+	if (t->busy)
+		t->due += ((s->clock - t->seen) * t->weight) >>
+			  FLASH_VTIME_SHIFT;
+	t->seen = s->clock;
+}
+
+/*
+ * Virtual time wraps, in two days of a device that works for one tenant of weight 1
+ * and charges its time. Half of that behind would be ahead, so nobody stays so far
+ * behind. In what is left a second is nothing.
+ */
+static inline void flash_share_age(struct flash_share *s)
+{
+	u32 i;
+
+	if (flash_vtime_before(s->vtime + FLASH_SHARE_AGE, s->latest))
+		s->vtime = s->latest - FLASH_SHARE_AGE;
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+
+		if (flash_vtime_before(t->vtime + FLASH_SHARE_AGE, s->vtime))
+			t->vtime = s->vtime - FLASH_SHARE_AGE;
+	}
+}
+
+/* A second of shares is over. */
+static inline void flash_share_second(struct flash_share *s, u64 now)
+{
+	u32 i;
+
+	if (now - s->second < FLASH_SHARE_SECOND)
+		return;
+	flash_share_age(s);
+	/* One that was too long ago has nothing to say. */
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+		bool old = now - s->second >= 2 * FLASH_SHARE_SECOND;
+
+		flash_share_due(s, t);
+		t->last_got = old ? 0 : t->got;
+		t->last_due = old ? 0 : t->due;
+		t->got = 0;
+		t->due = 0;
+	}
+	s->second = now;
+}
+
+/* It has requests now, and had none before. */
+static inline void flash_share_enter(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (t->busy)
+		return;
+	flash_unlink(&t->rest);
+	t->seen = s->clock;
+	t->busy = true;
+	s->busy++;
+	s->weights += t->weight;
+}
+
+/* Its last request has gone. */
+static inline void flash_share_leave(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (!t->busy || t->nr || t->out)
+		return;
+	flash_share_due(s, t);
+	t->busy = false;
+	s->busy--;
+	s->weights -= t->weight;
+	flash_ring_add(&t->rest, &s->p->resting);
+	/* Between two busy times of the device nobody owes anything. */
+	if (!s->busy && flash_vtime_before(s->vtime, s->latest))
+		s->vtime = s->latest;
+}
+
+/** flash_share_weight - another weight for a tenant, at any time */
+static inline void flash_share_weight(struct flash_share *s,
+				      struct flash_tenant *t, u32 weight)
+{
+	if (t->weight == weight)
+		return;
+	flash_share_due(s, t);
+	if (t->busy) {
+		s->weights -= t->weight;
+		s->weights += weight;
+	}
+	t->weight = weight;
+}
+
+/* Forget those that have had nothing to do for a second and owe nothing. */
+static inline void flash_share_prune(struct flash_share *s, u64 now, u32 most)
+{
+	struct flash_link *link = s->p->resting.next;
+
+	while (most-- && link != &s->p->resting) {
+		struct flash_tenant *t = flash_link_of(link, struct flash_tenant,
+						       rest);
+
+		link = link->next;
+		if (t == &s->p->t[0])
+			continue;
+		if (now - t->ended < FLASH_SHARE_SECOND)
+			return;
+		flash_share_expire(s, now);
+		/* Others may be held back for it. */
+		if (t == s->active && s->waiting)
+			continue;
+		if (t == s->active)
+			flash_share_end_turn(s, FLASH_IDLE, now);
+		/* Or it would begin anew without its debts. */
+		if (flash_vtime_before(s->vtime, t->vtime))
+			continue;
+		if (s->last == t)
+			s->last = NULL;
+		flash_share_unpause(t);
+		flash_tenant_drop(s->p, t);
+	}
+}
+
+/* One that may be forgotten now, as its place is needed; else false. */
+static inline bool flash_share_evict(struct flash_share *s, u64 now)
+{
+	struct flash_link *link = s->p->resting.next;
+
+	flash_share_expire(s, now);
+	while (link != &s->p->resting) {
+		struct flash_tenant *t = flash_link_of(link, struct flash_tenant,
+						       rest);
+
+		link = link->next;
+		if (t == &s->p->t[0] || t == s->active ||
+		    !flash_ring_empty(&t->pause) ||
+		    flash_vtime_before(s->vtime, t->vtime))
+			continue;
+		if (s->last == t)
+			s->last = NULL;
+		flash_tenant_drop(s->p, t);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * flash_share_tenant - the tenant of a request that is about to be added
+ * @s: the device
+ * @key: who it is
+ * @weight: its weight, if it is not known yet
+ * @now: the time, ns
+ *
+ * Return: the tenant; everybody's if there is no room for one of its own.
+ */
+static inline struct flash_tenant *
+flash_share_tenant(struct flash_share *s, const struct flash_key *key,
+		   u32 weight, u64 now)
+{
+	struct flash_tenant *t = flash_tenant_find(s->p, key);
+
+	if (t)
+		return t;
+	flash_share_prune(s, now, 2);
+	if (s->p->nr >= s->p->max)
+		flash_share_evict(s, now);
+	t = flash_tenant_new(s->p, key);
+	if (!t) {
+		s->p->refused++;
+		return &s->p->t[0];
+	}
+	t->weight = weight;
+	t->vtime = s->vtime;
+	t->seen = s->clock;
+	t->ended = now;
+	return t;
+}
+
+/* Where a tenant starts that had nothing waiting until now. */
+static inline void flash_share_start(struct flash_share *s,
+				     struct flash_tenant *t,
+				     const struct flash_share_item *it, u64 now)
+{
+	u64 floor;
+
+	/* Its turn goes on, and what it has used of that is still to come. */
+	if (s->rules.exclusive && t == s->active)
+		return;
+	if (s->rules.exclusive && !s->rules.budgets) {
+		struct flash_tenant *other;
+		bool any = false;
+		u64 least = 0;
+
+		/* The least of those that take part, not of the last choice. */
+		if (s->active) {
+			least = s->active->vtime;
+			if (!flash_share_timed(s))
+				least += flash_vtime_of(s->active->used,
+							s->active->weight);
+			any = true;
+		}
+		flash_for_each_backlog(other, s) {
+			if (other == s->active)
+				continue;
+			if (!any || flash_vtime_before(other->vtime, least))
+				least = other->vtime;
+			any = true;
+		}
+		if (any)
+			s->vtime = flash_vtime_max(s->vtime, least);
+	}
+	floor = s->vtime;
+	if (!s->rules.exclusive &&
+	    (t->out || (!flash_ring_empty(&t->pause) && now < t->until))) {
+		/* It was never gone: what it is behind by is its due. */
+		floor -= flash_vtime_of(flash_share_usual(s, t, it) *
+					FLASH_SHARE_CATCH_UP, t->weight);
+	}
+	t->vtime = flash_vtime_max(t->vtime, floor);
+}
+
+#endif /* FLASH_SHARE_TENANT_H */

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Tenants come, rest, are forgotten, and have other weights. */
+#include "share.h"
+
+/* A tenant that is gone is forgotten; its place is another one's. */
+static void come_and_go(void)
+{
+	struct flash_share_item *it;
+	u32 i;
+
+	model_init(&sfq);
+	for (i = 0; i < FLASH_TENANTS; i++)
+		sends(100 + i, 100, 8, false);
+	eq(m.p.nr, FLASH_TENANTS, "as many as there may be");
+	it = sends(7, 100, 8, false);
+	eq(it->tenant == &m.p.t[0], 1, "one more is everybody's");
+	eq(m.p.refused, 1, "which is counted");
+	while ((it = goes()))
+		ends(it);
+	m.now += FLASH_SHARE_SECOND;
+	flash_share_prune(&m.s, m.now, ~0U);
+	eq(m.p.nr, 0, "a second later all are forgotten");
+	it = sends(7, 100, 8, false);
+	eq(it->tenant != &m.p.t[0], 1, "there is room again");
+	ends(goes());
+}
+
+/* Who rests longest and owes something keeps nobody else's place. */
+static void debtors(void)
+{
+	struct flash_share_item *it;
+	u32 i;
+
+	model_init(&sfq);
+	m.p.max = 40;
+	m.p.t[0].weight = 1000;
+	/* All along: the device's time does not jump. */
+	flash_share_take_head(&m.s, &m.it[MAX_RQ - 1], FLASH_READ, 0, 8, m.now);
+	for (i = 1; i <= 40; i++) {
+		sends(i, i <= 20 ? 1 : 1000, 4096, false);
+		ends(goes());
+		m.now += 10;
+	}
+	/* The device's time is beyond what the last twenty owe. */
+	sends(40, 1000, 8, false);
+	ends(goes());
+	sends(40, 1000, 8, false);
+	ends(goes());
+	it = sends(41, 100, 8, false);
+	eq(it->tenant == &m.p.t[0], 0, "who owes nothing makes room behind twenty who do");
+	eq(m.p.refused, 0, "nobody was refused");
+	eq(tenant(20, 1)->requests, 1, "and those are still known");
+}
+
+/* Whoever was waited for in vain keeps nobody's place, though nobody has asked since. */
+static void late(void)
+{
+	struct flash_share_rules rules = sfq;
+	u32 i;
+
+	rules.antic = true;
+	rules.antic_max = 2000;
+	model_init(&rules);
+	m.p.max = 1;
+	for (i = 0; i < 20; i++) {
+		struct flash_share_item *it;
+
+		sends(1, 100, 8, true);
+		it = goes();
+		m.now += 400;
+		ends(it);
+		m.now += 100;
+	}
+	eq(flash_ring_empty(&m.p.t[1].pause), 0, "it will be waited for");
+	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 1,
+	   "as long as it is nobody makes it go");
+	ends(goes());
+	m.now += 2000;
+	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 0, "after that it goes");
+}
+
+/* So many requests of one, as large as can be and of the least weight, pass by */
+static void ages(u64 id, u32 n)
+{
+	while (n--) {
+		sends(id, 1, ~0U, false);
+		while (m.s.waiting)
+			ends(goes());
+		m.now += FLASH_SHARE_SECOND / 8;
+		m.nr = 100;
+	}
+}
+
+/* Of the next ones, how many are of @id? */
+static u32 next_of(u64 id, u32 n)
+{
+	struct flash_share_item *it;
+	u32 of = 0;
+
+	while (n--) {
+		it = goes();
+		of += it->tenant->key.id == id;
+		ends(it);
+		m.now += 1000000;
+	}
+	return of;
+}
+
+/*
+ * Virtual time wraps. Who had nothing to do while half of all of it went by, as it
+ * does in two days if a tenant of weight 1 is charged for time, is not ahead.
+ */
+static void wraps(void)
+{
+	static const struct flash_share_rules turns = {
+		.exclusive = true, .slice = 1000,
+	};
+	static const struct flash_share_rules wf2q = {
+		.budgets = true, .budget = { .standard = 64 },
+	};
+	static const struct flash_share_rules *rules[] = { &sfq, &turns, &wf2q };
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		model_init(rules[i]);
+		sends(1, 1, 8, false);
+		ends(goes());
+		ages(2, 33000);
+		for (n = 0; n < 40; n++) {
+			sends(1, 1, 8, false);
+			sends(2, 1, 8, false);
+		}
+		n = next_of(1, 40);
+		/* A budget of a turn at most */
+		eq(n >= 16, 1, "rules %u: back after an age it gets %u of 40",
+		   i, n);
+	}
+	/* Both have had something to do all along when another one comes. */
+	for (i = 0; i < 3; i++) {
+		model_init(rules[i]);
+		sends(1, 1, 8, false);
+		sends(2, 1, 8, false);
+		for (n = 0; n < 33000; n++) {
+			struct flash_share_item *a, *b;
+
+			/* The places of those that have long ended */
+			m.nr = 100 + 2 * n % 1000;
+			sends(1, 1, ~0U, false);
+			sends(2, 1, ~0U, false);
+			a = goes();
+			m.now += FLASH_SHARE_SECOND / 8;
+			b = goes();
+			m.now += FLASH_SHARE_SECOND / 8;
+			ends(a);
+			ends(b);
+		}
+		m.nr = 2000;
+		for (n = 0; n < 40; n++) {
+			sends(3, 1, 8, false);
+			sends(1, 1, 8, false);
+			sends(2, 1, 8, false);
+		}
+		n = next_of(3, 60);
+		eq(n >= 12, 1, "rules %u: who comes after an age gets %u of 60",
+		   i, n);
+	}
+}
+
+/* Nobody gets rid of what it owes by a new name. */
+static void debts(void)
+{
+	struct flash_share_item *it;
+
+	model_init(&sfq);
+	m.p.max = 1;
+	sends(1, 1, 4096, false);
+	/* Everybody's, and all along: the device's time does not jump. */
+	m.p.t[0].weight = 1000;
+	it = &m.it[MAX_RQ - 1];
+	flash_share_take_head(&m.s, it, FLASH_READ, 0, 8, m.now);
+	ends(goes());
+	m.now += 10;
+	sends(2, 100, 8, false);
+	eq(m.p.nr, 1, "who owes something stays");
+	eq(m.p.t[0].nr, 1, "and another one has to share");
+	m.now += 2 * FLASH_SHARE_SECOND;
+	flash_share_prune(&m.s, m.now, ~0U);
+	eq(m.p.nr, 1, "also when it has had nothing to do for long");
+	ends(goes());
+	ends(it);
+	flash_share_prune(&m.s, m.now, ~0U);
+	eq(m.p.nr, 0, "until all have");
+}
+
+static void shared(void)
+{
+	struct flash_share_item *it;
+
+	model_init(&sfq);
+	m.p.max = 1;
+	it = sends(1, 100, 8, false);
+	sends(2, 100, 8, false);
+	sends(3, 100, 8, false);
+	eq(it->tenant == &m.p.t[0], 0, "the first has its own");
+	eq(m.p.t[0].nr, 2, "the others share");
+	ends(goes());
+	ends(goes());
+	ends(goes());
+	eq(m.s.waiting + m.s.out + m.s.busy, 0, "nothing is left");
+	it = sends(2, 100, 8, false);
+	eq(it->tenant == &m.p.t[0], 0, "who rests makes room");
+	eq(m.p.nr, 1, "one at a time");
+	ends(goes());
+}
+
+/* A weight that changes counts from then on. */
+static void reweighed(void)
+{
+	u32 i, n = 0;
+
+	model_init(&sfq);
+	for (i = 0; i < 400; i++) {
+		sends(1, 100, 8, false);
+		sends(2, 100, 8, false);
+	}
+	for (i = 0; i < 200; i++) {
+		struct flash_share_item *it = goes();
+
+		n += it->tenant->key.id == 1;
+		ends(it);
+	}
+	eq(n, 100, "equal weights");
+	flash_share_weight(&m.s, tenant(1, 0), 300);
+	eq(m.s.weights, 400, "the sum follows");
+	for (i = 0, n = 0; i < 200; i++) {
+		struct flash_share_item *it = goes();
+
+		n += it->tenant->key.id == 1;
+		ends(it);
+	}
+	eq(n >= 149 && n <= 151, 1, "three to one: %u of 200", n);
+}
+
+/* What was received in a second, and what was due. */
+static void seconds(void)
+{
+	struct flash_tenant *a, *b;
+	u32 i;
+
+	model_init(&sfq);
+	for (i = 0; i < 1000; i++) {
+		sends(1, 100, 8, false);
+		sends(2, 300, 8, false);
+	}
+	a = tenant(1, 1);
+	b = tenant(2, 1);
+	for (i = 0; i < 1001; i++) {
+		ends(goes());
+		m.now += 1000000;
+	}
+	eq(a->last_got, 2000, "a quarter of 8000 sectors");
+	eq(b->last_got, 6000, "the rest");
+	eq(a->last_due >= 1990 && a->last_due <= 2010, 1, "due %llu",
+	   (unsigned long long)a->last_due);
+	eq(b->last_due >= 5990 && b->last_due <= 6010, 1, "due %llu",
+	   (unsigned long long)b->last_due);
+}
+
+int main(void)
+{
+	come_and_go();
+	debtors();
+	late();
+	wraps();
+	debts();
+	shared();
+	reweighed();
+	seconds();
+	return tap_done();
+}

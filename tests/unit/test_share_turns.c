@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who goes next when there are turns: the paper's two schedulers. */
+#include "acfq/acfq_rules.h"
+#include "hbfq/hbfq_rules.h"
+#include "share.h"
+
+/* What the modes are */
+static void modes(void)
+{
+	struct flash_budgets b = { .standard = 16384, .exhausted = 128 };
+	struct flash_share_rules r = { .antic = true };
+
+	acfq_rules(ACFQ_AUTO, 20, FLASH_CHARGE_SECTORS, &r);
+	eq(r.exclusive || r.budgets || r.slice, 0, "acfq auto has no turns");
+	acfq_rules(ACFQ_PAPER, 20, FLASH_CHARGE_REQUESTS, &r);
+	eq(r.exclusive && r.antic && r.slice == 20 && !r.fixed, 1,
+	   "acfq paper: slices, and the mean gap");
+	eq(r.charge, FLASH_CHARGE_REQUESTS, "what is charged");
+	acfq_rules(ACFQ_CFQ, 20, FLASH_CHARGE_SECTORS, &r);
+	eq(r.exclusive && !r.antic, 1, "cfq waits for nobody");
+
+	r.antic = true;
+	hbfq_rules(HBFQ_PAPER, 125, 4000, &b, FLASH_CHARGE_SECTORS, &r);
+	eq(r.exclusive && r.budgets && r.fixed && !r.max_gap, 1,
+	   "hbfq paper: one at a time, by budgets");
+	eq(r.budget.standard == 16384 && r.budget.exhausted == 128, 1,
+	   "as they are set");
+	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FLASH_CHARGE_TIME, &r);
+	eq(!r.exclusive && r.budgets && r.max_gap == 4000, 1, "hbfq auto");
+	eq(r.budget.standard == 4000 && !r.budget.exhausted, 1,
+	   "with budgets of time");
+	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FLASH_CHARGE_SECTORS, &r);
+	eq(r.budget.standard == 16384 && !r.max_gap, 1, "or of sectors");
+}
+
+/* Turns are charged the time that they last, but not what comes after. */
+static void timed(void)
+{
+	struct flash_share_rules rules = cfq;
+	struct flash_share_item *it;
+
+	rules.charge = FLASH_CHARGE_TIME;
+	model_init(&rules);
+	it = sends(1, 100, 8, false);
+	goes();
+	m.now += 3000;
+	ends(it);
+	m.now += 50000;
+	it = sends(2, 100, 8, false);
+	goes();
+	eq(tenant(1, 0)->vtime, flash_vtime_of(3000, 100), "3 us of use");
+	eq(tenant(1, 0)->cost, 3000, "were charged");
+	ends(it);
+
+	/* A discard is no more than a page. */
+	rules.charge = FLASH_CHARGE_SECTORS;
+	model_init(&rules);
+	it = &m.it[0];
+	flash_share_add(&m.s, it, tenant(1, 100), 1, FLASH_NR_DIRS, false, 0,
+			1 << 30, m.now);
+	goes();
+	eq(tenant(1, 0)->cost, FLASH_SHARE_NOTHING, "a large discard");
+	ends(it);
+}
+
+/* A+CFQ, weights 1:2:5, turns of 8 sectors: by the least virtual time. */
+static void least_first(void)
+{
+	struct flash_share_rules rules = cfq;
+	char order[32] = "";
+	u64 at = 16ULL << FLASH_VTIME_SHIFT;
+	u32 i;
+
+	rules.slice = 1000;
+	model_init(&rules);
+	for (i = 0; i < 17; i++) {
+		sends(1, 1, 8, false);
+		sends(2, 2, 8, false);
+		sends(3, 5, 8, false);
+	}
+	for (i = 0; i < 16; i++) {
+		struct flash_share_item *it = goes();
+
+		order[i] = (char)('A' + it->tenant->key.id - 1);
+		ends(it);
+		/* Longer than any slice of these weights */
+		m.now += 1000;
+	}
+	eq(strcmp(order, "ABCCCBCCABCCCBCC"), 0, "turns are %s", order);
+	sends(4, 1, 8, false);
+	/* What C has used is counted, but rounded down. */
+	eq(at - tenant(4, 1)->vtime <= 1, 1,
+	   "a newcomer starts where the others are");
+	ends(goes());
+	eq(tenant(1, 1)->vtime, at, "A");
+	eq(tenant(2, 1)->vtime, at, "B");
+	eq(tenant(3, 1)->vtime, at, "C");
+	eq(tenant(1, 1)->why[FLASH_EXPIRED], 2, "A had two turns");
+}
+
+/*
+ * Beside a naive sharer, which knows what everybody got and compares fractions:
+ * the order of turns, and that of the window, is the same for any weights whose
+ * products are below the precision of virtual time.
+ */
+static u32 naive_differs(const struct flash_share_rules *rules, u32 tenants,
+			 unsigned long long *seed)
+{
+	u64 used[8] = { 0 };
+	u32 weight[8], sectors[8], i, n, differs = 0;
+
+	model_init(rules);
+	for (i = 0; i < tenants; i++) {
+		weight[i] = 1 + tap_rand(seed) % 200;
+		sectors[i] = 1 + tap_rand(seed) % 1000;
+		for (n = 0; n < 200; n++)
+			sends(i + 1, weight[i], sectors[i], false);
+	}
+	for (n = 0; n < 200; n++) {
+		struct flash_share_item *it = goes();
+		u32 best = 0;
+
+		for (i = 1; i < tenants; i++) {
+			if (used[i] * weight[best] < used[best] * weight[i])
+				best = i;
+		}
+		used[best] += sectors[best];
+		differs += it->tenant->key.id != best + 1;
+		ends(it);
+		/* Longer than any slice */
+		m.now += 100000;
+	}
+	return differs;
+}
+
+static void naive(void)
+{
+	struct flash_share_rules rules = cfq;
+	unsigned long long seed = 11;
+	u32 i, differs = 0;
+
+	rules.slice = 1000;
+	for (i = 0; i < 30; i++)
+		differs += naive_differs(&rules, 2 + i % 7, &seed);
+	eq(differs, 0, "turns of 30 sets of tenants");
+	for (i = 0; i < 30; i++)
+		differs += naive_differs(&sfq, 2 + i % 7, &seed);
+	eq(differs, 0, "and their requests in a window");
+}
+
+/* Algorithm 1 on a device: waits as long as the mean gap, and no longer. */
+static void anticipates(void)
+{
+	struct flash_share_rules rules = cfq;
+	struct flash_share_item *it;
+	u32 i;
+
+	rules.antic = true;
+	rules.antic_max = 2000;
+	rules.slice = 1000000;
+	model_init(&rules);
+	for (i = 0; i < 40; i++) {
+		it = sends(1, 100, 8, true);
+		goes();
+		m.now += 600;
+		ends(it);
+		m.now += 200;
+	}
+	eq(tenant(1, 100)->gap.ns, 800, "mean gap");
+	sends(1, 100, 8, true);
+	it = goes();
+	sends(2, 100, 8, true);
+	eq(!flash_share_next(&m.s, m.now), 1,
+	   "one with a request in the device keeps it");
+	eq(m.s.wake > m.now, 1, "until its time is up");
+	m.now += 600;
+	ends(it);
+	eq(!flash_share_next(&m.s, m.now), 1, "and when it is done");
+	eq(m.s.wake, m.now + 800, "until the mean gap is over");
+	m.now += 799;
+	eq(!flash_share_next(&m.s, m.now), 1, "not before");
+	m.now += 1;
+	it = goes();
+	eq(it ? it->tenant->key.id : 0, 2, "then it is another one's turn");
+	eq(tenant(1, 100)->why[FLASH_IDLE], 1, "the reason");
+	eq(tenant(1, 100)->waits, 1, "one wait was counted");
+
+	/* The request that comes in time. */
+	sends(1, 100, 8, true);
+	m.now += 100;
+	ends(it);
+	eq(!flash_share_next(&m.s, m.now), 1, "the other one is waited for");
+	sends(2, 100, 8, true);
+	it = goes();
+	eq(it ? it->tenant->key.id : 0, 2, "and goes on");
+	/* Nobody waits for one that wrote in the background. */
+	it->tenant->sync = false;
+	ends(it);
+	it = goes();
+	eq(it ? it->tenant->key.id : 0, 1, "nobody waits after such a one");
+	ends(it);
+
+	rules.antic = false;
+	flash_share_set(&m.s, &rules);
+	sends(2, 100, 8, true);
+	it = goes();
+	eq(it ? it->tenant->key.id : 0, 2, "CFQ goes on at once");
+}
+
+/* H+BFQ: budgets and B-WF2Q+ */
+static void budgets(void)
+{
+	struct flash_share_rules rules = {
+		.exclusive = true, .budgets = true,
+		.charge = FLASH_CHARGE_SECTORS,
+		.budget = { .standard = 64 },
+	};
+	char order[40] = "";
+	u32 i;
+
+	model_init(&rules);
+	for (i = 0; i < 40; i++) {
+		sends(1, 100, 8, false);
+		sends(2, 300, 8, false);
+	}
+	for (i = 0; i < 32; i++) {
+		struct flash_share_item *it = goes();
+
+		order[i] = (char)('A' + it->tenant->key.id - 1);
+		ends(it);
+	}
+	/* B's first budget of 64 finishes first; 32 each after exhaustion. */
+	eq(strcmp(order, "BBBBBBBBAAAAAAAABBBBBBBBBBBBBBBB"), 0,
+	   "order is %s", order);
+	eq(tenant(1, 1)->budget, 32, "half of the default for each of two");
+	eq(tenant(1, 1)->why[FLASH_EXHAUSTED], 1, "the reason");
+	rules.budget.exhausted = 8;
+	flash_share_set(&m.s, &rules);
+	for (i = 0; i < 30; i++)
+		ends(goes());
+	eq(tenant(2, 1)->budget, 8, "the budget that is set");
+}
+
+/* One tenant that is due half of the turns does not take them all at once. */
+static void worst_case_fair(void)
+{
+	struct flash_share_rules rules = {
+		.budgets = true, .charge = FLASH_CHARGE_SECTORS,
+		.budget = { .standard = 8, .exhausted = 8 },
+	};
+	u32 i, id, twice = 0, first = 0;
+	u64 last = 0;
+
+	model_init(&rules);
+	for (i = 0; i < 30; i++) {
+		for (id = 1; id <= 11; id++)
+			sends(id, id == 1 ? 1000 : 100, 8, false);
+	}
+	for (i = 0; i < 40; i++) {
+		struct flash_share_item *it = goes();
+
+		twice += last == 1 && it->tenant->key.id == 1;
+		last = it->tenant->key.id;
+		first += last == 1;
+		ends(it);
+	}
+	eq(first >= 19 && first <= 21, 1, "half of the turns: %u of 40", first);
+	eq(twice <= 1, 1, "one now and one then: %u times two in a row", twice);
+}
+
+/* One request larger than the budget. */
+static void overshoot(void)
+{
+	struct flash_share_rules rules = {
+		.exclusive = true, .budgets = true,
+		.charge = FLASH_CHARGE_SECTORS,
+		.budget = { .standard = 16 },
+	};
+	struct flash_share_item *it;
+
+	model_init(&rules);
+	sends(1, 100, 1000, false);
+	sends(1, 100, 1000, false);
+	sends(2, 100, 8, false);
+	it = goes();
+	eq(it->tenant->key.id, 1, "a request above the budget goes");
+	ends(it);
+	it = goes();
+	eq(it->tenant->key.id, 2, "it is all that its tenant gets");
+	eq(tenant(1, 1)->vtime, flash_vtime_of(1000, 100), "and is charged whole");
+	ends(it);
+}
+
+int main(void)
+{
+	modes();
+	timed();
+	least_first();
+	naive();
+	anticipates();
+	budgets();
+	worst_case_fair();
+	overshoot();
+	return tap_done();
+}
