@@ -215,11 +215,11 @@ def test_names_with_blanks_and_brackets(tmp_path):
 def test_devices(tmp_path):
     """One of several is to be named."""
     lines = life(ftrace, 1000, 800) + life(ftrace, 1000, 800, dev="8,16")
-    with pytest.raises(stages.StagesError, match="8:16, 259:0"):
+    with pytest.raises(stages.TraceError, match="8:16, 259:0"):
         measured(tmp_path, lines)
     classes, _ = measured(tmp_path, lines, "--device", "8:16")
     assert means(classes, "all") == COARSE
-    with pytest.raises(stages.StagesError, match="no events of 1:1"):
+    with pytest.raises(stages.TraceError, match="no events of 1:1"):
         measured(tmp_path, lines, "--device", "1:1")
 
 
