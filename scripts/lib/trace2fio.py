@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/trace2fio: block traces, or stand-ins for them, as logs for fio.
 
-Reads a trace (MSR Cambridge CSV, SSDsim ASCII, or plain CSV), fits it to a
-device, and writes an iolog that fio replays. Where no trace is at hand, a
-stand-in with stated statistics can be made; it is marked as one everywhere.
+Reads a trace (MSR Cambridge CSV, SSDsim ASCII, plain CSV, or what a tracer or
+flashsim has recorded of requests that a driver got), fits it to a device, and
+writes an iolog that fio replays, or what the simulator MQSim reads. Where no
+trace is at hand, a stand-in with stated statistics can be made; it is marked as
+one everywhere.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 
+import mqsim
 import options
 from synthetic import REGION, STAND_INS, mean_of, synthesize
 from tracefile import FORMATS, LONGEST, Reader, SECTOR, TraceError
@@ -46,8 +49,10 @@ class Conversion:
         self.args = args
         self.reader = None
         self.counts = dict.fromkeys(
-            ("out_of_order", "other_device", "realigned", "moved", "shifted",
-             "split", "skipped", "cut"), 0)
+            ("out_of_order", "other_device", "outside", "realigned", "moved",
+             "shifted", "split", "skipped", "cut"), 0)
+        # The earliest of all requests, --range or not
+        self.earliest = None
         self.devices = {}
         self.kept = []
         self.notes = []
@@ -94,6 +99,10 @@ class Conversion:
             devices[device] = devices.get(device, 0) + 1
             if base is None:
                 base = when
+            self.earliest = min(self.earliest or 0, when - base)
+            if args.range and not args.range[0] <= offset < args.range[1]:
+                counts["outside"] += 1
+                continue
             begin = offset - offset % align
             end = offset + length
             end += -end % align
@@ -118,6 +127,10 @@ class Conversion:
         reader = self.reader
         if count:
             return
+        if self.counts["outside"]:
+            raise TraceError(
+                f"{reader.label}: none of {self.counts['outside']} requests "
+                f"begins in --range {range_text(self.args.range)}")
         if self.counts["other_device"]:
             raise TraceError(
                 f"{reader.label}: nothing of device "
@@ -184,6 +197,9 @@ class Conversion:
         longest_gap = None if args.max_gap is None else int(
             args.max_gap * 1000 * args.time_scale)
         first, before, cut = {}, {}, {}
+        if args.range:
+            # Parts of one trace keep their times to each other.
+            first = dict.fromkeys((main, warm), self.earliest)
         last = 0
         longest = args.max_length or LONGEST * 2
         for number, (when, _, offset, length, tag) in enumerate(spool):
@@ -214,6 +230,8 @@ class Conversion:
     def note(self):
         """What the first line of a log says about it."""
         args, parts = self.args, []
+        if args.range:
+            parts.append(f"bytes {range_text(args.range)} only")
         if args.stand_in:
             parts.append(f"stand-in {args.stand_in} seed {args.seed}, "
                          "not a trace")
@@ -256,6 +274,10 @@ class Conversion:
             spool.close()
             for output in outputs:
                 output.drop()
+        if args.xml:
+            mqsim.write(args.xml, args.out, args.geometry,
+                        self.reader.label if self.reader else
+                        args.stand_in, note)
         return self.summary(main, warm, span)
 
     def summary(self, main, warm, span):
@@ -268,7 +290,15 @@ class Conversion:
                 + ("" if args.fold == "dense" else
                    ", their addresses overlap: --device-filter takes one, "
                    "--fold dense keeps them apart"))
-        if main.largest > REGION and not args.max_length:
+        if reader and reader.handed_back:
+            self.notes.append(
+                f"{reader.handed_back} requests handed back by the driver: "
+                "each is there as often as it was issued")
+        if reader and reader.lost:
+            self.notes.append(f"the tracer lost {reader.lost} events: "
+                              "requests are missing")
+        if args.to == "iolog" and main.largest > REGION and \
+                not args.max_length:
             self.notes.append(
                 f"largest request {shown(main.largest)}: fio takes so much "
                 "memory for each in flight; --max-length splits")
@@ -283,6 +313,7 @@ class Conversion:
             "output": args.to if args.out else None,
             "device": args.device,
             **main.statistics(),
+            "range_bytes": args.range,
             "trace_span_s": round(span, 6),
             "time_scale": float(args.time_scale),
             "compress": float(args.compress), "closed": args.closed,
@@ -298,6 +329,11 @@ class Conversion:
             "warmup": warm.statistics() if warm else None,
             "notes": self.notes,
         }
+
+
+def range_text(value):
+    """A range as it could be typed."""
+    return f"{value[0]}-{value[1]}"
 
 
 def number_text(value):
@@ -349,6 +385,7 @@ def report(summary):
             ("skipped", "requests skipped first"),
             ("cut", "times without a request cut"),
             ("other_device", "requests of other devices left out"),
+            ("outside", "requests outside --range left out"),
             ("out_of_order", "times out of order, sorted"),
             ("bad_lines", "bad lines left out")):
         if summary[key]:
@@ -401,6 +438,20 @@ def size(low, high):
                 "64K, 1G")
         return value
     return convert
+
+
+def byte_range(text):
+    """An argparse type: (from, to), bytes, `to` not included."""
+    low, _, high = text.partition("-")
+    try:
+        found = size(0, 1 << 50)(low), size(1, 1 << 50)(high)
+    except argparse.ArgumentTypeError:
+        found = (1, 0)
+    if found[0] >= found[1]:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want FROM-TO, bytes from 0 to {1 << 50}, the first "
+            "smaller, such as 0-64M")
+    return found
 
 
 def alignment(text):
@@ -477,11 +528,17 @@ def parse(argv, kind=options.Parser):
     add("trace", nargs="?", metavar="TRACE",
         help="a file, plain, gzip or xz; - for standard input")
     add("--format", type=one_of(("auto", *FORMATS)), default="auto",
-        metavar="F", help="msr, ssdsim or csv (default: by the first line)")
+        metavar="F", help=", ".join(FORMATS) + " (default: by the first line)")
     add("--out", type=_target, metavar="FILE",
         help="what to write (default: only look)")
-    add("--to", type=one_of(("iolog", "csv")), default="iolog", metavar="F",
-        help="iolog or csv (default iolog)")
+    add("--to", type=one_of(("iolog", "csv", "mqsim")), default="iolog",
+        metavar="F", help="iolog, csv or mqsim (default iolog)")
+    add("--xml", type=_target, metavar="FILE",
+        help="with --to mqsim: write the workload that names --out, too")
+    add("--geometry", type=mqsim.geometry, metavar="CxWxDxP",
+        help="of MQSim's device: channels, chips a channel, dies a chip, "
+        f"planes a die, 1 to {mqsim.MOST} each (default "
+        + "x".join(map(str, mqsim.GEOMETRY)) + ", that of its ssdconfig.xml)")
     add("--device", type=_device, default="/dev/flashsim0", metavar="DEV",
         help="its name in the log (default /dev/flashsim0)")
     add("--time-scale", type=factor, default=fractions.Fraction(1),
@@ -514,7 +571,10 @@ def parse(argv, kind=options.Parser):
     add("--max-requests", type=options.number(1, MOST), metavar="N",
         help=f"no more than N after those, 1 to {MOST} (default: all)")
     add("--device-filter", type=_words, metavar="LIST",
-        help="only these devices of the trace, such as 5 or hm_0")
+        help="only these devices of the trace, such as 5, hm_0 or 259:0")
+    add("--range", type=byte_range, metavar="FROM-TO", help="only requests "
+        "that begin in these bytes, such as 0-64M; their times stay those "
+        "of the whole trace")
     add("--max-bad", type=options.number(0, MOST), default=100, metavar="N",
         help=f"stop after N bad lines, 0 to {MOST} (default 100)")
     add("--summary", type=_target, metavar="FILE",
@@ -560,12 +620,24 @@ def parse(argv, kind=options.Parser):
     if args.trace is not None and args.trace != "-" and \
             not os.path.exists(args.trace):
         parser.error(f"argument TRACE: '{args.trace}': no such file")
+    if args.to == "mqsim":
+        if args.closed:
+            parser.error("argument --closed: MQSim has nothing but times to "
+                         "go by")
+        if not args.out:
+            parser.error("argument --to: 'mqsim': want --out, too")
+    elif args.xml or args.geometry:
+        parser.error(f"argument --{'xml' if args.xml else 'geometry'}: only "
+                     "with --to mqsim")
+    if args.geometry and not args.xml:
+        parser.error("argument --geometry: want --xml FILE, where it goes")
+    args.geometry = args.geometry or mqsim.GEOMETRY
     files = [os.path.realpath(path) for path in
-             (args.trace, args.out, args.warmup, args.summary)
+             (args.trace, args.out, args.warmup, args.summary, args.xml)
              if path not in (None, "-")]
     if len(set(files)) < len(files):
-        parser.error("TRACE, --out, --warmup and --summary: want different "
-                     "files")
+        parser.error("TRACE, --out, --warmup, --summary and --xml: want "
+                     "different files")
     return args
 
 

@@ -11,8 +11,14 @@ import pathlib
 import sys
 import zlib
 
-FORMATS = ("msr", "ssdsim", "csv")
+import blocktrace
+from blocktrace import TraceError
+
+# Behind csv: what was measured here. What a tracer prints of requests that
+# drivers got, and flashsim's log.
+FORMATS = ("msr", "ssdsim", "csv", *blocktrace.FORMATS, "flashsim")
 CSV_HEADER = "t_us,dev,op,sector,nsect"
+FLASHSIM_HEADER = "arrival_ns,"
 SECTOR = 512
 # fio reads a length into 32 bits; no block trace has such requests anyway.
 LONGEST = 1 << 30
@@ -21,10 +27,6 @@ FARTHEST = 1 << 62
 YEAR_NS = 366 * 86400 * 10**9
 LONGEST_LINE = 1 << 16
 NAMED_BAD_LINES = 5
-
-
-class TraceError(Exception):
-    """What is wrong with a trace or with what was asked of it, one line."""
 
 
 # --- lines ------------------------------------------------------------------
@@ -107,6 +109,48 @@ def parse_csv(text):
             _whole(count, "length") * SECTOR)
 
 
+def parse_flashsim(header):
+    """A parser for the rows below this header."""
+    names = header.split(",")
+    try:
+        when, kind, sector, count = map(names.index, (
+            "arrival_ns", "op", "sector", "sectors"))
+    except ValueError as error:
+        raise ValueError(f"'{header[:60]}': want arrival_ns, op, sector and "
+                         f"sectors; {error}") from None
+
+    def parse(text):
+        parts = _fields(text.split(","), len(names))
+        if parts[kind] not in ("R", "W"):
+            if parts[kind] in ("D", "F", "Z"):
+                return None
+            raise ValueError(f"op '{parts[kind][:24]}', want R, W, D, F or Z")
+        # What was under way at the reset came before time began.
+        early = parts[when].startswith("-")
+        return ((-1 if early else 1) * _whole(parts[when][early:], "time"),
+                "flashsim", parts[kind] == "R",
+                _whole(parts[sector], "sector") * SECTOR,
+                _whole(parts[count], "size") * SECTOR)
+    return parse
+
+
+def parse_events(form):
+    """A parser for what a tracer prints: requests when a driver gets them."""
+    read_line, days = blocktrace.READERS[form], blocktrace.Days()
+
+    def parse(text):
+        event = read_line(text)
+        if not event:
+            return None
+        if form == "lttng":
+            days.put(event)
+        if event.kind != "D" or event.read is None or not event.sectors:
+            return None
+        return (event.time, "{}:{}".format(*event.dev), event.read,
+                event.sector * SECTOR, event.sectors * SECTOR)
+    return parse
+
+
 PARSERS = {"msr": parse_msr, "ssdsim": parse_ssdsim, "csv": parse_csv}
 
 
@@ -114,6 +158,10 @@ def detect(text):
     """The format that a first line is in, or None."""
     if text.replace(" ", "").lower().startswith(CSV_HEADER):
         return "csv"
+    if text.startswith(FLASHSIM_HEADER):
+        return "flashsim"
+    if blocktrace.looks(text):
+        return blocktrace.looks(text)
     for name in ("msr", "ssdsim"):
         try:
             PARSERS[name](text)
@@ -133,7 +181,8 @@ class Reader:
 
     def __init__(self, name, form, max_bad):
         self.name, self.form, self.max_bad = name, form, max_bad
-        self.lines = self.bad = 0
+        self.lines = self.bad = self.lost = self.handed_back = 0
+        self.parse = None
         self.named = []
         self.stand_in = False
         self.label = "stdin" if name == "-" else pathlib.Path(name).name
@@ -150,7 +199,7 @@ class Reader:
                 + "; ".join(self.named))
 
     def _begin(self, text):
-        """Settles the format; whether the line is a request."""
+        """Settles the format; whether the line may be a request."""
         found = detect(text)
         if self.form in (None, "auto"):
             if not found:
@@ -160,14 +209,32 @@ class Reader:
                     f"that is known; want --format with one of "
                     f"{', '.join(FORMATS)} (csv begins with {CSV_HEADER})")
             self.form = found
-        if self.form == "csv":
-            if found != "csv":
+        if self.form in blocktrace.FORMATS:
+            self.parse = parse_events(self.form)
+            return True
+        heads = {"csv": CSV_HEADER, "flashsim": FLASHSIM_HEADER}
+        if self.form in heads:
+            if found != self.form:
                 raise TraceError(f"{self.label}:{self.lines}: "
-                                 f"'{printable(text[:60])}': csv wants "
-                                 f"{CSV_HEADER} "
+                                 f"'{printable(text[:60])}': {self.form} "
+                                 f"wants {heads[self.form]} "
                                  "as its first line")
+            try:
+                self.parse = parse_csv if self.form == "csv" else \
+                    parse_flashsim(text)
+            except ValueError as error:
+                raise TraceError(f"{self.label}:{self.lines}: "
+                                 f"{printable(str(error))}") from None
             return False
+        self.parse = PARSERS[self.form]
         return True
+
+    def _count(self, text):
+        """What else the text of a tracer says."""
+        lost = blocktrace.LOST.search(text)
+        self.lost += int(lost[1]) if lost else 0
+        event = blocktrace.READERS[self.form](text)
+        self.handed_back += bool(event) and event.kind == "R"
 
     def __iter__(self):
         try:
@@ -179,7 +246,7 @@ class Reader:
             raise TraceError(f"{self.label}: {reason}") from None
 
     def _requests(self, stream):
-        parse = first = None
+        first = None
         for text in text_lines(stream):
             self.lines += 1
             if text is None:
@@ -192,13 +259,14 @@ class Reader:
                 # Our own CSV: what is none must not become a trace.
                 self.stand_in |= text.startswith("# stand-in")
                 continue
-            if parse is None:
-                is_request = self._begin(text)
-                parse = PARSERS[self.form]
-                if not is_request:
-                    continue
+            if self.parse is None and not self._begin(text):
+                continue
             try:
-                request = parse(text)
+                request = self.parse(text)
+                if request is None:
+                    if self.form in blocktrace.FORMATS:
+                        self._count(text)
+                    continue
                 if request[4] == 0:
                     raise ValueError("a length of 0")
                 if request[4] > LONGEST:

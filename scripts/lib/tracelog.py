@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Requests of a trace, put in order and written as a log for fio or as CSV."""
+"""Requests of a trace, put in order and written: for fio, as CSV, for MQSim."""
 
 import heapq
 import itertools
@@ -20,6 +20,8 @@ PEAK_NS = 100000000
 # fio takes a time of 0 for "none yet" and drops the wait after it. So times
 # in an iolog begin with 1.
 FIRST_US = 1
+# MQSim's own flows begin at 1 ns, when all of it has been set up.
+FIRST_NS = 1
 
 
 # --- sorting ----------------------------------------------------------------
@@ -97,7 +99,7 @@ class Output:
             # fio compares no more than the beginning of this line.
             self.file.write(f"fio version 3 iolog{note and '; ' + note}\n"
                             f"0 {device} add\n0 {device} open\n")
-        else:
+        elif form == "csv":
             for part in filter(None, note.split("; ")):
                 self.file.write(f"# {part}\n")
             self.file.write(CSV_HEADER + "\n")
@@ -109,6 +111,10 @@ class Output:
                 line = (f"{FIRST_US + when // 1000 if when is not None else 0}"
                         f" {self.device} {'read' if read else 'write'} "
                         f"{offset} {length}\n")
+            elif self.form == "mqsim":
+                # A blank more, or a line of another kind, ends the trace.
+                line = (f"{FIRST_NS + when} 0 {offset // SECTOR} "
+                        f"{length // SECTOR} {int(read)}\n")
             else:
                 line = (f"{(when or 0) // 1000}.{(when or 0) % 1000:03d},0,"
                         f"{'R' if read else 'W'},{offset // SECTOR},"

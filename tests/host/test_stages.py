@@ -14,6 +14,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+blocktrace = importlib.import_module("blocktrace")
 stages = importlib.import_module("stages")
 
 # What a request goes through: microseconds from its bio on.
@@ -292,7 +293,7 @@ def test_our_events_look_so():
                    if " tag " in form)
     numbers = iter(range(1, 20))
     printed = re.sub(r"%(u|d|llu)", lambda _: str(next(numbers)), printed)
-    found = stages.FLASH.fullmatch(printed.replace("%s", "nrt_turn"))
+    found = blocktrace.FLASH.fullmatch(printed.replace("%s", "nrt_turn"))
     assert found.groupdict() == {
         "major": "1", "minor": "2", "sector": "4", "sectors": "5", "hctx": "6",
         "tag": "7", "class": "8", "prio": "9", "why": "nrt_turn"}

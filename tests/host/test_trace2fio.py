@@ -24,6 +24,12 @@ tracelog = importlib.import_module("tracelog")
 
 MIB = 1 << 20
 CSV = tracefile.CSV_HEADER + "\n"
+FTRACE = ("fio-4711    [001] d..1.  {}: block_{}: 259,0 {} 4096 () {} + {} "
+          "[fio]\n")
+BLKPARSE = "259,0    1       17     {}  4711  {}   {} {} [fio]\n"
+LTTNG = ("[{}] (+0.000001000) lab block_rq_issue: {{ cpu_id = 1 }}, {{ dev = "
+         f"{259 << 20}, sector = {{}}, nr_sector = {{}}, rwbs = {{}}, tid = 1, "
+         "comm = \"fio\" }}\n")
 # The same three requests in each format.
 SAME = {
     "msr": "128166372003061629,hm,1,Read,383496192,32768,1331\n"
@@ -33,6 +39,29 @@ SAME = {
               "1007000000 0 749080 1 1\n",
     "csv": CSV + "0.0,0,R,749016,64\n10.0,0,W,5512,8\n"
                  "1000000,0,R,749080,1\n",
+    "ftrace": "# tracer: nop\nCPU:1 [LOST 7 EVENTS]\n"
+              + FTRACE.format("7.000000", "queue", "R", 749016, 64)
+              + FTRACE.format("7.000000", "rq_issue", "RA", 749016, 64)
+              + FTRACE.format("7.000010", "rq_issue", "FWFS", 5512, 8)
+              + FTRACE.format("7.000010", "rq_issue", "FF", 0, 0)
+              + FTRACE.format("7.000011", "rq_issue", "DS", 64, 64)
+              + FTRACE.format("8.000000", "rq_issue", "RM", 749080, 1)
+              + FTRACE.format("8.000000", "rq_complete", "RM", 749080, 1),
+    "blktrace": BLKPARSE.format("0.000000000", "Q", "R", "749016 + 64")
+                + BLKPARSE.format("0.000001000", "D", "R", "749016 + 64")
+                + BLKPARSE.format("0.000011000", "D", "WS", "5512 + 8")
+                + BLKPARSE.format("0.000011500", "D", "FN", "")
+                + BLKPARSE.format("1.000001000", "D", "R", "749080 + 1")
+                + "\nCPU0 (259,0):\n Reads Queued:  2,  32KiB\n",
+    "lttng": LTTNG.format("23:59:59.999990000", 749016, 64, 4)
+             + LTTNG.format("00:00:00.000000000", 5512, 8, 1 | 16)
+             + LTTNG.format("00:00:00.000000000", 64, 64, 1 | 2)
+             + LTTNG.format("00:00:00.999990000", 749080, 1, 4 | 8),
+    # By completion; the first was under way at the reset.
+    "flashsim": "arrival_ns,begin_ns,done_ns,op,sector,sectors,chip,chips\n"
+                "5000,5000,20000,W,5512,8,1,1\n30000,30000,30000,F,0,0,0,0\n"
+                "-5000,-5000,40000,R,749016,64,2,3\n"
+                "999995000,1,1000900000,R,749080,1,0,1\n",
 }
 WANT = [(1, "read", 383496192, 32768), (11, "write", 2822144, 4096),
         (1000001, "read", 383528960, 512)]
