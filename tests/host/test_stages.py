@@ -299,10 +299,10 @@ def test_our_events_look_so():
         "tag": "7", "class": "8", "prio": "9", "why": "nrt_turn"}
     for name in ("flash_insert", "flash_dispatch", "flash_complete"):
         assert f"DEFINE_EVENT(flash_request, {name}," in text
-        assert name in stages.KINDS
+        assert name in blocktrace.KINDS
     order = (REPO / "k2" / "k2_order.h").read_text(encoding="utf-8")
     assert re.search(r"#define K2_RT_LEVELS\t(\d+)", order)[1] == \
-        str(stages.K2_META)
+        str(blocktrace.K2_META)
 
 
 def test_a_pipe(tmp_path):
