@@ -9,7 +9,8 @@ table, or is named among what was skipped, with the reason.
 What counts as a result: runs of suites (schema 2) and the summary.json beside
 them; runs of the correctness bench (schema 1), of which only the verdicts and
 plot.png are shown; summaries of cost measurements (kind "cost"); rows of the
-model's physics (kind "physics"). Directories named raw are not looked into.
+model's physics (kind "physics"); counts of locks (kind "locks"). Directories
+named raw are not looked into.
 """
 
 # reportdata reads, Page here and reporttables turn what it read into HTML,
@@ -31,7 +32,8 @@ from reportdata import (
 from reporthtml import CSS, Html, bullets, esc, join, slug, table, tag
 from reporttables import (
     DOWN, UP, circumstances, cost_panels, cost_table, cost_unknown,
-    group_table, jobs_table, ours, scale_row, setting_title, tenants_table)
+    group_table, jobs_table, locks_table, ours, scale_row, setting_title,
+    tenants_table)
 from reporttext import (
     DASH, figure, natural, number, part, plural, ranges, text, texts,
     unique)
@@ -383,6 +385,31 @@ class Page:
                                  "allowed %", "verdict"], rows))
         return join(parts_)
 
+    @staticmethod
+    def locks(folders):
+        """How often schedulers took their own locks."""
+        parts_ = [tag("h2", "Locks", id="locks"), tag(
+            "p", "How often a scheduler took its own locks for an I/O, and how "
+            "often it had to wait for one (scripts/locks). These are counts; "
+            "times of that machine compare nothing.", class_="note")]
+        for folder in folders:
+            found = folder.locks
+            parts_.append(tag("h3", tag("code", folder.shown)))
+            parts_.append(tag("p", "; ".join(unique([
+                f"commit {text(found.get('commit')) or 'unknown'}",
+                f"kernel {text(found.get('kernel')) or 'unknown'}",
+                text(found.get("command")), *texts(found.get("trouble"))])),
+                class_="note"))
+            parts_.append(locks_table(found))
+            parts_.append(bullets(
+                join([text(one.get("claim")), ": ", tag(
+                    "span", "holds" if one.get("holds") is True
+                    else "does not hold",
+                    class_="yes" if one.get("holds") is True else "fail")], "")
+                for one in found.get("verdicts") or ()
+                if isinstance(one, dict)))
+        return join(parts_)
+
     def correctness(self, folders):
         """Schema 1: verdicts, and a picture that exists already."""
         parts_ = [tag("h2", "Correctness", id="correctness"), tag(
@@ -517,6 +544,9 @@ class Page:
         if physics:
             add("physics", "Physics of the simulated drive",
                 self.physics(physics))
+        counted = [f for f in self.folders if f.locks]
+        if counted:
+            add("locks", "Locks", self.locks(counted))
         checked = [f for f in self.folders if f.checked]
         if checked:
             add("correctness", "Correctness", self.correctness(checked))
@@ -557,6 +587,9 @@ def counts(folders, skipped):
     rows = sum(len(f.physics) for f in folders)
     if rows:
         said.append(plural(rows, "row") + " of physics")
+    locks = sum(bool(f.locks) for f in folders)
+    if locks:
+        said.append(plural(locks, "count") + " of locks")
     return (", ".join(said) or "nothing") + \
         (f"; {plural(len(skipped), 'file')} skipped" if skipped else "")
 

@@ -255,6 +255,7 @@ class Folder:
         self.runs, self.checked = [], []
         self.cost_runs = 0
         self.physics = []
+        self.locks = {}
         self.groups = []
         self.notes = []
 
@@ -268,7 +269,7 @@ class Folder:
     def empty(self):
         """Nothing of it can be shown."""
         return not (self.runs or self.checked or self.is_cost or
-                    self.physics)
+                    self.physics or self.locks)
 
     def listed(self):
         """Ids of runs that the summary names, in its order."""
@@ -311,7 +312,7 @@ class Folder:
                 + (" ..." if len(missing) > 5 else ""))
         if self.summary.get("interrupted"):
             self.notes.append("interrupted: not all runs were made")
-        if not self.summary and not self.physics:
+        if not (self.summary or self.physics or self.locks):
             self.notes.append("no summary.json: it did not come to its end")
         planned = number(self.summary.get("runs_planned"))
         made = len(self.runs) + len(self.checked)
@@ -387,6 +388,15 @@ def _take(folder, path, data, ids):
         if not rows:
             raise Bad("physics without a row")
         folder.physics = rows
+        return
+    if kind == "locks":
+        rows = data.get("cells")
+        rows = [row for row in rows if isinstance(row, dict) and number(
+            row.get("own_per_io")) is not None] \
+            if isinstance(rows, list) else []
+        if not rows:
+            raise Bad("locks without a count")
+        folder.locks = {**data, "cells": rows}
         return
     if kind == "cost" or number(part(data, "result").get("busy_ns_per_io")):
         # The page shows what the summary makes of these.

@@ -295,3 +295,13 @@ def cost_unknown(summary):
                                  for row in rows])]
     return [tag("p", "Its summary.json has no figures that this version "
                 "understands.", class_="warn")]
+
+
+def locks_table(found):
+    """A row a scheduler and number of CPUs."""
+    return table(
+        ["scheduler", "CPUs", "own locks an I/O", "waited for", "all locks"],
+        [[text(row.get("scheduler")) or DASH, text(row.get("cpus")),
+          *(figure(number(row.get(key))) for key in (
+              "own_per_io", "contended_per_io", "all_per_io"))]
+         for row in found["cells"]])
