@@ -13,7 +13,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -166,21 +165,15 @@ def run(words):
         try:
             return child.wait()
         except options.Interrupted:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
-            child.terminate()
-            try:
-                child.wait(SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                child.kill()
+            options.ignore_signals()
+            options.end(child, SECONDS_TO_END)
             raise
 
 
 def stopped(status):
     """Was a part ended by a signal, its own handling of it included?"""
     return status < 0 or status in (
-        128 + number for number in (signal.SIGINT, signal.SIGTERM,
-                                    signal.SIGHUP))
+        128 + number for number in options.SIGNALS)
 
 
 WORDS = {0: "done", 1: "done, with something that failed",
@@ -298,10 +291,7 @@ def main(argv=None):
     # Which schedulers there are depends on it.
     os.environ["EXPERIMENTAL"] = "1"
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     kernel.SPEAKER = "bench-all"
     try:
         if args.list:

@@ -610,11 +610,8 @@ def main():
     if args.table:
         return matrix.show(RESULTS / "matrix.json", kernel.SERIES)
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
     kernel.SPEAKER = "check"
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     started = time.monotonic()
     suite = Suite(args.resume)
     try:
@@ -623,8 +620,7 @@ def main():
                            "waiting for another run in this tree"):
             everything(suite, args)
     except options.Interrupted as error:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        options.ignore_signals()
         suite.stop()
         print(f"check: ended by {signal.Signals(error.number).name}; "
               "--resume goes on", file=sys.stderr)

@@ -276,10 +276,7 @@ def main(argv=None):
     args = parse(sys.argv[1:] if argv is None else argv)
     cells, trouble = [], []
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     try:
         if args.source:
             text = pathlib.Path(args.source).read_text(encoding="utf-8",

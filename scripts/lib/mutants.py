@@ -444,10 +444,7 @@ def main(argv=None):
     args = parse(sys.argv[1:] if argv is None else argv)
     kernel.SPEAKER = "mutants"
 
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     run = None
     try:
         if args.list:
@@ -467,8 +464,7 @@ def main(argv=None):
             run = Run(args, args.mutants)
             return run.all()
     except options.Interrupted as error:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
+        options.ignore_signals()
         say(f"ended by {signal.Signals(error.number).name}; --resume goes on")
         return 128 + error.number
     except BrokenPipeError:

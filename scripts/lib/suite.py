@@ -582,21 +582,12 @@ def results_folder(name):
 @contextlib.contextmanager
 def signals():
     """Signals become options.Interrupted here."""
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    old = {number: signal.signal(number, on_signal) for number in numbers}
+    old = options.catch_signals()
     try:
         yield
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-
-
-def ignore_signals():
-    """While what is there is written down."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def carry_out(session):
@@ -610,7 +601,7 @@ def carry_out(session):
                 session.measure()
         except options.Interrupted as stop:
             stopped = stop.number
-            ignore_signals()
+            options.ignore_signals()
         except OSError as error:
             print(f"bench: {error}; next: is there room on the disk, may "
                   "this user write here?", file=sys.stderr)

@@ -731,10 +731,7 @@ def main(argv=None):
     """Command line of scripts/trace2fio."""
     args = parse(sys.argv[1:] if argv is None else argv)
 
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, on_signal)
+    options.catch_signals()
     # The reader of our lines may have enough of them.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:

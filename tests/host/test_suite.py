@@ -15,6 +15,7 @@ import sys
 import tarfile
 
 import pytest
+import rich.console
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
@@ -262,7 +263,7 @@ def test_tables():
     assert summary["cpu_too_busy"] == ["rand-read.none.half"]
     assert summary["seed_uses"] == {"report": [101, 102]}
     out = io.StringIO()
-    console = suitereport.Console(file=out, width=140, color_system=None)
+    console = rich.console.Console(file=out, width=140, color_system=None)
     suitereport.results(console, summary)
     text = out.getvalue()
     assert "CPU!" in text and "p90" in text and "time scale 8" in text
@@ -272,7 +273,7 @@ def test_tables():
     row = next(n for n, line in enumerate(lines) if line.startswith("k2-2"))
     assert lines[row].split()[1] == "169"
     assert lines[row + 1].split()[0] == "113-225"
-    narrow = suitereport.Console(file=io.StringIO(), width=80)
+    narrow = rich.console.Console(file=io.StringIO(), width=80)
     suitereport.cell_tables(narrow, summary)
     assert "\N{HORIZONTAL ELLIPSIS}" not in narrow.file.getvalue()
     suitereport.results(console, suite.summarize(
@@ -386,7 +387,7 @@ def fake_device(tmp_path, monkeypatch):
 def test_a_device_is_put_back(tmp_path, monkeypatch):
     device = fake_device(tmp_path, monkeypatch)
     assert device.users() == ["sdx1 at /home", "sdx1 by dm-0"]
-    monkeypatch.setattr(suite, "ignore_signals", lambda: None)
+    monkeypatch.setattr(options, "ignore_signals", lambda: None)
     with pytest.raises(suite.options.Interrupted):
         with device.kept():
             told = device.apply(["off queue/wbt_lat_usec 0",

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 import pytest
+import rich.console
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
@@ -203,7 +204,7 @@ def test_repeats_and_compare():
     assert found["tail"] == pytest.approx(0.004, rel=0.01)
     assert found["percentile"] == "p90"
     log = suitereport.Log(0)
-    log.console = suitereport.Console(file=io.StringIO(), width=120)
+    log.console = rich.console.Console(file=io.StringIO(), width=120)
     assert suitereport.differences(log.console, [found], "x")
     assert not suitereport.differences(
         log.console, suitedata.repeats([one, far]), "x")
