@@ -550,6 +550,28 @@ def test_physics(tmp_path, capsys, no_plots):
     assert "physics without a row" in capsys.readouterr().out
 
 
+def test_locks(tmp_path, capsys, no_plots):
+    """Counts of scripts/locks, verdicts and what went wrong."""
+    folder = tmp_path / "locks"
+    folder.mkdir()
+    row = {"scheduler": "k2", "cpus": 2, "own_per_io": 1.5,
+           "contended_per_io": 0.25, "all_per_io": 30.0}
+    (folder / "locks.json").write_text(json.dumps({
+        "schema": 1, "kind": "locks", "kernel": "debug", "commit": "abc",
+        "command": "scripts/locks", "trouble": ["k9 cannot be had"],
+        "cells": [row, {"scheduler": "none"}, 5],
+        "verdicts": [{"claim": "half of it", "holds": False}]}))
+    page, out, _ = made(tmp_path, capsys, folder)
+    assert "1 count of locks" in out
+    assert page.row("k2") == ["k2", "2", "1.50", "0.250", "30.0"]
+    words = " ".join(page.words)
+    assert "does not hold" in words and "k9 cannot be had" in words
+    assert not page.wrong
+    (folder / "locks.json").write_text('{"schema": 1, "kind": "locks"}')
+    assert report.main([str(folder), "--out", str(tmp_path / "none")]) == 1
+    assert "locks without a count" in capsys.readouterr().out
+
+
 # --- files that are no results ----------------------------------------------
 
 def test_what_is_skipped_is_named(tmp_path, capsys, no_plots):
