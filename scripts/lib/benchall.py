@@ -105,15 +105,20 @@ def now():
 
 
 def unfinished(form, parts):
-    """The newest run of this form and this commit that is not finished."""
+    """The newest run of this form and this commit that is not finished.
+
+    Where nothing is left but pages the commit does not matter: some of them are
+    files of the project, so they change it.
+    """
     for folder in sorted(RESULTS.glob(f"all-{form}-*"), reverse=True):
         try:
             found = State.load(folder)
         except ValueError:
             continue
         if found.data["form"] == form and not found.data["finished"] and \
-                found.data["wanted"] == list(parts) and \
-                found.data["commit"] == options.commit():
+                found.data["wanted"] == list(parts) and (
+                    found.data["commit"] == options.commit()
+                    or not found.left()):
             return found
     return None
 
@@ -265,6 +270,9 @@ def announce(state, again):
         say(f"goes on with {options.shown(state.folder)}, which was begun at "
             f"{state.data['began']} and has {len(left)} of "
             f"{len(state.data['wanted'])} parts left")
+    if state.data["commit"].endswith("-dirty"):
+        say("there are changes that are in no commit: scripts/publish-results "
+            "will refuse this run")
     whole = 0
     for name in left:
         each = seconds(name, state.folder / name, form)

@@ -160,8 +160,8 @@ def test_failures_do_not_stop_it(lab, tmp_path, capsys):
         words[0] for words in lab.commands[-2:]]
 
 
-def test_pages_that_were_interrupted(lab, tmp_path):
-    """The run counts as finished only behind them."""
+def test_pages_that_were_interrupted(lab, tmp_path, monkeypatch):
+    """The run counts as finished only behind them; they change the project."""
     def interrupted(state):
         raise options.Interrupted(signal.SIGINT)
     kept = benchall.pages
@@ -170,6 +170,7 @@ def test_pages_that_were_interrupted(lab, tmp_path):
         assert benchall.main(["--parts", "k2"]) == 130
     finally:
         benchall.pages = kept
+    monkeypatch.setattr(options, "commit", lambda: COMMIT + "-dirty")
     assert benchall.main(["--parts", "k2"]) == 0
     assert parts_of(lab) == ["k2"]
     assert len(list((tmp_path / "results").iterdir())) == 1
