@@ -393,7 +393,6 @@ def main(argv=None):
     """Command line of scripts/bench nvme."""
     args = parse(sys.argv[1:] if argv is None else argv)
     bench = Bench(args)
-
     options.catch_signals()
     stopped, status = 0, None
     try:

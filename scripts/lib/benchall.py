@@ -298,7 +298,6 @@ def main(argv=None):
     args = parse(sys.argv[1:] if argv is None else argv)
     # Which schedulers there are depends on it.
     os.environ["EXPERIMENTAL"] = "1"
-
     options.catch_signals()
     kernel.SPEAKER = "bench-all"
     try:

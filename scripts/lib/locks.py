@@ -275,7 +275,6 @@ def main(argv=None):
     """Returns the status."""
     args = parse(sys.argv[1:] if argv is None else argv)
     cells, trouble = [], []
-
     options.catch_signals()
     try:
         if args.source:

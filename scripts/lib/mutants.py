@@ -443,7 +443,6 @@ def main(argv=None):
     """Command line of scripts/mutants."""
     args = parse(sys.argv[1:] if argv is None else argv)
     kernel.SPEAKER = "mutants"
-
     options.catch_signals()
     run = None
     try:

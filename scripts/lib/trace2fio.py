@@ -730,7 +730,6 @@ def listing():
 def main(argv=None):
     """Command line of scripts/trace2fio."""
     args = parse(sys.argv[1:] if argv is None else argv)
-
     options.catch_signals()
     # The reader of our lines may have enough of them.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
