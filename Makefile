@@ -215,6 +215,11 @@ bench-share: deps
 	scripts/bench share --form $(FORM) || status=$$?; \
 	scripts/share-results || status=$$?; exit $$status
 
+# Goes on with what is missing where an earlier one was interrupted.
+.PHONY: bench-all
+bench-all: deps
+	$(Q)scripts/bench-all --form $(FORM)
+
 .PHONY: report
 report:
 	$(Q)scripts/report
@@ -349,6 +354,8 @@ help:
 	'                the CPU; FORM; docs/layer_read-results.md' \
 	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
 	'                and tails of the default modes; FORM; docs/share-results.md' \
+	'make bench-all  all of these, one after the other, and the locks; again after' \
+	'                an interruption, it goes on; FORM; one page at the end' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \

@@ -318,13 +318,7 @@ class Bench:
 
     def stop_vm(self):
         """Ends scripts/vm, and with it the guest."""
-        if self.vm and self.vm.poll() is None:
-            self.vm.terminate()
-            try:
-                self.vm.wait(20)
-            except subprocess.TimeoutExpired:
-                self.vm.kill()
-                self.vm.wait()
+        options.end(self.vm)
 
     def conclude(self, vm_status, stopped):
         """Table, summary, plot; the exit status."""
@@ -399,11 +393,7 @@ def main(argv=None):
     """Command line of scripts/bench nvme."""
     args = parse(sys.argv[1:] if argv is None else argv)
     bench = Bench(args)
-
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, on_signal)
+    options.catch_signals()
     stopped, status = 0, None
     try:
         bench.announce()
@@ -412,8 +402,7 @@ def main(argv=None):
             status = bench.measure()
     except options.Interrupted as stop:
         stopped = stop.number
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, signal.SIG_IGN)
+        options.ignore_signals()
     except OSError as error:
         print(f"bench: {error}; next: is there room on the disk, may this "
               "user write here?", file=sys.stderr)

@@ -13,7 +13,6 @@ import datetime
 import pathlib
 import re
 import shlex
-import signal
 import statistics
 import subprocess
 import sys
@@ -602,13 +601,7 @@ class BenchCost:
 
     def stop_vm(self):
         """Ends scripts/vm, and with it the guest."""
-        if self.vm and self.vm.poll() is None:
-            self.vm.terminate()
-            try:
-                self.vm.wait(20)
-            except subprocess.TimeoutExpired:
-                self.vm.kill()
-                self.vm.wait()
+        options.end(self.vm)
 
     def conclude(self, stopped):
         """Table, summary, plot; the exit status."""
@@ -659,11 +652,8 @@ def main(argv=None):
     """Command line of scripts/bench-cost."""
     args = parse(sys.argv[1:] if argv is None else argv)
 
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
     kernel.SPEAKER = "bench-cost"
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, on_signal)
+    options.catch_signals()
     bench, stopped = None, 0
     try:
         # Which schedulers there are is known when they have been built.
@@ -681,8 +671,7 @@ def main(argv=None):
             bench.measure()
     except options.Interrupted as stop:
         stopped = stop.number
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(signum, signal.SIG_IGN)
+        options.ignore_signals()
     except kernel.Unavailable as error:
         print(f"bench-cost: kernel {args.kernel} cannot be had: {error}",
               file=sys.stderr)

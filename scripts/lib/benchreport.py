@@ -5,10 +5,10 @@ import sys
 import time
 
 from rich import box
-from rich.console import Console
-from rich.progress import (BarColumn, MofNCompleteColumn, Progress,
-                           TextColumn, TimeElapsedColumn)
+from rich.progress import MofNCompleteColumn
 from rich.table import Table
+
+from benchprogress import Bar, Lines, log_console
 
 NOT_COMPARABLE = "wall clock, emulated: not comparable"
 CAPTION = ("Counts are exact, whatever the machine was doing. Wall-clock times "
@@ -69,23 +69,12 @@ class _Clock:
         return each * (self.total - self.done)
 
 
-class PlainProgress:
+class PlainProgress(Lines):
     """A line for each run: for logs."""
 
     def __init__(self, total):
         self.clock = _Clock(total)
-        # A log is no terminal: no colours, no wrapping at 80 columns.
-        self.console = Console(width=160, color_system=None, highlight=False)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def say(self, text, plain=False):
-        """A message."""
-        print(text if plain else f"bench: {text}", flush=True)
+        self.console = log_console(160)
 
     def begin(self, name):
         """Run `name` begins."""
@@ -106,28 +95,12 @@ class PlainProgress:
                  f"{took:.1f} s; {_left(left)}")
 
 
-class LiveProgress(PlainProgress):
+class LiveProgress(Bar, PlainProgress):
     """A bar at the bottom: for terminals."""
 
     def __init__(self, total):
         super().__init__(total)
-        self.console = Console(highlight=False)
-        self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(bar_width=None),
-            MofNCompleteColumn(), TextColumn("{task.fields[left]}"),
-            TimeElapsedColumn(), console=self.console, transient=True)
-        self.task = self.bar.add_task("building, booting", total=total,
-                                      left="")
-
-    def __enter__(self):
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_):
-        self.bar.stop()
-
-    def say(self, text, plain=False):
-        self.console.print(text if plain else f"bench: {text}", markup=False)
+        self.open(total, MofNCompleteColumn())
 
     def begin(self, name):
         super().begin(name)

@@ -9,6 +9,7 @@ there says nothing about any other machine.
 import json
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -163,9 +164,19 @@ class Machine:
             self.done = True
 
 
+def seconds_of(args, cpus):
+    """How long one machine takes."""
+    return BOOT + len(args.chosen) * (CELL + IO * args.ios * cpus)
+
+
+def estimate(args):
+    """How long all of them take."""
+    return sum(seconds_of(args, cpus) for cpus in args.cpus)
+
+
 def command(args, cpus, chosen):
     """scripts/vm for so many CPUs."""
-    seconds = BOOT + len(chosen) * (CELL + IO * args.ios * cpus)
+    seconds = seconds_of(args, cpus)
     return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
             "--cpus", str(cpus), "--timeout", str(int(600 + 4 * seconds)), "--",
             f"LOCKS_SCHEDULERS='{' '.join(chosen)}' LOCKS_IOS={args.ios} "
@@ -249,7 +260,9 @@ def conclude(args, cells, trouble):
     for text in trouble:
         print(f"trouble: {text}")
     if args.out:
-        facts = {"kernel": args.kernel, "bound": args.bound, "cells": cells,
+        facts = {"schema": 1, "kind": "locks", "commit": options.commit(),
+                 "command": shlex.join(["scripts/locks", *sys.argv[1:]]),
+                 "kernel": args.kernel, "bound": args.bound, "cells": cells,
                  "trouble": trouble, "when": int(time.time()),
                  "verdicts": [{"claim": text, "holds": kept}
                               for text, kept in verdicts(cells)]}
@@ -262,6 +275,7 @@ def main(argv=None):
     """Returns the status."""
     args = parse(sys.argv[1:] if argv is None else argv)
     cells, trouble = [], []
+    options.catch_signals()
     try:
         if args.source:
             text = pathlib.Path(args.source).read_text(encoding="utf-8",
@@ -269,10 +283,8 @@ def main(argv=None):
             cells.append(cell(args.chosen[0], args.cpus[0], args.reads,
                               text.splitlines()))
             return conclude(args, cells, trouble)
-        seconds = sum(BOOT + len(args.chosen) * (CELL + IO * args.ios * cpus)
-                      for cpus in args.cpus)
         print(f"{', '.join(args.chosen)} on {', '.join(map(str, args.cpus))} "
-              f"CPUs: about {options.minutes(seconds)}", flush=True)
+              f"CPUs: about {options.minutes(estimate(args))}", flush=True)
         for cpus in args.cpus:
             machine = measure(args, cpus, args.chosen)
             cells += machine.cells
@@ -283,8 +295,8 @@ def main(argv=None):
     except OSError as err:
         print(f"locks: {err.filename or args.source}: {err.strerror}",
               file=sys.stderr)
-    except KeyboardInterrupt:
-        return 130
+    except options.Interrupted as stop:
+        return 128 + stop.number
     return 1
 
 

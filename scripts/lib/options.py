@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,33 @@ class Interrupted(BaseException):
     def __init__(self, number):
         super().__init__(number)
         self.number = number
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def catch_signals():
+    """Each of them raises Interrupted from now on; {signal: its handler before}."""
+    def on_signal(number, _):
+        raise Interrupted(number)
+    return {number: signal.signal(number, on_signal) for number in SIGNALS}
+
+
+def ignore_signals():
+    """While what there is is written down."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def end(child, seconds=20):
+    """Asks a process to end, and sees to it."""
+    if child and child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,7 +15,6 @@ import json
 import math
 import pathlib
 import re
-import signal
 import sys
 import tempfile
 import time
@@ -343,11 +342,7 @@ def main(argv=None):
         print("physics: no experiment has such a name: want some of "
               + ", ".join(e.name for e in experiments()), file=sys.stderr)
         return 2
-
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     started = time.monotonic()
     print(f"physics: {len(chosen)} experiments in virtual time, about "
           f"{ESTIMATE * len(chosen) // len(experiments()) + 15} s, 50 MB for "

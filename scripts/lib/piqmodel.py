@@ -17,7 +17,7 @@ import options
 import standin
 import standinfit
 import suitetrace
-import trace2fio
+import synthetic
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULT = REPO / "tests" / "traces" / "piq15-model.json"
@@ -32,7 +32,7 @@ SECONDS_MILLION = 15
 def trace(name, count, seed):
     """The text of a stand-in as the model reads it, with its own load."""
     compress = suitetrace.compression(f"piq15-{name}")
-    found = trace2fio.synthesize(f"piq15-{name}", count, seed)
+    found = synthetic.synthesize(f"piq15-{name}", count, seed)
     return standinfit.text_of((int(when / compress), *rest)
                               for when, *rest in found)
 

@@ -7,14 +7,12 @@ The guest knows no more than the device; whether an answer is right is judged
 here, by asking both for many pairs of addresses whether they share a die.
 """
 
-import json
 import os
 import pathlib
 import py_compile
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -294,11 +292,7 @@ def main(argv=None):
     """Command line of scripts/probe-test."""
     args = parse(sys.argv[1:] if argv is None else argv)
     chosen = devices(args.seed, args.devices)
-
-    def on_signal(number, _):
-        raise options.Interrupted(number)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     started = time.monotonic()
     print(f"probe-test: {len(chosen)} devices in virtual time, about "
           f"{options.minutes(ESTIMATE * len(chosen) + 15)}, 50 MB for a "

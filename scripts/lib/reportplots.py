@@ -676,6 +676,16 @@ def _grid(count, columns, row_inches):
         "top": 1 - 0.6 / height}
 
 
+def outer_labels(axis, n, columns, count, down, across):
+    """Panel n of `count` has labels only where no other one is in between."""
+    axis.tick_params(labelleft=n % columns == 0,
+                     labelbottom=n + columns >= count)
+    if n % columns == 0:
+        axis.set_ylabel(down)
+    if n + columns >= count:
+        axis.set_xlabel(across)
+
+
 def _clock(longest):
     """(factor, unit) for an axis of seconds."""
     return (1.0, "s") if longest >= 1 else (1e3, "ms")
@@ -820,12 +830,7 @@ def chips(path, group, style):
                 else _shade(style[cell.label].color, 0.35))
             axis.set_title(f"{busy.mean():.0f} %", loc="right", fontsize=9,
                            pad=3, color="0.3")
-            axis.tick_params(labelleft=n % columns == 0,
-                             labelbottom=n + columns >= len(known))
-            if n % columns == 0:
-                axis.set_ylabel("chip")
-            if n + columns >= len(known):
-                axis.set_xlabel(unit)
+            outer_labels(axis, n, columns, len(known), "chip", unit)
         # Of one size in inches, however many rows there are.
         height = fig.get_figheight()
         bar = fig.colorbar(picture, cax=fig.add_axes(

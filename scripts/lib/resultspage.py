@@ -24,7 +24,9 @@ VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 def summaries():
     """Each summary.json below build/results, as (when it began, it)."""
     found = []
-    for path in RESULTS.glob("*/summary.json"):
+    # Those of scripts/bench-all are one deeper.
+    for path in (*RESULTS.glob("*/summary.json"),
+                 *RESULTS.glob("all-*/*/summary.json")):
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -12,7 +12,7 @@ import numpy
 import reportshare
 from reportplots import (
     BASE, FONT, RED, SPARE, Nothing, _binned, _clock, _figure, _grid,
-    _legend_below, _save, named)
+    _legend_below, _save, named, outer_labels)
 
 # Of tenants, in their order: what schedulers' colours are made of
 COLORS = [look[0] for look in (*BASE.values(), *SPARE)][1:]
@@ -86,12 +86,7 @@ def course(path, group, style):
             axis.set_title(named(cell), loc="left", fontsize=10,
                            fontweight="bold", pad=3, color=RED
                            if cell.failed else style[cell.label].color)
-            axis.tick_params(labelleft=n % columns == 0,
-                             labelbottom=n + columns >= len(known))
-            if n % columns == 0:
-                axis.set_ylabel("MB/s")
-            if n + columns >= len(known):
-                axis.set_xlabel(unit)
+            outer_labels(axis, n, columns, len(known), "MB/s", unit)
         fig.legend(handles=[
             Line2D([], [], color=color, lw=1.4, label=f"{name}, {weight:g}")
             for color, name, weight in zip(

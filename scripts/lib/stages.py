@@ -16,214 +16,11 @@ import re
 import sys
 
 import options
+from blocktrace import FORMATS, Source, TraceError
 
-FORMATS = ("ftrace", "blktrace", "lttng")
 STAGES = ("submission", "queueing", "dispatch", "device", "completion")
 QUANTILES = (("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999))
 CLASSES = ("real-time", "metadata", "best effort", "idle", "all")
-PRIOS = {"rt": "real-time", "be": "best effort", "none": "best effort",
-         "idle": "idle"}
-NUMBERED = {0: "best effort", 1: "real-time", 2: "best effort", 3: "idle"}
-K2_META = 8
-# Lines by which a format is told; a trace may begin with much else.
-LOOKED_AT = 5000
-LONGEST_LINE = 1 << 16
-DAY_NS = 86400 * 10**9
-
-# What happens to a request, by the letters of blktrace where it has one.
-KINDS = {
-    "block_bio_queue": "Q", "block_rq_insert": "I", "block_rq_issue": "D",
-    "block_rq_complete": "C", "block_rq_requeue": "R",
-    "block_bio_backmerge": "M", "block_bio_frontmerge": "F",
-    "block_rq_merge": "M",
-    "flash_insert": "i", "flash_dispatch": "d", "flash_complete": "c",
-}
-
-FTRACE = re.compile(
-    r"\s*(?P<task>.+)-(?P<pid>\d+)\s+(?:\([-\s\d]+\)\s+)?\[\d+\]\s+"
-    r"(?:[^\s:]+\s+)?(?P<time>[\d.]+): (?P<event>\w+): (?P<rest>.*)")
-BLOCK = re.compile(
-    r"(?P<major>\d+),(?P<minor>\d+) (?P<rwbs>\S+) (?:\d+ )?(?:\([^)]*\) )?"
-    r"(?P<sector>\d+) \+ (?P<sectors>\d+)(?: (?P<prio>[a-z]+),\d+,\d+)?"
-    r" \[(?P<who>.*)\]")
-FLASH = re.compile(
-    r"(?P<major>\d+),(?P<minor>\d+) op \d+ (?P<sector>\d+) \+ (?P<sectors>\d+)"
-    r" hctx (?P<hctx>\d+) tag (?P<tag>-?\d+) class (?P<class>-?\d+)"
-    r" prio (?P<prio>\d+) .*\bwhy (?P<why>\w+)")
-BLKPARSE = re.compile(
-    r"\s*(?P<major>\d+),(?P<minor>\d+)\s+\d+\s+\d+\s+(?P<time>\d+\.\d+)\s+\d+\s+"
-    r"(?P<kind>[A-Z]+)\s+(?P<rwbs>[A-Z]+)\s+(?P<sector>\d+) \+ (?P<sectors>\d+)"
-    r"(?: \[(?P<who>.*)\])?")
-LTTNG = re.compile(
-    r"\[(?P<time>[-\d :.]+)\] (?:\(\+[^)]*\) )?(?:\S+ )?(?P<event>block_\w+): "
-    r"(?P<rest>\{.*)")
-FIELD = re.compile(r"(\w+) = (\"(?:[^\"\\]|\\.)*\"|-?(?:0x)?[0-9A-Fa-f]+)")
-LOST = re.compile(r"CPU:\d+ \[LOST (\d+) EVENTS\]")
-
-
-class StagesError(Exception):
-    """What is wrong with a trace, one line."""
-
-
-class Event:
-    """Something that happened to a bio or a request."""
-
-    __slots__ = ("time", "kind", "dev", "sector", "sectors", "who", "label",
-                 "tag", "why")
-
-    def __init__(self, time, kind, dev, sector, sectors):
-        self.time, self.kind, self.dev = time, kind, dev
-        self.sector, self.sectors = sector, sectors
-        self.who = self.label = self.tag = self.why = None
-
-
-# --- formats ----------------------------------------------------------------
-
-def nanoseconds(text):
-    """A decimal number of seconds, exactly."""
-    whole, _, part = text.partition(".")
-    return int(whole) * 10**9 + int((part + "000000000")[:9])
-
-
-def from_ftrace(line):
-    """The event of a line of the kernel's own trace, or None."""
-    match = FTRACE.match(line)
-    if not match or match["event"] not in KINDS:
-        return None
-    kind = KINDS[match["event"]]
-    what = (FLASH if kind.islower() else BLOCK).match(match["rest"])
-    if not what:
-        return None
-    if "." not in match["time"]:
-        raise StagesError(
-            "the trace's clock counts, it tells no time: "
-            "echo mono >/sys/kernel/tracing/trace_clock and record it anew")
-    event = Event(nanoseconds(match["time"]), kind,
-                  (int(what["major"]), int(what["minor"])),
-                  int(what["sector"]), int(what["sectors"]))
-    if kind.islower():
-        event.tag = (int(what["hctx"]), int(what["tag"]))
-        event.why = what["why"]
-        event.label = NUMBERED.get(int(what["prio"]))
-        if event.label != "real-time" and int(what["class"]) == K2_META:
-            event.label = "metadata"
-    else:
-        event.label = PRIOS.get(what["prio"])
-        # At an end this is the error.
-        if kind not in "CR":
-            event.who = what["who"]
-    return event
-
-
-def from_blktrace(line):
-    """The event of a line of blkparse, or None."""
-    match = BLKPARSE.match(line)
-    if not match or match["kind"] not in ("Q", "I", "D", "C", "R", "M", "F"):
-        return None
-    event = Event(nanoseconds(match["time"]), match["kind"],
-                  (int(match["major"]), int(match["minor"])),
-                  int(match["sector"]), int(match["sectors"]))
-    if match["kind"] not in "CR":
-        event.who = match["who"]
-    return event
-
-
-def clock(text):
-    """A time of babeltrace: of the day, with or without it, or in seconds."""
-    text = text.rsplit(" ", 1)[-1]
-    if ":" not in text:
-        return nanoseconds(text)
-    hours, minutes, seconds = text.split(":")
-    return (int(hours) * 3600 + int(minutes) * 60) * 10**9 + nanoseconds(seconds)
-
-
-def from_lttng(line):
-    """The event of a line of babeltrace, or None."""
-    match = LTTNG.match(line)
-    if not match or match["event"] not in KINDS:
-        return None
-    fields = dict(FIELD.findall(match["rest"]))
-    try:
-        dev = int(fields["dev"], 0)
-        event = Event(clock(match["time"]), KINDS[match["event"]],
-                      (dev >> 20, dev & 0xfffff), int(fields["sector"], 0),
-                      int(fields["nr_sector"], 0))
-    except (KeyError, ValueError):
-        return None
-    if event.kind not in "CR":
-        event.who = fields.get("comm", "").strip('"') or None
-    return event
-
-
-READERS = {"ftrace": from_ftrace, "blktrace": from_blktrace,
-           "lttng": from_lttng}
-
-
-def told(lines, name):
-    """Which format these lines are."""
-    for line in lines:
-        for form in FORMATS:
-            if READERS[form](line):
-                return form
-    raise StagesError(f"{name}: no event of a request in its first {LOOKED_AT} "
-                      "lines: want the text of ftrace, blkparse or babeltrace")
-
-
-class Source:
-    """The events of a file, in its order."""
-
-    def __init__(self, name, form="auto"):
-        self.name, self.form, self.lost = name, form, 0
-
-    def lines(self, file):
-        """Its lines, as text."""
-        while True:
-            raw = file.readline(LONGEST_LINE)
-            if not raw:
-                return
-            if b"\0" in raw:
-                raise StagesError(
-                    f"{self.name}: binary: want the text of ftrace, blkparse "
-                    "or babeltrace")
-            yield raw.decode(errors="replace").rstrip("\n")
-
-    def events(self):
-        """Each event of a request."""
-        try:
-            if self.name == "-":
-                yield from self.parse(sys.stdin.buffer)
-                return
-            with open(self.name, "rb") as file:
-                yield from self.parse(file)
-        except OSError as err:
-            raise StagesError(f"{self.name}: {err.strerror}") from None
-
-    def parse(self, file):
-        """The same of an open one."""
-        lines, head = self.lines(file), []
-        if self.form == "auto":
-            for line in lines:
-                head.append(line)
-                if len(head) == LOOKED_AT:
-                    break
-            self.form = told(head, self.name)
-        reader, days, last = READERS[self.form], 0, None
-        for part in (head, lines):
-            for line in part:
-                lost = LOST.search(line)
-                if lost:
-                    self.lost += int(lost[1])
-                event = reader(line)
-                if not event:
-                    continue
-                if self.form == "lttng":
-                    # The hour begins anew at midnight.
-                    event.time += days * DAY_NS
-                    if last is not None and last - event.time > DAY_NS // 2:
-                        days += 1
-                        event.time += DAY_NS
-                    last = event.time
-                yield event
 
 
 # --- requests ---------------------------------------------------------------
@@ -621,22 +418,22 @@ def measure(args):
         tracker.add(event)
     tracker.close()
     if not tracker.devices:
-        raise StagesError(f"{args.trace}: no event of a request that "
+        raise TraceError(f"{args.trace}: no event of a request that "
                           f"{source.form} would print")
     if args.device and args.device not in tracker.devices:
-        raise StagesError(
+        raise TraceError(
             f"{args.trace}: no events of {args.device[0]}:{args.device[1]}; "
             "there are " + ", ".join(f"{a}:{b}" for a, b in
                                      sorted(tracker.devices)))
     if not args.device and len(tracker.devices) > 1:
-        raise StagesError(
+        raise TraceError(
             f"{args.trace}: events of several devices: choose one by --device: "
             + ", ".join(f"{a}:{b}" for a, b in sorted(tracker.devices)))
     for kind, name in (("D", "block_rq_issue"), ("C", "block_rq_complete")):
         if kind not in tracker.seen:
-            raise StagesError(f"{args.trace}: no {name} events")
+            raise TraceError(f"{args.trace}: no {name} events")
     if not tracker.done:
-        raise StagesError(f"{args.trace}: no request from its issue to its end")
+        raise TraceError(f"{args.trace}: no request from its issue to its end")
     return tracker, source.lost
 
 
@@ -647,7 +444,7 @@ def write(path, how):
         how(new)
         os.replace(new, path)
     except OSError as err:
-        raise StagesError(f"{path}: {err.strerror or err}") from None
+        raise TraceError(f"{path}: {err.strerror or err}") from None
 
 
 def main(argv=None):
@@ -667,7 +464,7 @@ def main(argv=None):
         if args.plot:
             write(args.plot, lambda new: plot(
                 new, classes, "Where the time of requests goes"))
-    except StagesError as err:
+    except TraceError as err:
         print(f"stages: {err}", file=sys.stderr)
         return 1
     except BrokenPipeError:

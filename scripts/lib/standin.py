@@ -3,7 +3,7 @@
 
 What is published about each is in tests/traces/piq15.csv, what was fitted in
 piq15-fit.csv beside it (scripts/fit-standins). Arrivals and sizes are those
-of trace2fio's stand-ins of MSR volumes. New are the exact numbers of reads
+of the other stand-ins of MSR volumes. New are the exact numbers of reads
 and writes, and which chips requests begin on: on a device that is striped
 page by page over 64 chips this decides who conflicts with whom.
 
@@ -29,7 +29,7 @@ PUBLISHED, FITTED = TRACES / "piq15.csv", TRACES / "piq15-fit.csv"
 SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
 # Once around the 64 chips of the paper's device
 ROUND = 64 * 2048
-# Zipf weights of the MiBs; the same as trace2fio has for MSR volumes
+# Zipf weights of the MiBs; the same as synthetic.py has for MSR volumes
 SKEW = 0.85
 # The second set of inputs. So many times as many requests come in bursts as
 # are in conflict: in bursts most are, between them few.
@@ -89,7 +89,7 @@ def filled():
 def sizes(mean):
     """A mix of powers of two from 4 KiB up with this mean, in sectors.
 
-    As trace2fio's for these volumes, with 64 KiB as the largest unless the
+    As synthetic.py's for these volumes, with 64 KiB as the largest unless the
     mean wants more: on an idle device requests that are longer keep more chips
     busy than Table I has.
     """
@@ -166,7 +166,7 @@ def footprint(row):
 def requests(kind, times, seed, name):
     """(ns, device, is a read, offset, length) of a stand-in.
 
-    kind: a trace2fio.StandIn with `calibrated`; times: seconds, one a request.
+    kind: a synthetic.StandIn with `calibrated`; times: seconds, one a request.
     """
     rng = random.Random(f"{name} {seed} chips")
     values = kind.calibrated

@@ -25,7 +25,7 @@ import sys
 
 import options
 import standin
-import trace2fio
+import synthetic
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPO / "build" / "model" / "piqmodel"
@@ -95,19 +95,19 @@ def model(text, **options_):
 def bursts(name, row):
     """The share of an input's requests that come in bursts."""
     return standin.in_bursts(row) if name.endswith(standin.DEEP) else \
-        trace2fio.MSR_SHAPE["in_bursts"]
+        synthetic.MSR_SHAPE["in_bursts"]
 
 
 def kind_of(name, row, lean_read, lean_write, regions):
     """The stand-in with these numbers."""
-    return trace2fio.StandIn(
+    return synthetic.StandIn(
         name, "", iops=1000 / row["gap_ms"], read_share=0.5,
         read_sizes=standin.sizes(row["read_sectors"]),
         write_sizes=standin.sizes(row["write_sectors"]),
         footprint_mib=regions, calibrated={
             "lean_read": lean_read, "lean_write": lean_write,
             "reads": row["reads"], "writes": row["writes"]},
-        **{**trace2fio.MSR_SHAPE, "in_bursts": bursts(name, row)})
+        **{**synthetic.MSR_SHAPE, "in_bursts": bursts(name, row)})
 
 
 class Fit:
@@ -125,7 +125,7 @@ class Fit:
         """The requests with the numbers as they are, not yet compressed."""
         kind = kind_of(self.name, self.row, *self.lean, self.regions)
         if seed not in self.times:
-            self.times[seed] = trace2fio.arrivals(
+            self.times[seed] = synthetic.arrivals(
                 kind, self.count, random.Random(
                     f"{self.name} {seed} times"))
         return standin.requests(kind, self.times[seed], seed, self.name)

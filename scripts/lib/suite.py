@@ -12,23 +12,16 @@ machine, and are comparable. docs/lab.md has more.
 """
 
 import argparse
-import base64
 import contextlib
 import datetime
-import gzip
-import io
 import json
 import os
 import pathlib
 import queue
 import shlex
 import signal
-import subprocess
 import sys
-import tarfile
-import threading
 import time
-import zlib
 
 import bench
 import claims
@@ -39,8 +32,8 @@ import suitefs
 import suiteplan
 import suitereport
 import suiteshare
-import suitetarget
 import suitetrace
+from suitemachine import DATA, Machine, run_files, unpack
 from suitetime import Speeds, total_seconds
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -53,149 +46,6 @@ KB_RUN = 120
 MACHINES = 2
 # A boot that died is made up for by another one, so often in all.
 EXTRA_BOOTS = 5
-DATA = "="
-
-
-# --- a machine ---------------------------------------------------------------
-
-def run_files(run):
-    """{name: text} of a run, for the guest."""
-    limit = int(run["env"].get("RUNTIME") or 600) * 2 + 120
-    if run.get("postmark"):
-        limit = 600 * run["time_scale"] * 2 + 120
-    if "TRACE" in run["env"]:
-        # The guest's seconds: as long as the trace, and it must be so.
-        limit = suitetrace.LIMIT_S * run["time_scale"]
-    env = {**run["env"], "SEED": run["seed"], "LIMIT": limit,
-           "REGION": run["region_pct"]}
-    if "TRACE" in run["env"]:
-        env["TRACE_LOG"] = suiteplan.GUEST_LOG
-    if run["warmup"]:
-        env["WARMUP"] = run["warmup"]
-    env.update(suitetarget.guest_env(run))
-    params = {**run["params"], "seed": run["seed"]}
-    files = {
-        "params": " ".join(f"{k}={v}" for k, v in params.items()) + "\n",
-        "setup": "".join(line + "\n" for line in run["setup"]),
-        "env": "".join(f"{k}={shlex.quote(str(v))}\n"
-                       for k, v in env.items()),
-        **({} if run.get("postmark") else {"job.fio": run["job_text"]}),
-        **suitefs.run_files(run),
-    }
-    if run.get("groups"):
-        files["groups"] = "".join(f"{line}\n" for line in run["groups"])
-    if run["iocost"]:
-        files["iocost"] = "".join(f"{line}\n" for line in run["iocost"])
-    return files
-
-
-def slots(runs):
-    """{name in the guest: id}: a repetition is to look the same in there."""
-    return {f"r{n:02d}": run["id"] for n, run in enumerate(runs)}
-
-
-def pack(runs):
-    """The guest's plan as text: the same runs are the same text."""
-    names = slots(runs)
-    files = {"plan": "".join(f"{name}\n" for name in names)}
-    for slot, run in zip(names, runs):
-        for name, text in run_files(run).items():
-            files[f"{slot}/{name}"] = text
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for name, text in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(text.encode())
-            archive.addfile(entry, io.BytesIO(text.encode()))
-    return base64.encodebytes(gzip.compress(packed.getvalue(),
-                                            mtime=0)).decode()
-
-
-def unpack(text):
-    """{name: text} of what the guest has packed; ValueError if damaged."""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(gzip.decompress(
-                base64.b64decode(text)))) as archive:
-            return {os.path.basename(entry.name):
-                    archive.extractfile(entry).read().decode(
-                        errors="replace")
-                    for entry in archive if entry.isfile()}
-    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
-        raise ValueError(f"damaged on its way: {error}") from None
-
-
-class Machine:
-    """A place for virtual machines, one after the other; one a batch."""
-
-    def __init__(self, number, events, series, traces=None):
-        self.number = number
-        # A suitetrace.Store, for workloads that replay one
-        self.traces = traces
-        self.files = None
-        self.trace = {}
-        self.events = events
-        self.series = series
-        self.process = None
-        self.runs, self.names = [], {}
-        self.under_way = ""
-        self.made = 0
-        self.data = []
-        self.facts = {}
-        self.accelerator = ""
-
-    def command(self, limit):
-        """scripts/vm with everything.
-
-        The plan goes in and results come out by the console's way: a file
-        system of the host would answer in the host's time.
-        """
-        return [
-            str(REPO / "scripts" / "vm"), "--kernel", self.series,
-            "--virtual-time", "--timeout", str(limit),
-            *(("--files", str(self.files)) if self.files else ()),
-            # All runs of a boot are of one workload.
-            *(("--memory", self.runs[0]["memory"])
-              if self.runs and "memory" in self.runs[0] else ()),
-            "--",
-            "mkdir -p /run/suite; base64 -d <<'END' | gzip -d | "
-            f"tar -xC /run/suite\n{pack(self.runs)}END\n"
-            "bash /tests/vm/lib/suite-guest.sh"]
-
-    def start(self, runs, limit):
-        """Boots for these runs."""
-        self.runs, self.made, self.data = list(runs), 0, []
-        self.names = slots(runs)
-        self.files, self.trace = None, {}
-        if self.traces and "TRACE" in runs[0]["env"]:
-            # All runs of a boot are of one workload and seed: one log.
-            self.files, self.trace = self.traces.get(runs[0])
-        # A session of its own: Ctrl-C comes to us, and we end it.
-        self.process = subprocess.Popen(
-            self.command(limit), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True)
-        threading.Thread(target=self._follow, daemon=True,
-                         args=(self.process,)).start()
-
-    def _follow(self, process):
-        for line in process.stdout:
-            self.events.put((self, line.decode(errors="replace").rstrip()))
-        process.wait()
-        self.events.put((self, None))
-
-    def stop(self):
-        """Asks it to end."""
-        if self.process and self.process.poll() is None:
-            self.process.terminate()
-
-    def join(self):
-        """Waits until it has ended."""
-        if self.process:
-            try:
-                self.process.wait(20)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
 
 
 def load_records(folder):
@@ -732,21 +582,12 @@ def results_folder(name):
 @contextlib.contextmanager
 def signals():
     """Signals become options.Interrupted here."""
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    old = {number: signal.signal(number, on_signal) for number in numbers}
+    old = options.catch_signals()
     try:
         yield
     finally:
         for number, handler in old.items():
             signal.signal(number, handler)
-
-
-def ignore_signals():
-    """While what is there is written down."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
 
 
 def carry_out(session):
@@ -760,7 +601,7 @@ def carry_out(session):
                 session.measure()
         except options.Interrupted as stop:
             stopped = stop.number
-            ignore_signals()
+            options.ignore_signals()
         except OSError as error:
             print(f"bench: {error}; next: is there room on the disk, may "
                   "this user write here?", file=sys.stderr)

@@ -108,7 +108,7 @@ class Device:
         try:
             yield
         finally:
-            engine.ignore_signals()
+            options.ignore_signals()
             failed = []
             # The scheduler first: its tunables come and go with it.
             for name, value in (("scheduler", scheduler), *before.items()):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import suitefs
 import suiteshare
 import suitetarget
-import trace2fio
+import synthetic
 from suitetables import (
     ALIAS, ASLEEP, DEVICE, GEOMETRY, GEOMETRY_KEYS, IOCOST, IOCOST_MODEL, IOCOST_QOS,
     OURS, QUEUE, RATES, REGION, SCHEDULERS, TIMES, UNSCALED, Int, Text, Word,
@@ -269,9 +269,9 @@ def _read_workload(reader, section):
                       "not use it; it uses " + ", ".join(sorted(needed)))
         if is_time(key) and not Int(0, 10**9).accepts(value):
             reader.bad(section, key, value, Int(0, 10**9))
-    if "TRACE" in env and env["TRACE"] not in trace2fio.STAND_INS:
+    if "TRACE" in env and env["TRACE"] not in synthetic.STAND_INS:
         reader.bad(section, "TRACE", env["TRACE"], "one of "
-                   + ", ".join(trace2fio.STAND_INS))
+                   + ", ".join(synthetic.STAND_INS))
     if "TRACE_IOS" in env and not TRACE_IOS.accepts(env["TRACE_IOS"]):
         reader.bad(section, "TRACE_IOS", env["TRACE_IOS"], TRACE_IOS)
     for key in sorted(needed - set(env)):

@@ -5,12 +5,12 @@ import sys
 import time
 
 from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TextColumn
 from rich.table import Table
 
 import claims
 import suitedata
+from benchprogress import Bar, Lines, log_console
 
 LOG_WIDTH = 120
 
@@ -64,25 +64,13 @@ class Clock:
                    max(rest.values(), default=0.0))
 
 
-class Log:
+class Log(Lines):
     """A line for each run."""
 
     def __init__(self, total):
         self.total, self.count = total, 0
         self.clock = Clock()
-        # A log is no terminal: no colours, no wrapping at 80 columns.
-        self.console = Console(width=LOG_WIDTH, color_system=None,
-                               highlight=False)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        return None
-
-    def say(self, text, plain=False):
-        """A message."""
-        print(text if plain else f"bench: {text}", flush=True)
+        self.console = log_console(LOG_WIDTH)
 
     def begin(self, machine, run):
         """A run begins."""
@@ -110,29 +98,12 @@ class Log:
         print(f"bench: {text}", flush=True)
 
 
-class Live(Log):
+class Live(Bar, Log):
     """A bar at the bottom."""
 
     def __init__(self, total):
         super().__init__(total)
-        self.console = Console(highlight=False)
-        self.bar = Progress(
-            TextColumn("{task.description}"), BarColumn(bar_width=None),
-            TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-            TextColumn("{task.fields[left]}"), TimeElapsedColumn(),
-            console=self.console, transient=True)
-        self.task = self.bar.add_task("building, booting", total=total,
-                                      left="")
-
-    def __enter__(self):
-        self.bar.start()
-        return self
-
-    def __exit__(self, *_):
-        self.bar.stop()
-
-    def say(self, text, plain=False):
-        self.console.print(text if plain else f"bench: {text}", markup=False)
+        self.open(total, TextColumn("{task.completed:.0f}/{task.total:.0f}"))
 
     def _show(self):
         left = int(self.clock.left() + 0.5)

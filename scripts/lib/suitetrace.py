@@ -13,6 +13,7 @@ import shutil
 import tempfile
 
 import suiteplan
+import synthetic
 import trace2fio
 
 # Seconds of the device that a replay may take; none of the inputs comes near.
@@ -29,7 +30,7 @@ LONGEST = "512K"
 
 def compression(name):
     """What a stand-in's times are divided by; 1 where nothing was fitted."""
-    values = trace2fio.STAND_INS[name].calibrated
+    values = synthetic.STAND_INS[name].calibrated
     return round(values["compress"], 4) if values else 1
 
 

@@ -378,11 +378,8 @@ def guarded(speaker, say_it, series, body, interrupted):
 
     `body()` returns it; `interrupted` is said after a signal.
     """
-    def on_signal(number, _):
-        raise options.Interrupted(number)
     kernel.SPEAKER = speaker
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, on_signal)
+    options.catch_signals()
     try:
         return body()
     except options.Interrupted as error:
@@ -403,11 +400,8 @@ def main(argv=None):
         say(f"no {qemu.QEMU}: run scripts/deps vm")
         return TROUBLE
 
-    def on_signal(signum, _):
-        raise options.Interrupted(signum)
     kernel.SPEAKER = "vm"
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, on_signal)
+    options.catch_signals()
     try:
         return run(args)
     except options.Interrupted as error:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import rich.console
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
@@ -460,7 +461,7 @@ def test_summary():
 
 def test_table_leads_with_exact_and_warns():
     out = io.StringIO()
-    console = benchreport.Console(file=out, width=160, color_system=None)
+    console = rich.console.Console(file=out, width=160, color_system=None)
     found = records()
     benchreport.table(console, found,
                       benchreport.summary(found, CIRCUMSTANCES))
@@ -474,7 +475,7 @@ def test_table_leads_with_exact_and_warns():
 
 def test_table_on_a_narrow_terminal():
     out = io.StringIO()
-    console = benchreport.Console(file=out, width=80, color_system=None)
+    console = rich.console.Console(file=out, width=80, color_system=None)
     found = records()
     benchreport.table(console, found,
                       benchreport.summary(found, CIRCUMSTANCES))

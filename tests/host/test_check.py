@@ -13,6 +13,8 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 check = importlib.import_module("check")
+checkcases = importlib.import_module("checkcases")
+checkvm = importlib.import_module("checkvm")
 kernel = importlib.import_module("kernel")
 matrix = importlib.import_module("matrix")
 earlier = importlib.import_module("earlier")
@@ -32,7 +34,8 @@ def some_cases(tmp_path, monkeypatch):
             ("060-lab", "# once: tests the lab\n# takes: 40 s\n")):
         (tmp_path / f"{name}.sh").write_text(
             f"# SPDX-License-Identifier: GPL-2.0\n{head}true\n")
-    monkeypatch.setattr(check, "CASES", tmp_path)
+    for module in (check, checkcases):
+        monkeypatch.setattr(module, "CASES", tmp_path)
     series = {name: kernel.SERIES.get(name, kernel.SERIES["6.1"])
               for name in ("6.1", "6.12", "rt", "debug")}
     monkeypatch.setattr(kernel, "SERIES", series)
@@ -106,7 +109,7 @@ def test_refusals(cases, capsys, argv, word):
 def test_machines_and_time(cases):
     leg = legs("--kernel", "6.1")["6.1"]
     assert leg.machines(FIVE) == {"default": ALL, "wide": ["050-both"]}
-    boots = 2 * check.SECONDS["boot"] + check.SECONDS["build"]
+    boots = 2 * checkcases.SECONDS["boot"] + checkcases.SECONDS["build"]
     # For each: 8, 30, 8 and twice 8; k2's own and the lab's once.
     assert leg.seconds(["k2"]) == boots + 62 + 8 + 40
     assert leg.seconds(FIVE) == boots + 5 * 62 + 8 + 40
@@ -116,7 +119,7 @@ def test_a_slow_kernel_takes_longer(cases, monkeypatch):
     leg = legs("--case", "010-plain", "--kernel", "rt")["rt"]
     usual, limit = leg.seconds(FIVE), leg.limit(FIVE)
     leg.slow = 4
-    assert leg.seconds(FIVE) == check.PACE * usual
+    assert leg.seconds(FIVE) == checkcases.PACE * usual
     assert leg.limit(FIVE) > 2 * limit
 
 
@@ -124,7 +127,7 @@ def test_estimate_counts_what_is_not_here_yet(cases):
     args = check.parse([])
     here = check.estimate(args, FIVE, lambda series: True)
     away = check.estimate(args, FIVE, lambda series: False)
-    assert away - here >= 3 * check.SECONDS["fetch"]
+    assert away - here >= 3 * checkcases.SECONDS["fetch"]
 
 
 def test_listing(cases, capsys):
@@ -174,11 +177,12 @@ def test_only_these_schedulers(cases, monkeypatch, capsys):
 def test_cases_of_a_scheduler_that_is_not_built(tmp_path, monkeypatch):
     (tmp_path / "010-plain.sh").write_text("# SPDX\n")
     (tmp_path / "020-k9-own.sh").write_text("# SPDX\n# for: k9\n")
-    monkeypatch.setattr(check, "CASES", tmp_path)
+    for module in (check, checkcases):
+        monkeypatch.setattr(module, "CASES", tmp_path)
     for there, names in ((["k2"], ["010-plain"]),
                          (["k2", "k9"], ["010-plain", "020-k9-own"])):
         monkeypatch.setattr(schedulers, "in_source", lambda repo: there)
-        cases = check.all_cases()
+        cases = checkcases.all_cases()
         assert [case.name for case in cases] == names
     assert cases[1].single(["k9"])
 
@@ -295,7 +299,8 @@ CASE 030-c.x SKIP 0 no such thing
 
 
 def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
-    monkeypatch.setattr(check, "RESULTS", tmp_path)
+    for module in (check, checkvm):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
     for name in ("010-a", "020-b", "030-c"):
         (tmp_path / f"{name}.sh").write_text("")
     script = tmp_path / "scripts" / "vm"
@@ -303,18 +308,19 @@ def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
     script.write_text(f"#!/bin/sh\ncat <<'END'\n{GUEST}END\n"
                       "echo 'vm: boots retried: 1' >&2\nexit 125\n")
     script.chmod(0o755)
-    monkeypatch.setattr(check, "REPO", tmp_path)
+    for module in (check, checkvm):
+        monkeypatch.setattr(module, "REPO", tmp_path)
     suite = check.Suite()
     suite.matrix.begin("6.1", "all", "r")
     suite.earlier.begin("6.1", "r")
-    left = check.boot(suite, "6.1", "default", ["010-a"], 1, 100)
+    left = checkvm.boot(suite, "6.1", "default", ["010-a"], 1, 100)
     assert left == [] and suite.retried == 1
     assert suite.count == {"pass": 1, "fail": 2, "skip": 1}
     assert suite.matrix.series["6.1"]["schedulers"] == {
         "k2": {"passed": 1, "failed": 1, "skipped": 0, "seconds": 7},
         "x": {"passed": 0, "failed": 1, "skipped": 1, "seconds": 0}}
     # The next guest's files do not replace this one's.
-    check.boot(suite, "6.1", "default", ["010-a"], 2, 100)
+    checkvm.boot(suite, "6.1", "default", ["010-a"], 2, 100)
     assert {p.name for p in tmp_path.glob("vm-*")} == {
         "vm-6.1-default-1", "vm-6.1-default-2"}
 
@@ -323,18 +329,20 @@ def test_a_guest_that_dies(cases, tmp_path, monkeypatch):
                                            (7, False)])
 def test_a_guest_in_trouble_proves_nothing(cases, tmp_path, monkeypatch,
                                            status, known):
-    monkeypatch.setattr(check, "RESULTS", tmp_path)
+    for module in (check, checkvm):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
     (tmp_path / "010-a.sh").write_text("")
     script = tmp_path / "scripts" / "vm"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\necho CASES 010-a.k2\n"
                       f"echo CASE 010-a.k2 PASS 3\nexit {status}\n")
     script.chmod(0o755)
-    monkeypatch.setattr(check, "REPO", tmp_path)
+    for module in (check, checkvm):
+        monkeypatch.setattr(module, "REPO", tmp_path)
     suite = check.Suite(resume=True)
     suite.matrix.begin("6.1", "all", "r")
     suite.earlier.begin("6.1", "r")
-    check.boot(suite, "6.1", "wide", ["010-a"], 1, 100)
+    checkvm.boot(suite, "6.1", "wide", ["010-a"], 1, 100)
     assert bool(suite.earlier.done("6.1", "wide", "010-a")) == known
     assert suite.count["fail"] == (not known)
 
@@ -404,16 +412,17 @@ def test_resumed_cases_count(project, monkeypatch, tmp_path):
     store, again, _ = project
     store.add("6.1", "default", "020-b.k2", "pass", 3)
     booted = []
-    monkeypatch.setattr(check, "boot", lambda *args: booted.append(args[3]))
-    monkeypatch.setattr(check, "RESULTS", tmp_path / "none")
+    monkeypatch.setattr(checkvm, "boot", lambda *args: booted.append(args[3]))
+    for module in (check, checkvm):
+        monkeypatch.setattr(module, "RESULTS", tmp_path / "none")
     suite = check.Suite()
     suite.earlier = again()
     suite.matrix.begin("6.1", "all", "r")
-    leg = check.Leg("6.1", [], "all")
-    check.check_vm(suite, leg, "default", ["010-a", "020-b.k2"], 9)
+    leg = checkcases.Leg("6.1", [], "all")
+    checkvm.check_vm(suite, leg, "default", ["010-a", "020-b.k2"], 9)
     assert booted == [["010-a"]] and suite.count["pass"] == 1
     assert suite.matrix.series["6.1"]["schedulers"]["k2"]["seconds"] == 3
-    check.check_vm(suite, leg, "default", ["020-b.k2"], 9)
+    checkvm.check_vm(suite, leg, "default", ["020-b.k2"], 9)
     assert booted == [["010-a"]] and suite.count["pass"] == 2
 
 

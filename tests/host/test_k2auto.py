@@ -19,6 +19,7 @@ k2autoclaims = importlib.import_module("k2autoclaims")
 k2results = importlib.import_module("k2results")
 resultspage = importlib.import_module("resultspage")
 suite = importlib.import_module("suite")
+suitecase = importlib.import_module("suitecase")
 suitedata = importlib.import_module("suitedata")
 suitehost = importlib.import_module("suitehost")
 suiteplan = importlib.import_module("suiteplan")
@@ -72,8 +73,7 @@ SETTLE@load.k2-8.* = 50
 
 def plan(text=GOOD):
     """The runs by cell."""
-    return {run["cell"]: run for run in suiteplan.runs(
-        suiteplan.parse(text, "x.suite", "x"), "short")}
+    return suitecase.by_cell(text)
 
 
 # --- the suite ---------------------------------------------------------------
@@ -93,10 +93,7 @@ def plan(text=GOOD):
     ("target_pct=50", "target_pct=101", "from 1 to 100"),
 ])
 def test_what_is_wrong_is_said(old, new, said):
-    assert GOOD.count(old) == 1
-    with pytest.raises(suiteplan.Bad) as error:
-        suiteplan.parse(GOOD.replace(old, new), "x.suite", "x")
-    assert said in str(error.value) and "\n" not in str(error.value)
+    assert said in suitecase.refusal(GOOD, old, new)
 
 
 def test_what_a_search_is_told():

@@ -18,11 +18,14 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+checkcases = importlib.import_module("checkcases")
+mutantlab = importlib.import_module("mutantlab")
+mutantlist = importlib.import_module("mutantlist")
 mutants = importlib.import_module("mutants")
 options = importlib.import_module("options")
 sources = importlib.import_module("sources")
 
-ALL = mutants.all_mutants()
+ALL = mutantlist.all_mutants()
 EACH = pytest.mark.parametrize("mutant", ALL, ids=[m.name for m in ALL])
 
 
@@ -45,14 +48,14 @@ def test_numbers_are_unique():
 
 @EACH
 def test_head_names_a_test_that_there_is(mutant):
-    assert mutants.exists(mutant.job), mutant.caught_by
+    assert mutantlab.exists(mutant.job), mutant.caught_by
     if mutant.room == "vm":
         assert mutant.kernel in ("6.1", "6.12", "debug")
 
 
 @pytest.fixture(name="copy", scope="module")
 def _copy(tmp_path_factory):
-    tree = mutants.Tree(tmp_path_factory.mktemp("copy"))
+    tree = mutantlab.Tree(tmp_path_factory.mktemp("copy"))
     tree.sync()
     return tree
 
@@ -65,7 +68,7 @@ def test_patch_applies_to_the_code_as_it_is(mutant, copy):
 
 def test_the_page_has_them():
     text = (REPO / "docs/mutants.md").read_text(encoding="utf-8")
-    assert text == mutants.page(text, ALL), \
+    assert text == mutantlist.page(text, ALL), \
         "scripts/mutants --table makes the table anew"
 
 
@@ -94,7 +97,7 @@ def head(tmp_path, *changes):
         text = text.replace(old, new)
     path = tmp_path / "01-x.patch"
     path.write_text(text)
-    return mutants.read(path)
+    return mutantlist.read(path)
 
 
 def test_head_is_read(tmp_path):
@@ -126,7 +129,7 @@ def test_head_is_read(tmp_path):
     ("Shows: fail: in brackets is\nShows: hang\n", "", ["'Shows:'"]),
 ])
 def test_bad_head_is_refused(tmp_path, old, new, words):
-    with pytest.raises(mutants.BadHead) as refusal:
+    with pytest.raises(mutantlist.BadHead) as refusal:
         head(tmp_path, (old, new))
     assert str(refusal.value).startswith("01-x.patch: ")
     assert "\n" not in str(refusal.value)
@@ -175,38 +178,38 @@ check: 20 s
      "060-bound-raise.piq (9 s)", (), "fail"),
 ])
 def test_outcome_of_a_case(line, kinds, way):
-    found, _ = mutants.vm_outcomes(SAID.format(line), kinds)
+    found, _ = mutantlab.vm_outcomes(SAID.format(line), kinds)
     assert found["060-bound-raise"].way == way
 
 
 def test_no_outcome_when_nothing_was_run():
-    found, others = mutants.vm_outcomes(
+    found, others = mutantlab.vm_outcomes(
         SAID.format("FAIL 6.1 virtual machine: status 1"), ())
     assert found == {} and others == ["virtual machine: status 1"]
 
 
 def outcome(way, text="", kinds=()):
     """Short for what a test said."""
-    return mutants.Outcome(way, text, kinds)
+    return mutantlab.Outcome(way, text, kinds)
 
 
 def test_caught_only_in_the_way_that_is_wanted(tmp_path):
     mutant = head(tmp_path)
-    assert mutants.noticed(mutant, outcome("fail", "in brackets is 'none'"))
-    assert mutants.noticed(mutant, outcome("hang", "anything"))
+    assert mutantlab.noticed(mutant, outcome("fail", "in brackets is 'none'"))
+    assert mutantlab.noticed(mutant, outcome("hang", "anything"))
     for other in (outcome("fail", "cannot unload"), outcome("pass"),
                   outcome("skip"), outcome("died"), outcome("report", "BUG"),
                   outcome("broken", "in brackets is")):
-        assert not mutants.noticed(mutant, other)
+        assert not mutantlab.noticed(mutant, other)
 
 
 def test_a_report_must_be_of_the_kind_that_is_wanted(tmp_path):
     mutant = head(tmp_path, ("vm 010-alias", "kernel debug: KASAN in vm "
                              "010-alias"), ("6.1", "debug"),
                   ("Shows: fail: in brackets is\nShows: hang\n", ""))
-    assert mutants.noticed(mutant, outcome("report", "x", ("oops", "KASAN")))
-    assert not mutants.noticed(mutant, outcome("report", "KASAN", ("oops",)))
-    assert not mutants.noticed(mutant, outcome("hang", "KASAN", ()))
+    assert mutantlab.noticed(mutant, outcome("report", "x", ("oops", "KASAN")))
+    assert not mutantlab.noticed(mutant, outcome("report", "KASAN", ("oops",)))
+    assert not mutantlab.noticed(mutant, outcome("hang", "KASAN", ()))
 
 
 # Copies
@@ -232,7 +235,8 @@ def _project(tmp_path, monkeypatch):
         (top / name).parent.mkdir(parents=True, exist_ok=True)
         (top / name).write_text(text)
     subprocess.run(["git", "init", "-q", top], check=True)
-    monkeypatch.setattr(mutants, "REPO", top)
+    for module in (mutants, mutantlab, mutantlist):
+        monkeypatch.setattr(module, "REPO", top)
     monkeypatch.setattr(sources, "REPO", top)
     return top
 
@@ -245,7 +249,7 @@ def patch_of(project, text):
 
 
 def test_patches_go_into_the_copy_and_nowhere_else(project):
-    tree = mutants.Tree(project / "build" / "tree")
+    tree = mutantlab.Tree(project / "build" / "tree")
     tree.sync()
     assert tree.apply(patch_of(project, PATCH)) == ""
     assert (tree.top / "src/file").read_text() == "one\n2\nthree\n"
@@ -255,7 +259,7 @@ def test_patches_go_into_the_copy_and_nowhere_else(project):
 def test_a_copy_is_made_equal_again_with_a_new_time(project):
     old = time.time() - 1000
     os.utime(project / "src/file", (old, old))
-    tree = mutants.Tree(project / "build" / "tree")
+    tree = mutantlab.Tree(project / "build" / "tree")
     tree.sync()
     tree.apply(patch_of(project, PATCH))
     (tree.top / "src/new").write_text("")
@@ -279,20 +283,20 @@ def test_a_copy_is_made_equal_again_with_a_new_time(project):
     (PATCH, "\nno patch at all\n", "does not apply"),
 ])
 def test_stale_patches_are_found(project, old, new, words):
-    tree = mutants.Tree(project / "build" / "tree")
+    tree = mutantlab.Tree(project / "build" / "tree")
     tree.sync()
     assert words in tree.apply(patch_of(project, PATCH.replace(old, new)))
 
 
 def test_key_follows_what_tests_depend_on(project):
-    before = sources.key(mutants.aside)
+    before = sources.key(mutantlab.aside)
     (project / "docs").mkdir()
     (project / "docs/page.md").write_text("x")
     (project / "README.md").write_text("y")
     (project / "tests/mutants/02-y.patch").write_text("y")
-    assert sources.key(mutants.aside) == before
+    assert sources.key(mutantlab.aside) == before
     (project / "src/file").write_text("one\n")
-    assert sources.key(mutants.aside) != before
+    assert sources.key(mutantlab.aside) != before
 
 
 # All of it, with tests that look for a word in a file
@@ -341,7 +345,7 @@ def _lab(project, monkeypatch):
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text(text)
     (project / "scripts/check").chmod(0o755)
-    monkeypatch.setattr(mutants.check, "CASES", project / "tests/vm")
+    monkeypatch.setattr(checkcases, "CASES", project / "tests/vm")
     monkeypatch.setattr(mutants, "kernel_facts", lambda series: (
         (None, "no such kernel") if series == "debug" else
         ({"release": "x", "kdir": "y", "btf": "", "version": "1"}, "")))
@@ -447,7 +451,7 @@ def test_a_project_that_does_not_build_is_said(lab, capsys):
 
 
 def test_a_guest_that_says_nothing_hangs(lab, capsys, monkeypatch):
-    monkeypatch.setattr(mutants, "GRACE", -60)
+    monkeypatch.setattr(mutantlab, "GRACE", -60)
     add(lab, "01-caught", mutant_text("two", "bad", shows="hang").replace(
         "\n--- a/src/file", "\n--- /dev/null\n+++ b/src/slow\n@@ -0,0 +1 @@\n"
         "+x\n--- a/src/file"))
@@ -512,7 +516,7 @@ def test_list_and_table(lab, capsys):
     assert text.startswith("before\n") and text.endswith("\nafter\n")
     assert "old" not in text and "| 01-caught | x |  | vm 010-alias (6.1) |" \
         in text
-    assert mutants.page(text, mutants.all_mutants()) == text
+    assert mutantlist.page(text, mutantlist.all_mutants()) == text
 
 
 @pytest.mark.parametrize("argv,words", [
@@ -544,7 +548,7 @@ def test_a_bad_patch_is_named(lab, capsys):
 
 @pytest.fixture(name="tree")
 def _tree(project):
-    tree = mutants.Tree(project / "build" / "tree")
+    tree = mutantlab.Tree(project / "build" / "tree")
     (tree.top / "build/unit").mkdir(parents=True)
     return tree
 
@@ -558,11 +562,11 @@ def _tree(project):
     ("sleep 60", "hang", "1 s"),
 ])
 def test_outcome_of_a_unit_test(tree, monkeypatch, script, way, words):
-    monkeypatch.setattr(mutants, "UNIT_LIMIT", 1)
+    monkeypatch.setattr(mutantlab, "UNIT_LIMIT", 1)
     program = tree.top / "build/unit/slot"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    found = mutants.Lab({}).unit(tree, "slot", tree.top / "log")
+    found = mutantlab.Lab({}).unit(tree, "slot", tree.top / "log")
     assert found.way == way and words in found.text
 
 
@@ -577,5 +581,5 @@ def test_outcome_of_a_unit_test(tree, monkeypatch, script, way, words):
 def test_outcome_of_a_host_test(tree, text, name, way):
     (tree.top / "tests/host").mkdir(parents=True)
     (tree.top / "tests/host/test_it.py").write_text(text + "\n")
-    found = mutants.Lab({}).host(tree, f"test_it{name}", tree.top / "log")
+    found = mutantlab.Lab({}).host(tree, f"test_it{name}", tree.top / "log")
     assert found.way == way

@@ -146,6 +146,45 @@ def test_states_are_those_of_the_build():
             assert part in readme, f"{name}: {part}"
 
 
+def untraced(text, folder):
+    """Rows of tables below "Results" that lead to no file of results."""
+    found = []
+    for part in re.findall(r"^## Results\n(.*?)(?=^## |\Z)", text, re.M | re.S):
+        # Below the line that ends the head of a table
+        for table in re.findall(r"^\|[-|: ]+\|\n((?:\|.*\n?)+)", part, re.M):
+            for row in table.splitlines():
+                files = re.findall(r"\]\((docs/results/[^)#]+)", row)
+                commands = [line for line in commands_of(row)
+                            if line.startswith(("make ", "scripts/"))]
+                if not commands or not files or \
+                        not all((folder / name).is_file() for name in files):
+                    found.append(row)
+    return found
+
+
+def commands_of(row):
+    """What stands between backquotes, without what is set before it."""
+    return [re.sub(r"^([A-Z_]+=\S+ )+", "", word)
+            for word in re.findall(r"`([^`]+)`", row)]
+
+
+def test_claims_lead_to_files():
+    """Each row of results to a file in docs/results, and to a command."""
+    assert not untraced((REPO / "README.md").read_text("utf-8"), REPO)
+
+
+def test_a_claim_without_a_file_is_seen(tmp_path):
+    """The test above can fail."""
+    (tmp_path / "docs/results").mkdir(parents=True)
+    (tmp_path / "docs/results/k2.json").write_text("{}")
+    good = "| tail | 3 | [k2](docs/results/k2.json) | `A=1 scripts/bench k2` |"
+    rows = [good, good.replace("k2.json", "k3.json"),
+            "| tail | 3 | | `make bench` |", good.replace("scripts/", "")]
+    text = "## Results\n\n| what | x | file | again |\n|---|---|---|---|\n" + \
+        "\n".join(rows) + "\n\n## Else\n| a |\n|---|\n| b |\n"
+    assert untraced(text, tmp_path) == rows[1:]
+
+
 def test_each_script_is_in_a_page():
     """What nobody is told of nobody uses; or make runs it."""
     text = MAKEFILE + "\n".join(path.read_text("utf-8") for path in PAGES)

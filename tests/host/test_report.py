@@ -24,6 +24,8 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 report = importlib.import_module("report")
+reportdata = importlib.import_module("reportdata")
+reporttext = importlib.import_module("reporttext")
 reportshare = importlib.import_module("reportshare")
 reportplots = importlib.import_module("reportplots")
 
@@ -548,6 +550,28 @@ def test_physics(tmp_path, capsys, no_plots):
     assert "physics without a row" in capsys.readouterr().out
 
 
+def test_locks(tmp_path, capsys, no_plots):
+    """Counts of scripts/locks, verdicts and what went wrong."""
+    folder = tmp_path / "locks"
+    folder.mkdir()
+    row = {"scheduler": "k2", "cpus": 2, "own_per_io": 1.5,
+           "contended_per_io": 0.25, "all_per_io": 30.0}
+    (folder / "locks.json").write_text(json.dumps({
+        "schema": 1, "kind": "locks", "kernel": "debug", "commit": "abc",
+        "command": "scripts/locks", "trouble": ["k9 cannot be had"],
+        "cells": [row, {"scheduler": "none"}, 5],
+        "verdicts": [{"claim": "half of it", "holds": False}]}))
+    page, out, _ = made(tmp_path, capsys, folder)
+    assert "1 count of locks" in out
+    assert page.row("k2") == ["k2", "2", "1.50", "0.250", "30.0"]
+    words = " ".join(page.words)
+    assert "does not hold" in words and "k9 cannot be had" in words
+    assert not page.wrong
+    (folder / "locks.json").write_text('{"schema": 1, "kind": "locks"}')
+    assert report.main([str(folder), "--out", str(tmp_path / "none")]) == 1
+    assert "locks without a count" in capsys.readouterr().out
+
+
 # --- files that are no results ----------------------------------------------
 
 def test_what_is_skipped_is_named(tmp_path, capsys, no_plots):
@@ -706,14 +730,14 @@ def test_wrapper_parses():
     (None, "\u2013"), (0, "0"), (0.001234, "0.00123"), (9.996, "10.0"),
     (1234.5, "1\u202f234"), (123, "123"), (0.5, "0.500"), (-12.34, "-12.3")])
 def test_figure(value, text):
-    assert report.figure(value) == text
+    assert reporttext.figure(value) == text
 
 
 def test_ranges():
-    assert report.ranges([3, 1, 2, 7, 9, 10]) == "1 to 3, 7, 9, 10"
-    assert report.ranges([5, 5]) == "5"
-    assert report.ranges([None, "x"]) == "x"
-    assert report.ranges([]) == "unknown"
+    assert reporttext.ranges([3, 1, 2, 7, 9, 10]) == "1 to 3, 7, 9, 10"
+    assert reporttext.ranges([5, 5]) == "5"
+    assert reporttext.ranges([None, "x"]) == "x"
+    assert reporttext.ranges([]) == "unknown"
 
 
 def test_pareto_front():
@@ -736,7 +760,7 @@ def test_styles_are_stable_and_distinct():
 def test_tail_is_the_one_that_all_have(tmp_path):
     folder = leave(tmp_path / "in", [run(), run(entry=SCHEDULERS[1],
                                                 samples=6000)])
-    (found,), _ = report.read([folder])
+    (found,), _ = reportdata.read([folder])
     assert reportplots.tail_key(found.groups[0]) == "p99"
 
 
@@ -795,11 +819,11 @@ def test_tenants(tmp_path, capsys):
     rows = [cells for cells in page.cells if cells[:2] == ["bfq", "sectors"]]
     assert rows == [["bfq", "sectors", "0.0500", "0.970", "0.400", "0"]]
     row = next(cells for cells in page.cells if cells[:2] == ["bfq", "prn"])
-    assert row[2:] == ["500", "62.5", "62.5", "62.5", report.figure(3000),
-                       report.DASH, "200"]
+    assert row[2:] == ["500", "62.5", "62.5", "62.5", reporttext.figure(3000),
+                       reporttext.DASH, "200"]
     row = next(cells for cells in page.cells if cells[:2] == ["none", "prn"])
     # Medians of 4 of 12 and 5 of 13
-    assert row[3:5] == ["62.5", report.figure(100 * (4 / 12 + 5 / 13) / 2)]
+    assert row[3:5] == ["62.5", reporttext.figure(100 * (4 / 12 + 5 / 13) / 2)]
     assert not [cells for cells in page.cells
                 if cells[:2] == ["mq-deadline", "prn"]]
     for name in ("Shares, mix.", "Windows, mix.", "Tenants, mix."):

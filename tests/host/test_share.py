@@ -20,6 +20,7 @@ shareresults = importlib.import_module("shareresults")
 shareclaims = importlib.import_module("shareclaims")
 sharedata = importlib.import_module("sharedata")
 suite = importlib.import_module("suite")
+suitecase = importlib.import_module("suitecase")
 suitedata = importlib.import_module("suitedata")
 suitehost = importlib.import_module("suitehost")
 suiteplan = importlib.import_module("suiteplan")
@@ -68,8 +69,7 @@ RUNTIME_MS@one.* = 100
 
 def plan(text=GOOD, form="short"):
     """The runs of a form by cell."""
-    return {run["cell"]: run for run in
-            suiteplan.runs(suiteplan.parse(text, "x.suite", "x"), form)}
+    return suitecase.by_cell(text, form)
 
 
 # --- the suite ---------------------------------------------------------------
@@ -88,11 +88,7 @@ def plan(text=GOOD, form="short"):
     ("optional = acfq hbfq", "optional = bfq", "k2, piq, layer_read, acfq, hbfq"),
 ])
 def test_what_is_wrong_is_said(old, new, said):
-    assert old in GOOD
-    with pytest.raises(suiteplan.Bad) as error:
-        suiteplan.parse(GOOD.replace(old, new), "x.suite", "x")
-    assert said in str(error.value)
-    assert "\n" not in str(error.value)
+    assert said in suitecase.refusal(GOOD, old, new)
 
 
 @pytest.mark.parametrize("section, want", [

@@ -14,6 +14,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+blocktrace = importlib.import_module("blocktrace")
 stages = importlib.import_module("stages")
 
 # What a request goes through: microseconds from its bio on.
@@ -215,11 +216,11 @@ def test_names_with_blanks_and_brackets(tmp_path):
 def test_devices(tmp_path):
     """One of several is to be named."""
     lines = life(ftrace, 1000, 800) + life(ftrace, 1000, 800, dev="8,16")
-    with pytest.raises(stages.StagesError, match="8:16, 259:0"):
+    with pytest.raises(stages.TraceError, match="8:16, 259:0"):
         measured(tmp_path, lines)
     classes, _ = measured(tmp_path, lines, "--device", "8:16")
     assert means(classes, "all") == COARSE
-    with pytest.raises(stages.StagesError, match="no events of 1:1"):
+    with pytest.raises(stages.TraceError, match="no events of 1:1"):
         measured(tmp_path, lines, "--device", "1:1")
 
 
@@ -292,16 +293,16 @@ def test_our_events_look_so():
                    if " tag " in form)
     numbers = iter(range(1, 20))
     printed = re.sub(r"%(u|d|llu)", lambda _: str(next(numbers)), printed)
-    found = stages.FLASH.fullmatch(printed.replace("%s", "nrt_turn"))
+    found = blocktrace.FLASH.fullmatch(printed.replace("%s", "nrt_turn"))
     assert found.groupdict() == {
         "major": "1", "minor": "2", "sector": "4", "sectors": "5", "hctx": "6",
         "tag": "7", "class": "8", "prio": "9", "why": "nrt_turn"}
     for name in ("flash_insert", "flash_dispatch", "flash_complete"):
         assert f"DEFINE_EVENT(flash_request, {name}," in text
-        assert name in stages.KINDS
+        assert name in blocktrace.KINDS
     order = (REPO / "k2" / "k2_order.h").read_text(encoding="utf-8")
     assert re.search(r"#define K2_RT_LEVELS\t(\d+)", order)[1] == \
-        str(stages.K2_META)
+        str(blocktrace.K2_META)
 
 
 def test_a_pipe(tmp_path):

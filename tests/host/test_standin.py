@@ -27,6 +27,7 @@ standinfit = importlib.import_module("standinfit")
 suitedata = importlib.import_module("suitedata")
 suiteplan = importlib.import_module("suiteplan")
 suitetrace = importlib.import_module("suitetrace")
+synthetic = importlib.import_module("synthetic")
 trace2fio = importlib.import_module("trace2fio")
 
 NAMES = list(standin.published())
@@ -42,7 +43,7 @@ def no_traces(monkeypatch):
 
 def made(name, count, seed=1):
     """[(ns, device, read, offset, length)] of a stand-in."""
-    return list(trace2fio.synthesize(f"piq15-{name}", count, seed))
+    return list(synthetic.synthesize(f"piq15-{name}", count, seed))
 
 
 # --- stand-ins ---------------------------------------------------------------
@@ -53,7 +54,7 @@ def test_both_sets_are_fitted():
     for name, fit in fits.items():
         assert fit["calibrated"] == (standin.base(name) not in
                                      standin.UNCALIBRATED)
-        assert ("not fitted" in trace2fio.STAND_INS[
+        assert ("not fitted" in synthetic.STAND_INS[
             f"piq15-{name}"].source) == (not fit["calibrated"])
 
 
@@ -69,7 +70,7 @@ def test_reads_and_writes_are_exact(name):
 
 def test_table_1s_numbers_come_out_at_full_length():
     row = standin.published()["hm_0"]
-    kind = trace2fio.STAND_INS["piq15-hm_0"]
+    kind = synthetic.STAND_INS["piq15-hm_0"]
     total = row["reads"] + row["writes"]
     found = standin.requests(kind, [0.0] * total, 101, "hm_0")
     assert sum(one[2] for one in found) == row["reads"]
@@ -84,7 +85,7 @@ def test_seeds():
                                   176.5, 700])
 def test_sizes_have_their_mean(mean):
     mix = standin.sizes(mean)
-    assert trace2fio.mean_of(mix) == pytest.approx(mean, rel=1e-6)
+    assert synthetic.mean_of(mix) == pytest.approx(mean, rel=1e-6)
     assert mix[-1][0] >= 128 and mix[0][0] == 8
 
 
@@ -125,7 +126,7 @@ def test_writes_rewrite_what_they_should(name):
 
 @pytest.mark.parametrize("lean, meets", [(-1.0, 0.0), (1.0, 1.0)])
 def test_lean_decides_who_meets(lean, meets):
-    kind = copy.copy(trace2fio.STAND_INS["piq15-hm_0"])
+    kind = copy.copy(synthetic.STAND_INS["piq15-hm_0"])
     kind.calibrated = {**kind.calibrated, "lean_read": lean,
                        "lean_write": lean}
     found = list(standin.requests(kind, [0.0] * 2000, 1, "x"))

@@ -17,10 +17,19 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+synthetic = importlib.import_module("synthetic")
 trace2fio = importlib.import_module("trace2fio")
+tracefile = importlib.import_module("tracefile")
+tracelog = importlib.import_module("tracelog")
 
 MIB = 1 << 20
-CSV = trace2fio.CSV_HEADER + "\n"
+CSV = tracefile.CSV_HEADER + "\n"
+FTRACE = ("fio-4711    [001] d..1.  {}: block_{}: 259,0 {} 4096 () {} + {} "
+          "[fio]\n")
+BLKPARSE = "259,0    1       17     {}  4711  {}   {} {} [fio]\n"
+LTTNG = ("[{}] (+0.000001000) lab block_rq_issue: {{ cpu_id = 1 }}, {{ dev = "
+         f"{259 << 20}, sector = {{}}, nr_sector = {{}}, rwbs = {{}}, tid = 1, "
+         "comm = \"fio\" }}\n")
 # The same three requests in each format.
 SAME = {
     "msr": "128166372003061629,hm,1,Read,383496192,32768,1331\n"
@@ -30,6 +39,29 @@ SAME = {
               "1007000000 0 749080 1 1\n",
     "csv": CSV + "0.0,0,R,749016,64\n10.0,0,W,5512,8\n"
                  "1000000,0,R,749080,1\n",
+    "ftrace": "# tracer: nop\nCPU:1 [LOST 7 EVENTS]\n"
+              + FTRACE.format("7.000000", "queue", "R", 749016, 64)
+              + FTRACE.format("7.000000", "rq_issue", "RA", 749016, 64)
+              + FTRACE.format("7.000010", "rq_issue", "FWFS", 5512, 8)
+              + FTRACE.format("7.000010", "rq_issue", "FF", 0, 0)
+              + FTRACE.format("7.000011", "rq_issue", "DS", 64, 64)
+              + FTRACE.format("8.000000", "rq_issue", "RM", 749080, 1)
+              + FTRACE.format("8.000000", "rq_complete", "RM", 749080, 1),
+    "blktrace": BLKPARSE.format("0.000000000", "Q", "R", "749016 + 64")
+                + BLKPARSE.format("0.000001000", "D", "R", "749016 + 64")
+                + BLKPARSE.format("0.000011000", "D", "WS", "5512 + 8")
+                + BLKPARSE.format("0.000011500", "D", "FN", "")
+                + BLKPARSE.format("1.000001000", "D", "R", "749080 + 1")
+                + "\nCPU0 (259,0):\n Reads Queued:  2,  32KiB\n",
+    "lttng": LTTNG.format("23:59:59.999990000", 749016, 64, 4)
+             + LTTNG.format("00:00:00.000000000", 5512, 8, 1 | 16)
+             + LTTNG.format("00:00:00.000000000", 64, 64, 1 | 2)
+             + LTTNG.format("00:00:00.999990000", 749080, 1, 4 | 8),
+    # By completion; the first was under way at the reset.
+    "flashsim": "arrival_ns,begin_ns,done_ns,op,sector,sectors,chip,chips\n"
+                "5000,5000,20000,W,5512,8,1,1\n30000,30000,30000,F,0,0,0,0\n"
+                "-5000,-5000,40000,R,749016,64,2,3\n"
+                "999995000,1,1000900000,R,749080,1,0,1\n",
 }
 WANT = [(1, "read", 383496192, 32768), (11, "write", 2822144, 4096),
         (1000001, "read", 383528960, 512)]
@@ -96,7 +128,7 @@ def rows(*lines):
 
 # --- formats ----------------------------------------------------------------
 
-@pytest.mark.parametrize("form", trace2fio.FORMATS)
+@pytest.mark.parametrize("form", tracefile.FORMATS)
 @pytest.mark.parametrize("given", [False, True])
 def test_format(tmp_path, form, given):
     argv = ["--format", form] if given else []
@@ -129,7 +161,7 @@ def test_wrong_format_given(tmp_path, capsys):
     path = tmp_path / "t"
     path.write_text(SAME["msr"])
     err = refused(capsys, str(path), "--format", "csv", status=1)
-    assert trace2fio.CSV_HEADER in err
+    assert tracefile.CSV_HEADER in err
     assert "2 bad lines" in refused(
         capsys, str(path), "--format", "ssdsim", "--max-bad", "2", status=1)
 
@@ -237,7 +269,7 @@ def test_closed(tmp_path):
 @pytest.mark.parametrize("limit", [2, 3, 1000])
 def test_sorted(tmp_path, monkeypatch, limit):
     """In memory, and through temporary files."""
-    monkeypatch.setattr(trace2fio, "SORTED_IN_MEMORY", limit)
+    monkeypatch.setattr(tracelog, "SORTED_IN_MEMORY", limit)
     found, summary = convert(tmp_path, rows(
         (30, "R", 1, 1), (10, "R", 2, 1), (20, "R", 3, 1), (20, "W", 4, 1),
         (0, "R", 5, 1), (40, "R", 6, 1)))
@@ -248,7 +280,7 @@ def test_sorted(tmp_path, monkeypatch, limit):
 
 @pytest.mark.parametrize("limit", [2, 1000])
 def test_in_order_is_not_sorted(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(trace2fio, "SORTED_IN_MEMORY", limit)
+    monkeypatch.setattr(tracelog, "SORTED_IN_MEMORY", limit)
     text = rows(*((5, "R", n, 1) for n in (9, 3, 7, 1, 8)))
     found, summary = convert(tmp_path, text)
     assert [r[2] // 512 for r in found] == [9, 3, 7, 1, 8]
@@ -463,7 +495,7 @@ VOLUMES = ("hm_0 hm_1 prn_0 prn_1 proj_1 proj_3 proj_4 prxy_0 rsrch_0 src1_2 "
 
 
 def test_all_stand_ins_are_there():
-    assert list(trace2fio.STAND_INS) == [
+    assert list(synthetic.STAND_INS) == [
         "msn", "tpcc", "postmark", *VOLUMES,
         *(f"piq15-{name}{end}" for end in ("", "-deep") for name in VOLUMES)]
 
@@ -476,18 +508,18 @@ def test_deterministic(tmp_path):
     assert text() == first == text("--seed", "1")
     assert text("--seed", "2") != first
     # A longer one begins as a shorter one, but for the scale of its times.
-    few = [request[2:] for request in trace2fio.synthesize("hm_0", 3, 1)]
+    few = [request[2:] for request in synthetic.synthesize("hm_0", 3, 1)]
     assert few == [request[2:] for request in
-                   trace2fio.synthesize("hm_0", 300, 1)][:3]
+                   synthetic.synthesize("hm_0", 300, 1)][:3]
     assert few != [request[2:] for request in
-                   trace2fio.synthesize("hm_0", 3, 2)]
+                   synthetic.synthesize("hm_0", 3, 2)]
     # And it is the same on other machines and with other versions of Python.
     assert few == [(False, 62046208, 32768),
                    (False, 809652224, 4096),
                    (False, 396148736, 4096)]
 
 
-@pytest.mark.parametrize("name", trace2fio.STAND_INS)
+@pytest.mark.parametrize("name", synthetic.STAND_INS)
 def test_stand_in_has_the_stated_statistics(name):
     args = trace2fio.parse(["--stand-in", name, "--requests", "20000",
                             "--seed", "7"])
@@ -500,9 +532,9 @@ def test_stand_in_has_the_stated_statistics(name):
     for kind in ("read", "write"):
         # Few of a kind, or sizes far apart: the mean itself varies.
         count = got[f"{kind}s"]
-        sizes = getattr(trace2fio.STAND_INS[name], f"{kind}_sizes")
-        mean = trace2fio.mean_of(sizes)
-        square = trace2fio.mean_of([(s * s, w) for s, w in sizes])
+        sizes = getattr(synthetic.STAND_INS[name], f"{kind}_sizes")
+        mean = synthetic.mean_of(sizes)
+        square = synthetic.mean_of([(s * s, w) for s, w in sizes])
         tolerance = 4 * ((square - mean**2) / count) ** 0.5 * 512 + 1
         assert got[f"mean_{kind}_bytes"] == pytest.approx(
             want[f"mean_{kind}_bytes"], abs=tolerance)
@@ -522,9 +554,9 @@ def test_stand_in_has_the_stated_statistics(name):
 
 def test_stand_in_means_are_the_sources():
     """Sizes fitted to a mean have it."""
-    for line in trace2fio.PIQ_TABLE_1.split("\n")[1:-3]:
+    for line in synthetic.PIQ_TABLE_1.split("\n")[1:-3]:
         name, reads, writes, gap, read, write, *_ = line.split()
-        stated = trace2fio.STAND_INS[name].stated()
+        stated = synthetic.STAND_INS[name].stated()
         assert stated["mean_read_bytes"] == pytest.approx(512 * float(read))
         assert stated["mean_write_bytes"] == pytest.approx(512 * float(write))
         assert stated["mean_iops"] == pytest.approx(1000 / float(gap),
@@ -535,8 +567,8 @@ def test_stand_in_means_are_the_sources():
 
 def test_rewritten_share_of_a_million():
     """What the footprint was fitted to, on one volume; 0.70 is published."""
-    out = trace2fio.Output(None, "iolog", "x", "")
-    for _, _, read, offset, length in trace2fio.synthesize("hm_1", 10**6, 5):
+    out = tracelog.Output(None, "iolog", "x", "")
+    for _, _, read, offset, length in synthetic.synthesize("hm_1", 10**6, 5):
         if not read:
             out.add(None, read, offset, length)
     assert out.statistics()["rewritten_share"] == pytest.approx(0.70, abs=.02)
@@ -593,14 +625,14 @@ def test_provide(tmp_path, monkeypatch):
     monkeypatch.setenv("TRACES", str(folder))
     assert not trace2fio.provide("proj_1", None, out)["stand_in"]
     (folder / "proj_1.old").write_text("")
-    with pytest.raises(trace2fio.TraceError, match="several files"):
+    with pytest.raises(tracefile.TraceError, match="several files"):
         trace2fio.provide("proj_1", None, out)
 
 
 def test_provide_refuses(tmp_path):
-    with pytest.raises(trace2fio.TraceError, match="'what': no trace"):
+    with pytest.raises(tracefile.TraceError, match="'what': no trace"):
         trace2fio.provide("what", tmp_path, tmp_path / "o")
-    with pytest.raises(trace2fio.TraceError, match="want a directory"):
+    with pytest.raises(tracefile.TraceError, match="want a directory"):
         trace2fio.provide("msn", tmp_path / "not", tmp_path / "o")
     with pytest.raises(ValueError, match="--compress.*0.001"):
         trace2fio.provide("msn", tmp_path, tmp_path / "o", compress=0)
@@ -672,7 +704,7 @@ def test_verify_can_fail(tmp_path):
                    text.replace("fio version", "version"),
                    text.replace("3 iolog", "3 iolog\nwhat")):
         out.write_text(broken)
-        with pytest.raises(trace2fio.TraceError, match="--verify"):
+        with pytest.raises(tracefile.TraceError, match="--verify"):
             trace2fio.verify(out, summary)
 
 

@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/bench-all and scripts/publish-results: order, resuming, what is kept."""
+
+import importlib
+import json
+import os
+import pathlib
+import signal
+import sys
+
+import pytest
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+benchall = importlib.import_module("benchall")
+options = importlib.import_module("options")
+publish = importlib.import_module("publish")
+
+COMMIT = "0123456789ab"
+
+
+@pytest.fixture(name="lab")
+def fake_lab(tmp_path, monkeypatch):
+    """A machine on which nothing is measured; what would have been run."""
+    class Lab:
+        """What its scripts end with, by a word of their command."""
+        commands, status = [], {}
+
+    def run(words):
+        Lab.commands.append(words)
+        return next((status for word, status in Lab.status.items()
+                     if word in words), 0)
+    Lab.commands, Lab.status = [], {}
+    monkeypatch.setenv("EXPERIMENTAL", "1")
+    monkeypatch.setattr(benchall, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(benchall, "REPO", tmp_path)
+    monkeypatch.setattr(benchall, "run", run)
+    monkeypatch.setattr(benchall, "seconds", lambda *_: 60)
+    monkeypatch.setattr(options, "commit", lambda: COMMIT)
+    # pytest keeps its own.
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    return Lab
+
+
+def parts_of(lab):
+    """The parts that were begun, in order."""
+    found = []
+    for words in lab.commands:
+        if words[0] == "scripts/bench":
+            found.append(words[1] if words[1] != "--resume" else
+                         "again " + pathlib.Path(words[2]).name)
+        elif words[0] in ("scripts/bench-cost", "scripts/locks"):
+            found.append(words[0].rpartition("-")[2].rpartition("/")[2])
+    return found
+
+
+def test_all_parts_in_order(lab, capsys):
+    """And the estimate before any of them, the pages behind."""
+    assert benchall.main(["--form", "full"]) == 0
+    assert parts_of(lab) == list(benchall.PARTS)
+    said = capsys.readouterr().out
+    assert said.index("about 10 min") < said.index("part 1 of 10")
+    assert [words[0] for words in lab.commands[len(benchall.PARTS):]] == [
+        *(f"scripts/{name}" for name in benchall.PAGES), "scripts/report"]
+    assert all("full" in words for words in lab.commands[:8])
+    assert "publish-results" in said
+
+
+def test_the_list_of_parts_is_all_there_is():
+    """A suite that nobody runs is none."""
+    suites = {path.stem for path in (REPO / "tests/suites").glob("*.suite")}
+    assert set(benchall.SUITES) == suites - {"smoke"}
+    for name in suites - {"smoke"}:
+        assert set(benchall.FORMS) <= set(benchall.suiteplan.load(name).forms)
+    assert {name for pair in benchall.PAGES.values() for name in pair} == \
+        set(benchall.SUITES)
+
+
+def test_estimates_of_the_real_parts(monkeypatch, tmp_path):
+    """Each says something, and less when runs are there."""
+    monkeypatch.setenv("EXPERIMENTAL", "1")
+    for name in ("k2", "cost", "locks"):
+        assert benchall.seconds(name, tmp_path, "short") > 30
+    whole = benchall.seconds("k2", tmp_path, "short")
+    run = benchall.suiteplan.runs(benchall.suiteplan.load("k2"), "short")[0]
+    (tmp_path / "x.json").write_text(json.dumps(
+        {"kind": "suite", "id": run["id"]}))
+    assert benchall.seconds("k2", tmp_path, "short") < whole
+
+
+@pytest.mark.parametrize("status, want", [(130, 130), (143, 143), (-15, 143),
+                                          (2, 1), (124, 1)])
+def test_a_part_that_does_not_end_is_made_again(lab, tmp_path, status, want):
+    """A suite goes on; nothing before it is made again."""
+    lab.status = {"piq": status}
+    assert benchall.main([]) == want
+    assert parts_of(lab) == ["k2", "piq-paper", "piq"]
+    folder, = (tmp_path / "results").iterdir()
+    (folder / "piq").mkdir()
+    (folder / "piq" / "plan").write_text("{}")
+    lab.commands.clear()
+    lab.status = {}
+    assert benchall.main([]) == 0
+    assert parts_of(lab) == ["again piq", *benchall.PARTS[3:]]
+    assert list((tmp_path / "results").iterdir()) == [folder]
+
+
+def test_what_cannot_go_on_begins_anew(lab, tmp_path):
+    """Half a measurement of cost is none."""
+    lab.status = {"scripts/bench-cost": 130}
+    assert benchall.main(["--parts", "cost,k2"]) == 130
+    folder, = (tmp_path / "results").iterdir()
+    (folder / "cost").mkdir()
+    (folder / "cost" / "x.json").write_text("{}")
+    lab.status = {}
+    assert benchall.main(["--parts", "k2,cost"]) == 0
+    assert not (folder / "cost").exists()
+    assert parts_of(lab) == ["k2", "cost", "cost"]
+
+
+@pytest.mark.parametrize("how", ["commit", "new", "finished", "form", "parts"])
+def test_what_is_begun_anew(lab, tmp_path, monkeypatch, how):
+    """Figures of two versions are no result."""
+    lab.status = {} if how == "finished" else {"cost": 130,
+                                               "scripts/bench-cost": 130}
+    benchall.main(["--parts", "k2,cost"])
+    if how == "commit":
+        monkeypatch.setattr(options, "commit", lambda: "another")
+    monkeypatch.setattr(benchall.datetime, "datetime", Later)
+    argv = {"new": ["--new"], "form": ["--form", "full"]}.get(how, [])
+    lab.commands.clear()
+    benchall.main([*argv, "--parts", "k2" if how == "parts" else "k2,cost"])
+    assert parts_of(lab)[0] == "k2"
+    assert len(list((tmp_path / "results").iterdir())) == 2
+
+
+class Later(benchall.datetime.datetime):
+    """A second on."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return benchall.datetime.datetime.__base__.now(tz) + \
+            benchall.datetime.timedelta(seconds=5)
+
+
+def test_failures_do_not_stop_it(lab, tmp_path, capsys):
+    """They are said, and are the status."""
+    lab.status = {"piq": 1, "scripts/locks": 77}
+    assert benchall.main([]) == 1
+    assert parts_of(lab) == list(benchall.PARTS)
+    said = capsys.readouterr().out
+    assert "piq: done, with something that failed" in said
+    assert "locks: left out" in said
+    lab.status = {"scripts/locks": 77}
+    assert benchall.main(["--new", "--parts", "k2,locks"]) == 77
+    # Without all of its suites a page is not made.
+    assert "scripts/k2-results" not in [
+        words[0] for words in lab.commands[-2:]]
+
+
+def test_pages_that_were_interrupted(lab, tmp_path, monkeypatch):
+    """The run counts as finished only behind them; they change the project."""
+    def interrupted(state):
+        raise options.Interrupted(signal.SIGINT)
+    kept = benchall.pages
+    benchall.pages = interrupted
+    try:
+        assert benchall.main(["--parts", "k2"]) == 130
+    finally:
+        benchall.pages = kept
+    monkeypatch.setattr(options, "commit", lambda: COMMIT + "-dirty")
+    assert benchall.main(["--parts", "k2"]) == 0
+    assert parts_of(lab) == ["k2"]
+    assert len(list((tmp_path / "results").iterdir())) == 1
+
+
+def test_list_runs_nothing(lab, tmp_path, capsys):
+    assert benchall.main(["--list"]) == 0
+    assert not lab.commands and not (tmp_path / "results").exists()
+    assert "k2-auto: about 1 min" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("argv, said", [
+    (["--form", "huge"], "'huge': want one or more of short,full"),
+    (["--form", "short,full"], "'short,full': want one of short, full"),
+    (["--parts", "k3"], "'k3': want one or more of k2,"), (["k2"], "k2")])
+def test_bad_options(lab, capsys, argv, said):
+    with pytest.raises(SystemExit) as stop:
+        benchall.main(argv)
+    err = capsys.readouterr().err
+    assert stop.value.code == 2 and said in err and err.count("\n") == 1
+    assert not lab.commands
+
+
+def test_a_signal_ends_the_part(tmp_path, monkeypatch):
+    """And what it has started is not left behind."""
+    script = tmp_path / "scripts" / "slow"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho $$ >pid\nexec sleep 100\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(benchall, "REPO", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = {number: signal.getsignal(number) for number in
+              (signal.SIGALRM, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def on_signal(number, _):
+        raise options.Interrupted(number)
+    signal.signal(signal.SIGALRM, on_signal)
+    signal.alarm(3)
+    try:
+        with pytest.raises(options.Interrupted):
+            benchall.run(["scripts/slow"])
+    finally:
+        signal.alarm(0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    pid = int((tmp_path / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+# --- into docs/results -------------------------------------------------------
+
+@pytest.fixture(name="run")
+def finished_run(tmp_path, monkeypatch):
+    """A directory as scripts/bench-all leaves it."""
+    folder = tmp_path / "all-full-1"
+    for name in benchall.PARTS:
+        path = publish.source(folder, name)
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({
+            "schema": 2, "kind": "suite", "suite": name, "commit": COMMIT,
+            "kernel": "6.1.0-x", "vm_command": "scripts/vm", "cells": [{}],
+            "bench_command": f"scripts/bench {name} --out /somewhere",
+            "runs_planned": 2, "runs_done": 2, "interrupted": False,
+            "failed": {"r1": ["bound_kept"]} if name == "piq" else {},
+            "runs": [{"id": "r1", "seed": 1, "passed": True,
+                      "metrics": {"iops": 1}}]}))
+    state = {"schema": 1, "form": "full", "commit": COMMIT, "began": "then",
+             "finished": True, "wanted": list(benchall.PARTS),
+             "parts": {name: {"status": 0, "seconds": 61, "ended": "now"}
+                       for name in benchall.PARTS}}
+    (folder / "parts").write_text(json.dumps(state))
+    monkeypatch.setattr(publish, "page", lambda *_: f"{REPO}/build: a page\n")
+    return folder
+
+
+def change(folder, file, **values):
+    """Other values in a JSON file."""
+    path = folder / file
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+def test_published(run, tmp_path, capsys):
+    """Page, figures, and where they are from."""
+    out = tmp_path / "docs" / "results"
+    assert publish.main([str(run), "--out", str(out)]) == 0
+    assert {path.name for path in out.iterdir()} == {
+        "index.html", "README.md",
+        *(f"{name}.json" for name in benchall.PARTS)}
+    text = (out / "README.md").read_text()
+    assert COMMIT in text and "make bench-all FORM=full" in text
+    for name in benchall.PARTS:
+        assert f"[{name}.json]({name}.json)" in text
+    assert "`EXPERIMENTAL=1 scripts/bench k2 --form full` | 2 of 2 runs" in text
+    assert text.count("1 runs failed a check") == 1
+    assert (out / "index.html").read_text() == "build: a page\n"
+    kept = json.loads((out / "k2.json").read_text())
+    assert "vm_command" not in kept and "somewhere" not in str(kept)
+    assert kept["runs"] == [{"id": "r1", "cell": None, "seed": 1,
+                             "passed": True}]
+    assert "12 files" in capsys.readouterr().out
+    # Once more, in place of that.
+    (out / "k2.json").write_text("old")
+    assert publish.main([str(run), "--out", str(out)]) == 0
+    assert json.loads((out / "k2.json").read_text()) == kept
+    assert [path.name for path in out.parent.iterdir()] == ["results"]
+
+
+def test_a_part_without_its_kernel(run, tmp_path):
+    """Is said to be left out, and has no file."""
+    parts = json.loads((run / "parts").read_text())["parts"]
+    parts["locks"]["status"] = benchall.NO_KERNEL
+    change(run, "parts", parts=parts)
+    (run / "locks" / "locks.json").unlink()
+    out = tmp_path / "out"
+    assert publish.main([str(run), "--out", str(out)]) == 0
+    assert not (out / "locks.json").exists()
+    assert "left out: no such kernel" in (out / "README.md").read_text()
+
+
+@pytest.mark.parametrize("file, values, said", [
+    ("parts", {"finished": False}, "its pages are missing"),
+    ("parts", {"parts": {}}, "without k2, piq-paper"),
+    ("parts", {"commit": COMMIT + "-dirty"}, "all in a commit"),
+    ("parts", {"commit": "unknown"}, "all in a commit"),
+    ("parts", {"schema": 2}, "that scripts/bench-all has made"),
+    ("k2/summary.json", {"commit": "another"}, "of commit another"),
+    ("k2/summary.json", {"interrupted": True}, "interrupted"),
+    ("k2/summary.json", {"title": f"{pathlib.Path.home()}/x"},
+     "which is of this machine")])
+def test_refused(run, tmp_path, capsys, file, values, said):
+    """And nothing is written."""
+    change(run, file, **values)
+    out = tmp_path / "out"
+    assert publish.main([str(run), "--out", str(out)]) == 1
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1 and not out.exists()
+
+
+def test_missing_and_broken_files(run, tmp_path, capsys):
+    out = tmp_path / "out"
+    (run / "share" / "summary.json").write_text("{")
+    assert publish.main([str(run), "--out", str(out)]) == 1
+    (run / "share" / "summary.json").unlink()
+    assert publish.main([str(run), "--out", str(out)]) == 1
+    assert publish.main([str(tmp_path), "--out", str(out)]) == 1
+    assert capsys.readouterr().err.count("\n") == 3 and not out.exists()
+
+
+def test_what_is_not_ours_stays(run, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "letter").write_text("dear")
+    assert publish.main([str(run), "--out", str(out)]) == 1
+    assert (out / "letter").read_text() == "dear"
+    assert "not ours" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} == {"out", run.name}
