@@ -17,7 +17,10 @@
  *   floor  bandwidth: the least bound that moves bw_floor_pct of what the device
  *	    moves without one. Throughput rises with the bound and ever less so;
  *	    hence a bound of B that moves m times the floor's needs no more than
- *	    B / m for it.
+ *	    B / m for it. Where bandwidth is what is asked for, the nearer the floor
+ *	    is to all there is, the more the bound has to move for the same change.
+ *	    What a window lacks those after it make up for; seconds then differ by
+ *	    less than the device would have them, and each need not be far above.
  *
  * A level that is not what holds requests back learns nothing from requests that
  * are in time: it rises only if the bound has refused something. A pause of the
@@ -34,15 +37,11 @@
 #define K2_CONTROL_H
 
 #include "../common/latency.h"
+#include "k2_log.h"
 
 /* Steps are that far apart: completions of real-time requests, and ns. */
 #define K2_STEP_ENDS		8
 #define K2_STEP_NS		5000000
-
-/* Logarithms have 2^24 to an octave; the bound is from 2^0 to 2^16 - 1. */
-#define K2_OCTAVE		(1 << 24)
-#define K2_LEVEL_MAX		(16 * (s64)K2_OCTAVE - 1)
-#define K2_BOUND_MAX		65535
 
 /* A whole step is 1.5 million of these: a factor of e^(1/16). */
 #define K2_GAIN_NUM		3
@@ -65,9 +64,20 @@
 #define K2_LOOK_NS		1000000000ULL
 #define K2_LOOKS		4
 
-/* The floor is aimed at from above: by 1.5 of its scatter, 0.5 to 15 %. */
-#define K2_MARGIN_MIN		(K2_OCTAVE / 140)
+/*
+ * The floor is aimed at from above: by 3 of its scatter, 0.1 to 15 %. Of seconds
+ * that scatter evenly one in a hundred is then below it. Each %, where bandwidth
+ * hardly rises any more, is ten of the tail: so the least is little.
+ */
+#define K2_MARGIN		3
+#define K2_MARGIN_MIN		(K2_OCTAVE / 700)
 #define K2_MARGIN_MAX		(K2_OCTAVE / 5)
+/* Taken for the scatter until it is known: 0.25 %. */
+#define K2_SCATTER		(K2_OCTAVE / 280)
+
+/* What a window is off moves the bound so much, at floors of 86 %; at most so far. */
+#define K2_PULL			18
+#define K2_PULL_MAX		(K2_OCTAVE / 16)
 
 /* A level that is no further above the floor is at the floor. */
 #define K2_NEAR			(K2_OCTAVE / 4)
@@ -75,9 +85,12 @@
 /* After a floor was out of reach, so long until it is tried again. */
 #define K2_RETRY_NS		5000000000ULL
 
-/* Calibration: the first ns fill the device, so many ns and ends are measured. */
+/*
+ * Calibration: the first ns fill the device, so many ns and ends are measured. What
+ * it is off by the floor is off by for as long as it is used; a second is too short.
+ */
 #define K2_FILL_NS		100000000
-#define K2_MEASURE_NS		1000000000
+#define K2_MEASURE_NS		4000000000ULL
 #define K2_MEASURE_ENDS		256
 /* Nothing ended for so long: the device was idle. */
 #define K2_IDLE_NS		500000000
@@ -280,37 +293,6 @@ struct k2_control {
 	u64 rt_missed;
 };
 
-/** k2_log - the logarithm of @v, no more than 1/110 of an octave off */
-static inline s64 k2_log(u64 v)
-{
-	u32 octave;
-	u64 part;
-
-	if (v <= 1)
-		return 0;
-	octave = flash_log2(v);
-	part = octave < 24 ? v << (24 - octave) : v >> (octave - 24);
-	part -= K2_OCTAVE;
-	/* A parabola through both ends of the octave. */
-	part += (part * (K2_OCTAVE - part) >> 24) * 11 / 32;
-	return (s64)octave * K2_OCTAVE + (s64)part;
-}
-
-/** k2_exp - the bound whose logarithm is @level, rounded */
-static inline u32 k2_exp(s64 level)
-{
-	u64 part, bound;
-
-	if (level <= 0)
-		return 1;
-	if (level > K2_LEVEL_MAX)
-		level = K2_LEVEL_MAX;
-	part = ((u64)level & (K2_OCTAVE - 1)) >> 8;
-	part = 65536 + (part * (43024 + (22512 * part >> 16)) >> 16);
-	bound = ((part << ((u64)level >> 24)) + 32768) >> 16;
-	return bound < K2_BOUND_MAX ? (u32)bound : K2_BOUND_MAX;
-}
-
 /*
  * Time since @then. A clock that was set back must not keep what waits for time to
  * pass from ever happening, so @then follows it.
@@ -416,7 +398,7 @@ static inline void k2_control_set(struct k2_control *c,
 		c->open = false;
 		c->returning = false;
 		c->best = c->cal.rate;
-		c->scatter = 0;
+		c->scatter = K2_SCATTER;
 		c->sec_rate = 0;
 	}
 	/* What was learned under another target. */
@@ -636,11 +618,23 @@ static inline void k2_control_climb(struct k2_control *c, u64 now)
 /* How much more than the floor is aimed at, a log. */
 static inline s64 k2_margin(const struct k2_control *c)
 {
-	s64 margin = 3 * c->scatter / 2;
+	s64 margin = K2_MARGIN * c->scatter;
 
 	if (margin < K2_MARGIN_MIN)
 		return K2_MARGIN_MIN;
 	return margin < K2_MARGIN_MAX ? margin : K2_MARGIN_MAX;
+}
+
+/*
+ * How far a window that is @off, a log, moves the bound where bandwidth rules. The
+ * same way up and down, or what is only scatter would take it up.
+ */
+static inline s64 k2_pull(const struct k2_control *c, s64 off)
+{
+	off = off * K2_PULL / (104 - (s64)c->t.floor_pct);
+	if (off > K2_PULL_MAX)
+		return K2_PULL_MAX;
+	return off > -K2_PULL_MAX ? off : -K2_PULL_MAX;
 }
 
 /* A window has ended that moved @rate: where is the floor? */
@@ -663,6 +657,12 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 	if (off <= 0) {
 		c->climbing = false;
 		c->starved = false;
+		if (c->t.policy == K2_BANDWIDTH) {
+			c->floor += k2_pull(c, off);
+			k2_control_clip(c);
+			k2_control_update(c);
+			return;
+		}
 		to = from + off;
 		if (to < c->floor)
 			c->floor += (to - c->floor) / 8;
@@ -672,7 +672,8 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 			return;
 		if (c->starved && k2_since(now, &c->retry) < K2_RETRY_NS)
 			return;
-		c->floor = from + off / 4;
+		c->floor = from + (c->t.policy == K2_BANDWIDTH ?
+				   k2_pull(c, off) : off / 4);
 		k2_control_clip(c);
 		k2_control_climb(c, now);
 	}
@@ -680,11 +681,17 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 	k2_control_update(c);
 }
 
-/* How much do seconds scatter that should be alike? */
+/*
+ * How much do seconds scatter that should be alike? Where bandwidth rules, about what
+ * is aimed at: of two in a row the second makes up for the first.
+ */
 static inline void k2_control_second(struct k2_control *c, u64 rate)
 {
+	u64 want = k2_reference(c) / 100 * c->t.floor_pct;
 	s64 off = k2_log(rate) - k2_log(c->sec_rate);
 
+	if (c->t.policy == K2_BANDWIDTH)
+		off = k2_log(rate) - k2_log(want) - k2_margin(c);
 	if (off < 0)
 		off = -off;
 	if (c->sec_rate && c->sec_full && off < K2_OCTAVE / 4)

@@ -218,7 +218,7 @@ RATES = {"io.cost": tuple(IOCOST_MODEL)}
 ALIAS = {"slice_idle": "slice_idle_us"}
 # And what cannot be: by scheduler, "" for all.
 UNSCALED = {
-    "k2 policy": ("k2's calibration of 1 s, its windows of 50 ms and its looks "
+    "k2 policy": ("k2's calibration of 4 s, its windows of 50 ms and its looks "
                   "every second have no tunable",),
     "": ("blk-mq looks again after 3 ms at a queue that found no resources",),
     "kyber": ("kyber adapts its depths every 100 ms",),

@@ -457,34 +457,44 @@ static void infeasible(bool calibrated, unsigned int floor_pct)
 	eq(k2_control_infeasible(&s.c), 0, "in reach again: no longer said");
 }
 
-/* The least bound that keeps a share of the bandwidth. */
-static void bandwidth(unsigned int pct, bool random)
+/*
+ * The least bound that keeps a share of the bandwidth. The tail, over some seeds, is
+ * held against the best of all static bounds.
+ */
+static void bandwidth(unsigned int pct, bool random, unsigned int from_bound)
 {
 	struct k2_target t = aim(K2_BANDWIDTH);
-	unsigned int below = 0, from, seconds = 30;
-	u64 ref, begin, sec, tail, best = 0;
+	unsigned int below = 0, worst = 0, from, seconds = 40, seeds = 4, i;
+	u64 ref = 0, begin, sec, tail = 0, best = 0;
 
 	t.floor_pct = pct;
-	device(&t, random, 9);
-	set_depth(192);
-	calibrate();
-	eq(s.c.bound < K2_BOUND_MAX && s.c.cal.rate > 0, 1, "calibrated");
-	ref = s.c.cal.rate / 16;
-	begin = s.now / SEC + 3;
-	run(MOST_RT, begin * SEC);
-	from = s.nr_rt;
-	run(MOST_RT, (begin + seconds) * SEC);
-	for (sec = begin; sec < begin + seconds; sec++)
-		below += s.sec_moved[sec] * 100 < ref * pct;
-	tail = tail_of(from, 990000);
-	eq(below * 20 <= seconds, 1,
-	   "%u %%, %s: %u of %u seconds are below, bound %u", pct,
-	   random ? "random" : "even", below, seconds, s.c.bound);
-	eq(k2_control_infeasible(&s.c), 0, "feasible");
+	for (i = 0; i < seeds; i++) {
+		unsigned int n = 0;
+
+		device(&t, random, 9 + i);
+		set_depth(192);
+		calibrate();
+		eq(s.c.bound < K2_BOUND_MAX && s.c.cal.rate > 0, 1,
+		   "calibrated");
+		ref = s.c.cal.rate / 16;
+		begin = s.now / SEC + 3;
+		run(MOST_RT, begin * SEC);
+		from = s.nr_rt;
+		run(MOST_RT, (begin + seconds) * SEC);
+		for (sec = begin; sec < begin + seconds; sec++)
+			n += s.sec_moved[sec] * 100 < ref * pct;
+		tail += tail_of(from, 990000) / seeds;
+		below += n;
+		worst = n > worst ? n : worst;
+		eq(k2_control_infeasible(&s.c), 0, "feasible");
+	}
+	eq(below * 20 <= seconds * seeds && worst * 10 <= seconds, 1,
+	   "%u %%, %s: %u of %u seconds are below, of one seed %u, bound %u",
+	   pct, random ? "random" : "even", below, seconds * seeds, worst,
+	   s.c.bound);
 
 	t = aim(K2_STATIC);
-	for (t.start = 4; t.start < 256 && !best;
-	     t.start += t.start < 16 ? 1 : t.start / 8) {
+	for (t.start = from_bound; t.start < 256 && !best; t.start++) {
 		u64 moved, when;
 
 		device(&t, random, 9);
@@ -498,8 +508,9 @@ static void bandwidth(unsigned int pct, bool random)
 			best = tail_of(from, 990000);
 	}
 	eq(best && tail * 10 <= best * 11, 1,
-	   "tail %llu us, the best static bound's %llu us",
-	   (unsigned long long)(tail / US), (unsigned long long)(best / US));
+	   "tail %llu us, the best static bound's, %u, %llu us",
+	   (unsigned long long)(tail / US), t.start - 1,
+	   (unsigned long long)(best / US));
 }
 
 /* More than there is: the bound does not run away. */
@@ -719,7 +730,7 @@ static void calibration(void)
 	/* An idle device, and a clock that leaps, are left out of it. */
 	k2_control_calibrate(&s.c, true, s.now);
 	dispatch();
-	run(MOST_RT, s.now + 600 * MS);
+	run(MOST_RT, s.now + 3600 * MS);
 	s.clock += 3600 * (s64)SEC;
 	run(MOST_RT, s.now + 400 * MS);
 	eq(s.c.calibrating, 1, "a leap of the clock is not measured");
@@ -732,7 +743,7 @@ static void calibration(void)
 	k2_control_calibrate(&s.c, true, s.now);
 	dispatch();
 	for (i = 0; i < 10 && s.c.calibrating; i++) {
-		run(MOST_RT, s.now + 200 * MS);
+		run(MOST_RT, s.now + 800 * MS);
 		s.clock += 700 * (s64)MS;
 	}
 	eq(i > 4 && !s.c.calibrating, 1, "pauses do not begin it anew: %u", i);
@@ -875,8 +886,10 @@ int main(void)
 	windup();
 	infeasible(true, 30);
 	infeasible(false, 10);
-	bandwidth(50, true);
-	bandwidth(90, false);
+	bandwidth(50, true, 10);
+	bandwidth(80, true, 38);
+	bandwidth(90, true, 70);
+	bandwidth(90, false, 50);
 	floor_out_of_reach();
 	no_rt(K2_LATENCY);
 	no_rt(K2_BANDWIDTH);
