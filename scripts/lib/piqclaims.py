@@ -515,6 +515,46 @@ HARM = (("piq", "chip-bound-fw"), ("piq", "d-dynamic"), ("piq", "f-dynamic"),
         ("piq-nomap", "d-dynamic"), ("piq-nomap", "f-dynamic"))
 
 
+# Depth: what PIQ may cost, as a part of mq-deadline's, on the kernel that is judged.
+COST_MOST = {1: 0.45, 32: 1.0}
+COST_KERNEL = "6.1."
+# With a layout, and where what it says binds; null_blk has no chips.
+COST_LABELS = ("piq layout set", "piq by chips")
+
+
+def over_none(summary, disk, label, depth):
+    """ns an I/O over none, or None."""
+    for one in summary["cells"]:
+        if (one["disk"], one["label"], one["depth"]) == (disk, label, depth):
+            return one["over_none_ns"]
+    return None
+
+
+def cost(summaries):
+    """What an I/O may cost."""
+    parts = []
+    for disk, label, depth in ((disk, label, depth) for depth in COST_MOST
+                               for disk in ("null", "flashsim")
+                               for label in COST_LABELS):
+        if (disk, label) == ("null", "piq by chips"):
+            continue
+        part = claims.Part(f"{disk}, depth {depth}: {label} at most "
+                           f"{COST_MOST[depth]:g} of mq-deadline's", [])
+        for one in summaries:
+            mine, other = (over_none(one, disk, name, depth)
+                           for name in (label, "mq-deadline"))
+            if one["kernel"].startswith(COST_KERNEL) and other and \
+                    mine is not None:
+                part.judge(mine <= COST_MOST[depth] * other,
+                           f"{mine:.0f} against {other:.0f} ns: "
+                           f"{mine / other:.3f}")
+        parts.append(part)
+    return [claims.claim("Cost", "an I/O costs the CPU no more than with "
+                         "mq-deadline, and less than half of that one by one",
+                         "aim: depth 32 not above mq-deadline's, depth 1 at "
+                         f"most {COST_MOST[1]:g} of it; 6.1", parts)]
+
+
 def default(cells):
     """What mode auto has to show."""
     table = Table(cells)

@@ -298,7 +298,44 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def page(paper, default, data):
+def costs(summaries):
+    """CPU time over none, kernel by kernel, and as a part of mq-deadline's."""
+    rows = []
+    for summary in summaries:
+        for line in dict.fromkeys(
+                (one["disk"], one["label"]) for one in summary["cells"]
+                if one["scheduler"] == "piq"):
+            row = [summary["kernel"], *line]
+            for depth in piqclaims.COST_MOST:
+                mine, other = (piqclaims.over_none(summary, line[0], label,
+                                                   depth)
+                               for label in (line[1], "mq-deadline"))
+                row += [DASH, DASH] if mine is None or not other else \
+                    [f"{mine:.0f}", f"{mine / other:.2f}"]
+            rows.append(row)
+    yield from table(
+        ["kernel", "disk", "piq", *(text for depth in piqclaims.COST_MOST for
+                                    text in (f"depth {depth}, ns",
+                                             "of mq-deadline's"))], rows)
+
+
+def auto(defaults):
+    """What mode auto has shown, form by form."""
+    if not defaults:
+        yield facts(None)
+        yield ""
+        yield from claim_list(piqclaims.default([]))
+    for default in defaults:
+        yield f"### Form {default['form']}"
+        yield ""
+        yield facts(default)
+        yield ""
+        yield from claim_list(
+            [row for row in piqclaims.default(default["cells"])
+             if row["judged"]])
+
+
+def page(paper, defaults, cost, data):
     """The lines of docs/piq-results.md."""
     model = piqclaims.Table(cells_of_model(data))
     measured = piqclaims.Table(paper["cells"]) if paper else None
@@ -311,6 +348,8 @@ def page(paper, default, data):
     yield "    scripts/bench piq-paper --form full     # five inputs at " \
         "full length"
     yield "    scripts/bench piq --form full           # every baseline swept"
+    yield "    scripts/bench piq --form harm           # no harm: five seeds"
+    yield "    make bench-cost                         # CPU time of an I/O"
     yield "    scripts/piq-model                       # what a model expects"
     yield "    scripts/piq-results                     # this page again"
     yield ""
@@ -393,10 +432,22 @@ def page(paper, default, data):
                                         "Fig 12")])
     yield "## Mode auto"
     yield ""
-    yield facts(default)
+    yield from auto(defaults)
+    yield "## What an I/O costs the CPU"
     yield ""
-    yield from claim_list(piqclaims.default(default["cells"] if default
-                                            else []))
+    yield "`scripts/bench-cost --schedulers none,mq-deadline,piq --depths " \
+        "1,32 --no-locks`: more than without a scheduler; [lab.md](lab.md) " \
+        "says what its cells are."
+    yield ""
+    if not cost:
+        yield facts(None)
+        yield ""
+        return
+    yield "Commit " + ", ".join(dict.fromkeys(
+        str(summary.get("commit")) for summary in cost)) + "."
+    yield ""
+    yield from claim_list(piqclaims.cost(cost))
+    yield from costs(cost)
 
 
 def main(argv=None):
@@ -406,6 +457,13 @@ def main(argv=None):
         sys.argv[1:] if argv is None else argv)
     try:
         results = resultspage.chosen(args, SUITES)
+        defaults = resultspage.every(
+            args, SUITES, lambda one: one.get("suite") == "piq",
+            lambda one: one.get("form"))
+        cost = resultspage.every(
+            args, SUITES, lambda one: resultspage.is_cost(one) and any(
+                cell["scheduler"] == "piq" for cell in one["cells"]),
+            lambda one: one.get("kernel"))
         data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
@@ -413,7 +471,8 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    resultspage.write(name, args.out, page(*results, data), SUITES, results)
+    resultspage.write(name, args.out, page(results[0], defaults, cost, data),
+                      SUITES, results)
     return 0
 
 

@@ -42,7 +42,13 @@ def newest(suite):
     return found[-1] if found else None
 
 
-def load(folder, suites):
+def is_cost(data):
+    """Was it made by scripts/bench-cost?"""
+    cells = data.get("cells")
+    return bool(cells) and "busy_ns_per_io" in cells[0]
+
+
+def load(folder, suites, cost=False):
     """The summary of a directory; ValueError if it has none of these."""
     try:
         data = json.loads((folder / "summary.json").read_text(
@@ -50,6 +56,8 @@ def load(folder, suites):
     except (OSError, ValueError) as error:
         raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
             from None
+    if cost and is_cost(data):
+        return data
     if data.get("suite") not in suites:
         raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
                          "of " + ", ".join(suites))
@@ -117,10 +125,21 @@ def chosen(args, suites):
 
     Of those directories that were named, or the newest; ValueError.
     """
-    given = {data["suite"]: data for data in (
-        load(folder, suites) for folder in args.folders)}
+    given = {data.get("suite"): data for data in (
+        load(folder, suites, cost=True) for folder in args.folders)}
     return [given.get(name) or (None if args.folders else newest(name))
             for name in suites]
+
+
+def every(args, suites, sort, key):
+    """The newest results of each key(summary) for which sort(summary) holds.
+
+    Of those directories that were named, which may be of bench-cost, or of all.
+    """
+    every_one = [load(folder, suites, cost=True) for folder in args.folders] \
+        if args.folders else [data for *_, data in summaries()]
+    return list({key(data): data for data in every_one
+                 if sort(data)}.values())
 
 
 def write(name, out, lines, suites, results):

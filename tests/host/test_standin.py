@@ -561,7 +561,7 @@ def test_the_page_without_measurements(tmp_path, monkeypatch):
     out = tmp_path / "page.md"
     assert piqresults.main(["--out", str(out)]) == 0
     text = out.read_text()
-    assert text.count("Not measured yet") == 3
+    assert text.count("Not measured yet") == 4
     for name in BOTH:
         assert f"| {name}" in text
     assert "usr_0*" in text and "hm_0*" not in text
@@ -592,3 +592,42 @@ def test_the_page_with_measurements(tmp_path):
         "-50.0 % | – |\n" in text
     (folder / "summary.json").write_text("{}")
     assert piqresults.main([str(folder), "--out", str(out)]) == 2
+
+
+def cost_summary(chips_ns):
+    """Of scripts/bench-cost: PIQ by chips costs that at depth 1."""
+    def line(label, depth, over):
+        return {"disk": "flashsim", "depth": depth, "label": label,
+                "scheduler": label.split()[0], "busy_ns_per_io": 1e4 + over,
+                "over_none_ns": over}
+    return {"kernel": "6.1.0-x", "commit": "abc", "cells": [
+        line("mq-deadline", 1, 1000), line("mq-deadline", 32, 1000),
+        line("piq by chips", 1, chips_ns), line("piq by chips", 32, 990)]}
+
+
+def test_the_page_has_each_form_and_what_an_io_costs(tmp_path):
+    folders = []
+    for name, data in (
+            ("short", {"suite": "piq", "form": "short"}),
+            ("harm", {"suite": "piq", "form": "harm"}),
+            ("cost", cost_summary(440)), ("newer", cost_summary(460))):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "summary.json").write_text(json.dumps({
+            "runs_done": 1, "runs_planned": 1, "seed_uses": {"report": [101]},
+            "kernel": "6.1", "commit": "x", "clock": "virtual",
+            "bench_command": f"scripts/bench piq --form {name}",
+            "cells": [cell("tail", "piq", variant="chip-bound")], **data}))
+        folders.append(str(folder))
+    out = tmp_path / "page.md"
+    assert piqresults.main([*folders[:3], "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "### Form short" in text and "### Form harm" in text
+    assert "| 6.1.0-x | flashsim | piq by chips | 440 | 0.44 | 990 | 0.99 |" \
+        in text
+    assert "piq by chips at most 0.45 of mq-deadline's: 440 against 1000" in text
+    assert re.search(r"- Cost: .*: holds", text)
+    # Of one kernel only the last one that was named.
+    assert piqresults.main([*folders, "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "| 440 |" not in text and re.search(r"- Cost: .* not hold", text)
