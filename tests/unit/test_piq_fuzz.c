@@ -139,7 +139,6 @@ static void check_urgent(void)
 	}
 }
 
-/* What piq.c does after each event. */
 /* The look at the only one that waits finds what the whole look would. */
 static void check_only(void)
 {
@@ -153,6 +152,7 @@ static void check_only(void)
 	f.only += only != NULL;
 }
 
+/* What piq.c does after each event. */
 static void choose(void)
 {
 	piq_reserve(&f.s, f.now);
@@ -447,6 +447,8 @@ static void audit(void)
 		must(flash_chipvec_test(&s->writable, chip) ==
 		     (have && (!on[FLASH_WRITE][chip] ||
 			       !demand[FLASH_READ][chip])), "writable");
+		must(flash_chipvec_test(&s->empty, chip) == (have && !all),
+		     "empty");
 		must(flash_chipvec_test(&s->eager, chip) ==
 		     (have && all <= s->depth), "eager");
 	}
