@@ -365,9 +365,10 @@ static void change(void)
 	default:
 		compare();
 	}
+	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
+	/* In the middle of a load, as when it is found out. */
 	if (!any(2))
 		piq_trust(&f.s);
-	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
 	set_bound();
 	choose();
 	dispatch();
