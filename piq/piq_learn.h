@@ -409,8 +409,11 @@ static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l
 	return flash_pace_bound(&l->pace);
 }
 
-/* How long did its chips work on it? */
-static inline void piq_learn_cost(struct piq_sched *s,
+/*
+ * How long did its chips work on it? That matters where reads and writes meet, but
+ * when a chip was done with the one before is to be known by then.
+ */
+static inline void piq_learn_cost(struct piq_sched *s, const struct piq_learn *l,
 				  const struct piq_item *it, u64 now)
 {
 	u64 begun = it->taken;
@@ -423,6 +426,8 @@ static inline void piq_learn_cost(struct piq_sched *s,
 		s->ended[chip] = now;
 		s->ended_nth[chip] = it->nth;
 	}
+	if (!l->mix)
+		return;
 	flash_cost_learn(&s->cost, piq_dir(it), it->sectors,
 			 now > begun ? now - begun : 0);
 }
@@ -457,9 +462,9 @@ static inline void piq_learn_done(struct piq_sched *s, struct piq_learn *l,
 		/* Of both, it is the reads that do not suffer. */
 		if (!l->mixed || it->kind == PIQ_READ)
 			l->pays.moved += it->sectors;
-		/* It matters where reads and writes meet. */
-		if (s->geo.nr_chips && l->mix)
-			piq_learn_cost(s, it, now);
+		/* Nobody is behind one that is alone. */
+		if (s->geo.nr_chips && (l->mix || s->out > 1))
+			piq_learn_cost(s, l, it, now);
 		/* Who was alone met nobody, nor could others like it. */
 		if (s->geo.nr_chips && it->load && piq_learn_size(s, l, it))
 			piq_learn_trust(s, l, it, ns);

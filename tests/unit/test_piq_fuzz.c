@@ -139,7 +139,6 @@ static void check_urgent(void)
 	}
 }
 
-/* What piq.c does after each event. */
 /* The look at the only one that waits finds what the whole look would. */
 static void check_only(void)
 {
@@ -153,6 +152,7 @@ static void check_only(void)
 	f.only += only != NULL;
 }
 
+/* What piq.c does after each event. */
 static void choose(void)
 {
 	piq_reserve(&f.s, f.now);
@@ -365,9 +365,10 @@ static void change(void)
 	default:
 		compare();
 	}
+	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
+	/* In the middle of a load, as when it is found out. */
 	if (!any(2))
 		piq_trust(&f.s);
-	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
 	set_bound();
 	choose();
 	dispatch();
@@ -447,6 +448,8 @@ static void audit(void)
 		must(flash_chipvec_test(&s->writable, chip) ==
 		     (have && (!on[FLASH_WRITE][chip] ||
 			       !demand[FLASH_READ][chip])), "writable");
+		must(flash_chipvec_test(&s->empty, chip) == (have && !all),
+		     "empty");
 		must(flash_chipvec_test(&s->eager, chip) ==
 		     (have && all <= s->depth), "eager");
 	}

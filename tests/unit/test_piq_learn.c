@@ -467,8 +467,41 @@ static void depth_beside_few(void)
 	at_rest(&d, "depths beside few that are urgent");
 }
 
+/*
+ * Reads in a row on each chip, and then the first write: what a read costs is not what
+ * it has waited for the others in the device, from the first one on.
+ */
+static void cost_of_reads(u32 depth)
+{
+	struct piq_tunables tun = piq_usual();
+	unsigned long long seed = 7;
+	u64 most = 0, ns;
+	u32 i, n;
+
+	tun.chip_depth = depth;
+	dev_init(&d, PIQ_AUTO, "page=4096 chips=16", &tun);
+	d.learning = true;
+	for (i = 0; i < 256; i++)
+		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
+	for (n = 0; n < 2000; n++) {
+		if (n == 1000)
+			insert(&d, PIQ_WRITE, 0, 8);
+		step(&d);
+		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
+		ns = flash_cost_ns(&d.s.cost, FLASH_READ, 8);
+		if (ns > most)
+			most = ns;
+	}
+	eq(ns, d.ns[FLASH_READ], "%u on a chip: what a read costs", depth);
+	eq(most, d.ns[FLASH_READ], "and never was it more");
+	drain(&d);
+	at_rest(&d, "the first write");
+}
+
 int main(void)
 {
+	cost_of_reads(1);
+	cost_of_reads(8);
 	depth_mixed();
 	depth_beside_few();
 	one_waits();
