@@ -10,7 +10,10 @@
 
 #include "share_turn.h"
 
-/* Requests that are looked at: of whose turn it is, and for idle chips of others */
+/*
+ * Requests that are looked at: of whose turn it is, and for idle chips of others; the
+ * second is no more than the first.
+ */
 #define FLASH_SHARE_CHOICE	16
 #define FLASH_SHARE_SCAN	8
 
@@ -121,9 +124,13 @@ flash_share_pick_item(struct flash_share *s, struct flash_tenant *best)
 	if (!load || s->rules.budgets)
 		return soonest;
 	flash_for_each_backlog(t, s) {
-		u64 lead = flash_share_charge(s, flash_share_head(t)) *
-			   s->rules.depth;
+		u64 lead;
 
+		/* Of its first ones none has idle chips: that has been seen. */
+		if (t == best)
+			continue;
+		lead = flash_share_charge(s, flash_share_head(t)) *
+		       s->rules.depth;
 		if (flash_vtime_before(best->vtime +
 				       flash_vtime_of(lead, t->weight),
 				       t->vtime) ||

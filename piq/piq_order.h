@@ -407,7 +407,7 @@ static inline void piq_demand(struct piq_sched *s, struct piq_item *it, bool on)
  * Who arrives meets requests that are not done: the paper's conflicts. From then on it
  * is one of them.
  */
-static inline void piq_count_conflicts(struct piq_sched *s, struct piq_item *it)
+static inline void piq_meet(struct piq_sched *s, struct piq_item *it)
 {
 	enum flash_dir dir = piq_dir(it);
 	u32 same = 0, other = 0, chip;

@@ -81,7 +81,7 @@ static inline void piq_add(struct piq_sched *s, struct piq_item *it, u64 seq,
 	piq_vec(s, it, &it->part.vec);
 	it->conflicts = false;
 	if (kind != PIQ_OTHER)
-		piq_count_conflicts(s, it);
+		piq_meet(s, it);
 	flash_link_after(&it->order, s->order[kind].prev);
 	s->waiting[kind]++;
 	piq_enqueue(s, it);

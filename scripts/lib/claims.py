@@ -263,6 +263,15 @@ READS, WRITES = ("seq-read", "rand-read"), ("seq-write", "rand-write")
 VARIANTS = ("half", "full")
 
 
+def over_none(summary, disk, label, depth):
+    """What an I/O costs over none, ns, by bench-cost; None if not measured."""
+    for line in (summary or {}).get("cells", ()):
+        if (line.get("disk"), line.get("label"), line.get("depth")) == \
+                (disk, label, depth):
+            return line.get("over_none_ns")
+    return None
+
+
 def claim(name, text, paper, parts):
     """A claim and its verdict."""
     judged = [part.holds for part in parts if part.holds is not None]

@@ -386,22 +386,13 @@ def default(cells):
 
 # --- the CPU -----------------------------------------------------------------
 
-def over_none(summary, label, depth):
-    """What a request costs over none, ns; None if not measured."""
-    for line in (summary or {}).get("cells", ()):
-        if (line.get("disk"), line.get("depth"), line.get("label")) == \
-                ("null", depth, label):
-            return line.get("over_none_ns")
-    return None
-
-
 def cost(summary):
     """What an I/O may cost."""
     parts = []
     for depth, most in ((32, 1.0), (1, COST_1)):
         part = claims.Part(
             f"depth {depth}: over none at most {most:g} of mq-deadline's", [])
-        mine, other = (over_none(summary, label, depth)
+        mine, other = (claims.over_none(summary, "null", label, depth)
                        for label in ("layer_read", "mq-deadline"))
         if mine is not None and other:
             part.judge(mine <= most * other,

@@ -13,6 +13,7 @@ With --estimate FORM it says how long `make bench-layer_read` takes.
 import shutil
 import sys
 
+import claims
 import layerclaims
 import resultspage
 from claims import BANDWIDTH
@@ -38,7 +39,7 @@ def text(value, form="{:.1f}", scale=1.0):
 def cost_results():
     """The newest summary of scripts/bench-cost with layer_read, or None."""
     found = [data for *_, data in resultspage.summaries()
-             if layerclaims.over_none(data, "layer_read", 32) is not None]
+             if claims.over_none(data, "null", "layer_read", 32) is not None]
     return found[-1] if found else None
 
 
@@ -254,7 +255,7 @@ def limits():
 
 def costs(summary):
     """CPU time over none."""
-    rows = [[label, *(text(layerclaims.over_none(summary, label, depth),
+    rows = [[label, *(text(claims.over_none(summary, "null", label, depth),
                            "{:.0f}") for depth in (1, 32))]
             for label in ("mq-deadline", "layer_read")]
     yield from table(["ns an I/O over none", "depth 1", "depth 32"], rows)

@@ -522,14 +522,6 @@ COST_KERNEL = "6.1."
 COST_LABELS = ("piq layout set", "piq by chips")
 
 
-def over_none(summary, disk, label, depth):
-    """ns an I/O over none, or None."""
-    for one in summary["cells"]:
-        if (one["disk"], one["label"], one["depth"]) == (disk, label, depth):
-            return one["over_none_ns"]
-    return None
-
-
 def cost(summaries):
     """What an I/O may cost."""
     parts = []
@@ -541,7 +533,7 @@ def cost(summaries):
         part = claims.Part(f"{disk}, depth {depth}: {label} at most "
                            f"{COST_MOST[depth]:g} of mq-deadline's", [])
         for one in summaries:
-            mine, other = (over_none(one, disk, name, depth)
+            mine, other = (claims.over_none(one, disk, name, depth)
                            for name in (label, "mq-deadline"))
             if one["kernel"].startswith(COST_KERNEL) and other and \
                     mine is not None:

@@ -11,6 +11,7 @@ import json
 import statistics
 import sys
 
+import claims
 import piqclaims
 import piqmodel
 import resultspage
@@ -307,8 +308,7 @@ def costs(summaries):
                 if one["scheduler"] == "piq"):
             row = [summary["kernel"], *line]
             for depth in piqclaims.COST_MOST:
-                mine, other = (piqclaims.over_none(summary, line[0], label,
-                                                   depth)
+                mine, other = (claims.over_none(summary, line[0], label, depth)
                                for label in (line[1], "mq-deadline"))
                 row += [DASH, DASH] if mine is None or not other else \
                     [f"{mine:.0f}", f"{mine / other:.2f}"]
@@ -456,14 +456,15 @@ def main(argv=None):
     args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
         sys.argv[1:] if argv is None else argv)
     try:
-        results = resultspage.chosen(args, SUITES)
-        defaults = resultspage.every(
-            args, SUITES, lambda one: one.get("suite") == "piq",
-            lambda one: one.get("form"))
-        cost = resultspage.every(
-            args, SUITES, lambda one: resultspage.is_cost(one) and any(
+        found = resultspage.all_of(args, SUITES)
+        paper = resultspage.each(
+            found, lambda one: one.get("suite") == "piq-paper", "suite")
+        defaults = resultspage.each(
+            found, lambda one: one.get("suite") == "piq", "form")
+        cost = resultspage.each(
+            found, lambda one: resultspage.is_cost(one) and any(
                 cell["scheduler"] == "piq" for cell in one["cells"]),
-            lambda one: one.get("kernel"))
+            "kernel")
         data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
@@ -471,8 +472,9 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    resultspage.write(name, args.out, page(results[0], defaults, cost, data),
-                      SUITES, results)
+    resultspage.write(name, args.out, page(paper[0] if paper else None, defaults,
+                                           cost, data),
+                      SUITES, (paper, defaults))
     return 0
 
 

@@ -125,20 +125,22 @@ def chosen(args, suites):
 
     Of those directories that were named, or the newest; ValueError.
     """
-    given = {data.get("suite"): data for data in (
-        load(folder, suites, cost=True) for folder in args.folders)}
+    given = {data["suite"]: data for data in (
+        load(folder, suites) for folder in args.folders)}
     return [given.get(name) or (None if args.folders else newest(name))
             for name in suites]
 
 
-def every(args, suites, sort, key):
-    """The newest results of each key(summary) for which sort(summary) holds.
+def all_of(args, suites):
+    """The results that were named, which may be of bench-cost, or all, by age."""
+    if args.folders:
+        return [load(folder, suites, cost=True) for folder in args.folders]
+    return [data for *_, data in summaries()]
 
-    Of those directories that were named, which may be of bench-cost, or of all.
-    """
-    every_one = [load(folder, suites, cost=True) for folder in args.folders] \
-        if args.folders else [data for *_, data in summaries()]
-    return list({key(data): data for data in every_one
+
+def each(found, sort, key):
+    """The last of each data[key] among those for which sort(data) holds."""
+    return list({data.get(key): data for data in found
                  if sort(data)}.values())
 
 
