@@ -363,7 +363,8 @@ def default(cells):
             "Tails", "reads among writes wait half as long, on drives that "
             "serve in order of arrival",
             "aim: read p99 at most half of mq-deadline's, no less throughput",
-            mixes(table, (("layer_read", "d"), ("layer_read", "f"),
+            mixes(table, (("layer_read", "d"), ("layer_read", "d-half"),
+                          ("layer_read", "f"),
                           ("layer_read-map", "d-static"),
                           ("layer_read-map", "f-static")), HALF,
                   "at most half of")),

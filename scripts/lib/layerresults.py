@@ -15,6 +15,7 @@ import sys
 
 import claims
 import layerclaims
+import layerlimits
 import resultspage
 from claims import BANDWIDTH
 from layerclaims import CURVES, DRIVE, GAINS, METRIC, PURE
@@ -241,18 +242,6 @@ def pure(cells):
                       "of none's"], rows)
 
 
-def limits():
-    """What a scheduler that sees into the drive would gain."""
-    mixed = sorted({pct for *_, found in LIMITS for pct in found})
-    yield from table(
-        ["drive", "who goes when",
-         *(f"{what}, {pct} % reads" for pct in mixed
-           for what in ("throughput", "read p99"))],
-        [[drive, order, *(text(value, "{:.2f}") for pct in mixed
-                          for value in found.get(pct, (None, None)))]
-         for drive, order, found in LIMITS])
-
-
 def costs(summary):
     """CPU time over none."""
     rows = [[label, *(text(claims.over_none(summary, "null", label, depth),
@@ -287,69 +276,9 @@ went for their deadline."""
 CURVES_INTRO = """\
 The profile is frozen; here one number of it or of the kernel varies (form `full`)."""
 DEFAULT = """\
-Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -static: pages
-by address, whose layout `layer_read-map` is told. 512 KiB at depth 16, half or 70 of
-100 of them reads."""
-LIMITS_TITLE = "Why tails gain little (computed)"
-LIMITS_INTRO = """\
-On a full profile D what *Tails* asks for was out of reach of every order that was
-tried, even of those that see what no host can. This is not measured as the rest of
-the page is, but on the drive's own model in user space: `build/unit/layer_limit` prints
-it ([tests/unit/test_layer_limit.c](../tests/unit/test_layer_limit.c)).
-
-- What a read waits for is in the drive. D collects, and programs 10 pages for each one
-  that the host writes, which is most of what its dies do, and they are busy 99 % of the
-  time. A read of 512 KiB needs pages of all 16 dies, and ends with the last one. With
-  mq-deadline, as with none, it takes 20.1 ms in the mean; 18.0 of these are 4.6
-  programs that are ahead of it on one die, 13.3 of them collection.
-- These programs come from the write buffer: 32 of them, 2 a die, as it is full whatever
-  goes first. Which die gets which is up to the drive; the worst has more than twice its
-  share.
-- So fewer are ahead only if the buffer is emptier. But a write brings 16 programs at
-  once, which take some 4 ms each, and longer if a block is erased: while the last of
-  them go on, other dies have nothing to do. Dies are what bounds D, so that is
-  throughput lost.
-
-A scheduler that sees how many programs are under way would reach this: reads go at once;
-a write goes when no other one is on its way and so many programs, or fewer, are under
-way. All against mq-deadline, 512 KiB at depth 16; of 3000 requests, so that another seed
-changes a p99 by up to a tenth or two."""
-# (drive, who goes when, {reads of 100: (throughput, read p99)}), as it is printed
-LIMITS = (
-    ("D", "mode auto", {50: (1.00, 1.06), 70: (1.01, 1.02)}),
-    ("D", "mode auto, `max_inflight` = 4",
-     {50: (0.89, 0.88), 70: (0.77, 0.59)}),
-    ("D", "mode auto, `max_inflight` = 2",
-     {50: (0.75, 0.65), 70: (0.66, 0.43)}),
-    ("D", "a write at 26 programs or fewer",
-     {50: (0.99, 1.09), 70: (0.99, 0.94)}),
-    ("D", "at 20", {50: (0.96, 0.82), 70: (0.97, 0.94)}),
-    ("D", "at 14", {50: (0.92, 0.53), 70: (0.95, 0.49)}),
-    ("D", "at 8", {50: (0.82, 0.39), 70: (0.87, 0.35)}),
-    ("D", "reads once nothing is programmed, writes once no read is left",
-     {50: (0.64, 0.51)}),
-    ("D, `read_first`", "a write at 8 programs or fewer",
-     {50: (0.80, 1.05)}),
-    ("D, pages by address", "at 14", {50: (0.97, 0.48)}),
-    ("F", "a write each 1.75 ms", {50: (1.05, 0.46)}),
-    ("F", "each 2.2 ms", {50: (0.84, 0.35)}),
-)
-LIMITS_END = """\
-- Half of the p99 costs 8 % of the throughput if half are reads, 5 % if 70 of 100 are;
-  with 0.97 of the throughput 0.8 of it or more is left. Phases of one direction cost
-  more than a third, as dies wait for the last program of each.
-- Where a drive reads first, nothing is gained: what has begun is all that is ahead.
-- Pages by address give each die one program of each write, and no die falls behind:
-  half of the p99 for 3 % of the throughput.
-- F is another case. Its buffer of 16 MiB is not full, its dies have a third of their
-  time to spare, and reads are what is short. Writes in even steps would do, but the step
-  has to be right within some percent, and each mix has another one; a write ends in
-  74 us whatever is behind it, so its end says nothing of that.
-
-So mode auto keeps writes back as long as that costs no throughput, which is not long on
-these drives; `max_inflight` is for those who would pay."""
-
-
+Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -half: half
+full, written once; -static: pages by address, whose layout `layer_read-map` is told.
+512 KiB at depth 16, half or 70 of 100 of them reads."""
 def section(title, lines):
     """A table under its title; one without a row says so."""
     lines = list(lines)
@@ -358,8 +287,11 @@ def section(title, lines):
     yield from lines if len(lines) > 3 else ("Not measured.", "")
 
 
-def page(paper, default, cost, pictures=()):
-    """The whole page, line by line."""
+def page(paper, default, cost, limits, pictures=()):
+    """The whole page, line by line.
+
+    limits: what layerlimits.printed() gives.
+    """
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield f"<!-- Made by scripts/{NAME}; change that, not this. -->"
     yield "# Layer_Read: results"
@@ -425,13 +357,7 @@ def page(paper, default, cost, pictures=()):
                     cell["variant"] for cell in cells)) + [""])),
                 ("One direction", pure(cells))):
             yield from section(title, lines)
-    yield f"### {LIMITS_TITLE}"
-    yield ""
-    yield LIMITS_INTRO
-    yield ""
-    yield from limits()
-    yield LIMITS_END
-    yield ""
+    yield from layerlimits.lines(limits)
     yield "## What an I/O costs the CPU"
     yield ""
     yield f"`{COST_COMMAND}`: 4 KiB random reads on null_blk, 1 ns an " \
@@ -504,8 +430,13 @@ def main(argv=None):
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
+    try:
+        limits = layerlimits.printed()
+    except layerlimits.Failed as error:
+        print(f"{NAME}: {error}", file=sys.stderr)
+        return 1
     pictures = draw(args.out, *results)
-    resultspage.write(NAME, args.out, page(*results, cost_results(),
+    resultspage.write(NAME, args.out, page(*results, cost_results(), limits,
                                            pictures), SUITES, results)
     return 0
 
