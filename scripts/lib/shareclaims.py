@@ -14,8 +14,8 @@ from piqclaims import Table, figure
 OURS = ("acfq", "hbfq")
 VARIANTS = ("c", "d")
 MIXES = ("mix-111", "mix-125", "mix-521", "mix-1210")
-SAME = ("same-4k", "deep-4k", "same-fileserver", "same-msn", "same-prj",
-        "same-prn", "same-wide")
+SAME = ("same-4k", "deep-4k", "even-4k", "same-fileserver", "same-msn",
+        "same-prj", "same-prn", "same-wide")
 # Who has 10 of 13 parts has all of its requests in the drive, and few others are
 # in there: shares cost throughput then, whoever keeps to them.
 EVEN = tuple(name for name in SAME if name != "same-wide")
