@@ -21,7 +21,7 @@
 #include "rqstore.h"
 #include "slot.h"
 
-/* One scheduler tag in this many is kept from FLASH_PATIENT tasks. */
+/* One scheduler tag in this many is kept, from FLASH_PATIENT tasks for instance. */
 #define FLASH_TAGS_KEPT		4
 
 /**
@@ -302,7 +302,11 @@ enum flash_urgency policy_urgency(blk_opf_t opf);
 unsigned int policy_shallow(struct flash_queue *fq,
 			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
 
-/** policy_any_shallow - may policy_shallow() return any number? */
+/**
+ * policy_any_shallow - may policy_shallow() return any number?
+ *
+ * Else it is 0, or elv_shallow_depth() with FLASH_TAGS_KEPT.
+ */
 bool policy_any_shallow(void);
 
 /** policy_insert - queue @fr; its class and arrival number are set */

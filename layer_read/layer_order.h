@@ -349,20 +349,45 @@ static inline void layer_leave(struct layer_sched *s, struct layer_item *it)
 	it->queued = false;
 }
 
+/* What it is sorted by may have changed, its sub-layer and its age have not. */
+static inline void layer_resort(struct layer_sched *s, struct layer_item *it)
+{
+	struct layer_node **heap = it->dir == FLASH_READ ?
+				   &s->layer[it->layer].first : &s->writes;
+	u64 key = layer_key(s, it);
+
+	if (key == it->node.key ||
+	    (it->dir == FLASH_WRITE && !s->tun.sort_writes))
+		return;
+	layer_heap_del(heap, &it->node);
+	it->node.key = key;
+	layer_heap_add(heap, &it->node);
+}
+
 /**
  * layer_grow - a request that waits has taken a neighbour
  * @s: the device
  * @it: the request
  * @sector: where it starts now, perhaps in another sub-layer
  * @sectors: its length now
+ *
+ * Old requests grow, too, bio by bio: one that stays in its sub-layer keeps its
+ * place there, and nobody looks for it among the younger ones.
  */
 static inline void layer_grow(struct layer_sched *s, struct layer_item *it,
 			      u64 sector, u32 sectors)
 {
-	layer_dequeue(s, it);
+	bool moves = it->dir == FLASH_READ && sector != it->sector &&
+		     layer_index(s, sector) != it->layer;
+
+	if (moves)
+		layer_dequeue(s, it);
 	it->sector = sector;
 	it->sectors = sectors;
-	layer_enqueue(s, it);
+	if (moves)
+		layer_enqueue(s, it);
+	else
+		layer_resort(s, it);
 }
 
 /**
@@ -379,14 +404,16 @@ static inline void layer_absorb(struct layer_sched *s, struct layer_item *it,
 {
 	struct flash_link *before = gone->order.prev;
 
-	layer_dequeue(s, it);
 	layer_leave(s, gone);
-	if (gone->seq < it->seq) {
-		it->seq = gone->seq;
-		it->arrived = gone->arrived;
-		flash_unlink(&it->order);
-		flash_link_after(&it->order, before);
+	if (gone->seq > it->seq) {
+		layer_grow(s, it, sector, sectors);
+		return;
 	}
+	layer_dequeue(s, it);
+	it->seq = gone->seq;
+	it->arrived = gone->arrived;
+	flash_unlink(&it->order);
+	flash_link_after(&it->order, before);
 	it->sector = sector;
 	it->sectors = sectors;
 	layer_enqueue(s, it);

@@ -19,8 +19,9 @@
  * goes if it has expired. One that expires elsewhere waits until its sub-layer
  * has its turn. So with L sub-layers a read that is the oldest of its own goes
  * at the latest after (L - 1) * per_layer other reads, and the writes between
- * them: batch_write for each batch_read. Writes have no deadline, and need none:
- * at most batch_read reads go between two of them.
+ * them: batch_write for each batch_read. Writes have no deadline, and need none as
+ * a FIFO: at most batch_read reads go between two of them. Reads without a deadline,
+ * and sorted writes, may wait as long as others come that are sorted before them.
  *
  * Mode auto: the oldest request of all is looked at, by deadline. Reads go
  * before writes, unless a write has expired, and before any expired read.
@@ -33,9 +34,11 @@
  * If sub-layers are chips, one whose chip has nothing to do goes before one whose
  * chip has. Nobody waits for a deadline only because others have lower addresses or
  * idle chips: the turn of a sub-layer begins with its oldest read, and the oldest of
- * all goes when as many have passed it as go in a round of full turns.
+ * all goes when as many have passed it as go in a round of full turns. Sorted writes
+ * do, and need their deadline.
  * Each direction has a bound on what of it is in the device; one that has enough
- * there may not go, whoever's turn it is, and the other one does.
+ * there may not go, whoever's turn it is and whatever has expired, and the other one
+ * does; then that turn is over.
  *
  * In both modes, while reads wait at most batch_write writes go in a row, and at
  * most batch_read reads while writes wait, unless the others may not go. As long as

@@ -99,7 +99,7 @@ struct layer_rq {
  * struct layer_queue - Layer_Read on one device; all under flash_queue.lock
  * @fq: what every policy has
  * @s: who waits, and who goes next
- * @mode: the mode that the user has set
+ * @mode: the mode that the user has set; read without the lock
  * @sort: what the user wants sub-layers sorted by
  * @given: the layout that the user has set
  * @max: and how many requests may be in the device; 0: we find out
@@ -192,7 +192,8 @@ static void layer_take_text(struct layer_queue *lq, unsigned int idx,
 {
 	switch (idx) {
 	case TEXT_mode:
-		lq->mode = match_string(layer_modes, LAYER_NR_MODES, text);
+		WRITE_ONCE(lq->mode,
+			   match_string(layer_modes, LAYER_NR_MODES, text));
 		break;
 	case TEXT_sort:
 		lq->sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
@@ -244,6 +245,19 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 enum flash_urgency policy_urgency(blk_opf_t opf)
 {
 	return FLASH_PATIENT;
+}
+
+/*
+ * Writes that wait hold tags. With none left a read would sleep behind all who want
+ * one to write, and there is no order of ours there. The paper's mode has no such
+ * rule.
+ */
+unsigned int policy_shallow(struct flash_queue *fq,
+			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+{
+	if (!op_is_write(opf) || READ_ONCE(to_layer(fq)->mode) == LAYER_PAPER)
+		return 0;
+	return elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 }
 
 bool policy_front_merges(const struct flash_queue *fq)

@@ -510,18 +510,19 @@ static void change(void)
 		offset = any(2) ? 0 : any(100);
 		break;
 	case 2:
-		capacity = any(3) ? any(5000) : any(2);
+		capacity = any(3) ? any(5000) : any(3) * (1ULL << 48) + any(2);
 		break;
 	case 3:
 		tun.chips = any(3) ? any(5) : 1 + any(128);
 		break;
 	case 4:
-		tun.per_layer = 1 + any(9);
-		tun.batch[FLASH_READ] = 1 + any(17);
-		tun.batch[FLASH_WRITE] = 1 + any(21);
+		tun.per_layer = any(8) ? 1 + any(9) : 65535;
+		tun.batch[FLASH_READ] = any(8) ? 1 + any(17) : 65535;
+		tun.batch[FLASH_WRITE] = any(8) ? 1 + any(21) : 65535;
 		break;
 	case 5:
-		tun.expire[any(2)] = any(3) ? 1000ULL * any(3000) : 0;
+		tun.expire[any(2)] = any(3) ? 1000ULL * any(3000) :
+				     any(2) * 600000000000ULL;
 		break;
 	case 6:
 		tun.sort = (enum layer_sort)any(LAYER_NR_SORTS);
