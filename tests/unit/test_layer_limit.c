@@ -134,7 +134,7 @@ static void say(const char *what, struct found got, struct found than)
 /* What a read waits for is in the drive, whoever hands it over. */
 static void causes(void)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
 	double mean = 0, nr;
 
 	load(&d, HOST_DEADLINE, 0, (struct host_seer){ 0 }, 50, &mean);
@@ -151,7 +151,7 @@ static void causes(void)
 static void full(u32 read_pct)
 {
 	static const u32 programs[] = { 8, 14, 20, 26 };
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
 	struct found than = deadline(&d, read_pct), got;
 	u32 i, both = 0;
 
@@ -177,10 +177,10 @@ static void full(u32 read_pct)
 
 static void others(void)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
-	struct drive_cfg first = profile_d(NAND_READ_FIRST, false);
-	struct drive_cfg rest = profile_d(NAND_CHIP_FIFO, true);
-	struct drive_cfg f = profile_f(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
+	struct drive_cfg first = profile_d(3814, NAND_READ_FIRST, false);
+	struct drive_cfg rest = profile_d(3814, NAND_CHIP_FIFO, true);
+	struct drive_cfg f = profile_f(3576, NAND_CHIP_FIFO, false);
 	struct found than = deadline(&d, 50), got;
 
 	got = seer(&d, ANY, 0, 100, 50);
