@@ -11,6 +11,7 @@
 
 #include "flashsim.h"
 #include "layer_read/layer_pick.h"
+#include "profiles.h"
 
 /* Requests that wait or are out; more never are. */
 #define HOST_MAX	2048
@@ -308,104 +309,6 @@ static inline void host_layer(struct host *h, enum layer_mode mode,
 static inline void host_close(struct host *h)
 {
 	drive_close(&h->drive);
-}
-
-/* Drives */
-
-static inline u64 per_byte(u32 mbps)
-{
-	return 1000000 / mbps;
-}
-
-/* As the kernel module makes one of a profile's numbers. */
-static inline void profile_ftl(struct drive_cfg *c, u32 mb, u32 op_permille,
-			       u32 page_kb, u32 map_kb, u32 per_block)
-{
-	u64 full, blocks, share;
-
-	c->sim.sectors = (u64)mb << 11;
-	c->sim.unit = map_kb << 10;
-	c->sim.page = page_kb << 10;
-	c->ftl.per_page = page_kb / map_kb;
-	c->ftl.per_block = c->ftl.per_page * per_block;
-	c->ftl.gc = FTL_GC_CHIP;
-	share = (c->sim.sectors * SIM_SECTOR / c->sim.unit +
-		 c->sim.nand.channels * c->sim.nand.ways * c->sim.nand.dies - 1) /
-		(c->sim.nand.channels * c->sim.nand.ways * c->sim.nand.dies);
-	full = (share + c->ftl.per_block - 1) / c->ftl.per_block;
-	blocks = (share * (1000 + op_permille) + 1000ULL * c->ftl.per_block - 1) /
-		 (1000ULL * c->ftl.per_block);
-	if (blocks < full + 4)
-		blocks = full + 4;
-	c->spare = (u32)(blocks - full - 4);
-	c->ftl.low = (u32)((blocks - full) * 100 / 1000);
-	if (c->ftl.low < 2)
-		c->ftl.low = 2;
-}
-
-static inline struct drive_cfg profile_b(void)
-{
-	struct drive_cfg c = drive_plain(8, 1, 2);
-
-	profile_ftl(&c, 3840, 70, 16, 16, 256);
-	c.sim.t_read = 75000;
-	c.sim.t_prog = 1300000;
-	c.sim.t_erase = 3800000;
-	c.sim.nand.ps_per_byte = per_byte(166);
-	c.sim.ps_link = per_byte(550);
-	c.sim.duplex = false;
-	c.sim.fw_read = 20000;
-	c.sim.fw_write = 15000;
-	c.ftl.per_prog = 1;
-	c.fill = sim_units(&c.sim) / 2;
-	return c;
-}
-
-/* Full and overwritten once; or @at_rest: pages by address, as d-static */
-static inline struct drive_cfg profile_d(enum nand_order order, bool at_rest)
-{
-	struct drive_cfg c = drive_plain(8, 2, 1);
-
-	profile_ftl(&c, 3814, 70, 32, at_rest ? 32 : 4, 64);
-	c.sim.nand.order = order;
-	c.sim.t_read = 36000;
-	c.sim.t_prog = 185000;
-	c.sim.t_erase = 3500000;
-	c.sim.nand.ps_per_byte = per_byte(800);
-	c.sim.ps_link = per_byte(3360);
-	c.sim.fw_read = 21000;
-	c.sim.fw_write = 4000;
-	c.sim.fw_4k = 460;
-	c.sim.vary = 100;
-	c.sim.buffer = 1024 * 1024 / c.sim.unit;
-	c.ftl.per_prog = c.ftl.per_page;
-	c.ftl.alloc = at_rest ? FTL_STATIC : FTL_DYNAMIC;
-	c.fill = sim_units(&c.sim);
-	c.overwrites = at_rest ? 0 : c.fill;
-	return c;
-}
-
-/* A current drive, likewise */
-static inline struct drive_cfg profile_f(enum nand_order order, bool at_rest)
-{
-	struct drive_cfg c = drive_plain(8, 4, 1);
-
-	profile_ftl(&c, 3576, 127, 16, at_rest ? 16 : 4, 96);
-	c.sim.nand.order = order;
-	c.sim.t_read = 45000;
-	c.sim.t_prog = 650000;
-	c.sim.t_erase = 5000000;
-	c.sim.nand.ps_per_byte = per_byte(1200);
-	c.sim.ps_link = per_byte(8000);
-	c.sim.fw_read = 10000;
-	c.sim.fw_write = 8000;
-	c.sim.vary = 100;
-	c.sim.buffer = 16384 * 1024 / c.sim.unit;
-	c.ftl.per_prog = at_rest ? 1 : c.ftl.per_page * 12;
-	c.ftl.alloc = at_rest ? FTL_STATIC : FTL_DYNAMIC;
-	c.fill = sim_units(&c.sim);
-	c.overwrites = at_rest ? 0 : c.fill;
-	return c;
 }
 
 /* Loads */

@@ -50,10 +50,10 @@ static void against(const char *what, const struct drive_cfg *cfg, u32 tags,
 
 static void mixes(void)
 {
-	struct drive_cfg b = profile_b();
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, true);
-	struct drive_cfg first = profile_d(NAND_READ_FIRST, true);
-	struct drive_cfg f = profile_f(NAND_CHIP_FIFO, true);
+	struct drive_cfg b = profile_b(3840);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, true);
+	struct drive_cfg first = profile_d(3814, NAND_READ_FIRST, true);
+	struct drive_cfg f = profile_f(3576, NAND_CHIP_FIFO, true);
 	static const char map[] = "page=32768 chips=16";
 
 	/* Without a write buffer all that is ahead of a read is what was let go. */
@@ -69,7 +69,7 @@ static void mixes(void)
 
 static void pure(void)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, true);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, true);
 
 	against("D, 4 KiB reads", &d, 1023, 100, 8, 32, 3000, "none", 0.97, 1.1);
 	against("D, 512 KiB reads", &d, 1023, 100, 1024, 16, 1500, "none", 0.97,
@@ -81,7 +81,7 @@ static void pure(void)
 static double in_order(enum layer_mode mode, bool none, u32 file, double *active)
 {
 	static struct readers all;
-	struct drive_cfg cfg = profile_b();
+	struct drive_cfg cfg = profile_b(3840);
 	double mbps;
 
 	memset(&all, 0, sizeof(all));

@@ -135,7 +135,7 @@ static void say(const char *drive, u32 read_pct, const char *who,
 /* What a read waits for is in the drive, whoever hands it over. */
 static void causes(void)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
 	double mean = 0, nr;
 
 	load(&d, HOST_DEADLINE, 0, (struct host_seer){ 0 }, 50, &mean);
@@ -152,7 +152,7 @@ static void causes(void)
 static void full(u32 read_pct)
 {
 	static const u32 programs[] = { 26, 20, 14, 8 };
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
 	struct found than = deadline(&d, read_pct), got;
 	u32 i, both = 0;
 	char who[64];
@@ -181,10 +181,10 @@ static void full(u32 read_pct)
 
 static void others(void)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
-	struct drive_cfg first = profile_d(NAND_READ_FIRST, false);
-	struct drive_cfg rest = profile_d(NAND_CHIP_FIFO, true);
-	struct drive_cfg f = profile_f(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
+	struct drive_cfg first = profile_d(3814, NAND_READ_FIRST, false);
+	struct drive_cfg rest = profile_d(3814, NAND_CHIP_FIFO, true);
+	struct drive_cfg f = profile_f(3576, NAND_CHIP_FIFO, false);
 	struct found than = deadline(&d, 50), got;
 
 	got = seer(&d, ANY, 0, 100, 50);
@@ -217,7 +217,7 @@ static void others(void)
 /* Half full and written once: nothing is collected, and bounds have their use. */
 static void half_full(u32 read_pct)
 {
-	struct drive_cfg d = profile_d(NAND_CHIP_FIFO, false);
+	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
 	struct found than, got;
 
 	d.fill /= 2;

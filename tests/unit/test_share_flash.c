@@ -8,6 +8,7 @@
 #include "acfq/acfq_rules.h"
 #include "flashsim.h"
 #include "hbfq/hbfq_rules.h"
+#include "profiles.h"
 #include "share.h"
 
 #define TENANTS		4
@@ -86,44 +87,19 @@ static u32 any(u32 n)
 
 static struct drive_cfg profile(char name)
 {
-	bool c = name == 'C';
-	struct drive_cfg cfg = drive_plain(8, c ? 4 : 2, c ? 2 : 1);
-	u64 share, full, blocks;
+	struct drive_cfg cfg;
 
-	if (name == 'P') {
-		cfg.sim.fw_read = 21000;
-		cfg.sim.fw_4k = 460;
-		cfg.sim.vary = 100;
-		cfg.sim.sectors = 400 << 11;
-		return cfg;
+	switch (name) {
+	case 'C':
+		return profile_c(800);
+	case 'D':
+		return profile_d(952, NAND_CHIP_FIFO, false);
 	}
-	cfg.sim.nand.ps_per_byte = 1000000 / (c ? 333 : 800);
-	cfg.sim.nand.order = c;
-	cfg.sim.t_read = c ? 75000 : 36000;
-	cfg.sim.t_prog = c ? 750000 : 185000;
-	cfg.sim.t_erase = c ? 3800000 : 3500000;
-	cfg.sim.ps_link = 1000000 / (c ? 550 : 3360);
-	cfg.sim.duplex = !c;
-	cfg.sim.fw_read = c ? 0 : 21000;
-	cfg.sim.fw_write = c ? 0 : 4000;
-	cfg.sim.fw_4k = c ? 0 : 460;
-	cfg.sim.vary = c ? 0 : 100;
-	cfg.sim.page = c ? 8192 : 32768;
-	cfg.sim.sectors = c ? 800 << 11 : 952 << 11;
-	cfg.sim.buffer = (c ? 4096 : 1024) / 4;
-	cfg.ftl.alloc = FTL_DYNAMIC;
-	cfg.ftl.gc = FTL_GC_CHIP;
-	cfg.ftl.per_page = cfg.sim.page / cfg.sim.unit;
-	cfg.ftl.per_prog = cfg.ftl.per_page * (c ? 2 : 1);
-	cfg.ftl.per_block = cfg.ftl.per_page * (c ? 256 : 64);
-	cfg.fill = (u32)(cfg.sim.sectors * SIM_SECTOR / cfg.sim.unit);
-	cfg.overwrites = cfg.fill;
-	share = cfg.fill / (c ? 64 : 16);
-	full = (share + cfg.ftl.per_block - 1) / cfg.ftl.per_block;
-	blocks = (share * 1070 / 1000 + cfg.ftl.per_block - 1) /
-		 cfg.ftl.per_block;
-	cfg.spare = blocks > full + 4 ? (u32)(blocks - full - 4) : 0;
-	cfg.gcs = 256;
+	cfg = drive_plain(8, 2, 1);
+	cfg.sim.fw_read = 21000;
+	cfg.sim.fw_4k = 460;
+	cfg.sim.vary = 100;
+	cfg.sim.sectors = 400 << 11;
 	return cfg;
 }
 
