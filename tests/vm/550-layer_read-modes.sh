@@ -37,8 +37,9 @@ done
 tun "$DISK" max_inflight 8
 tun "$DISK" read_expire_ms 20
 sched_new "$DISK"
+# It ends before 32 MiB: nothing from there on becomes a part of its requests.
 fio --output="$TMP/flood" --eta=never --filename="/dev/$DISK" --direct=1 \
-	--ioengine=psync --thread=1 --bs=4k --size=32m --norandommap=1 \
+	--ioengine=psync --thread=1 --bs=4k --size=32764k --norandommap=1 \
 	--rw=randread --time_based=1 --runtime=3600 --name=flood \
 	--numjobs=$TASKS >/dev/null 2>&1 &
 flood=$!
