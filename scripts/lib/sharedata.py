@@ -166,12 +166,12 @@ def gaps(log, who, amount, tenants, depth, both):
     return found
 
 
-def all_send(log, who, tenants):
-    """The requests that ended while every tenant was there and sent: a mask.
+def together(log, who, tenants):
+    """(begin, end) of the time in which every tenant was there and sent.
 
-    Whoever comes first has the device to itself, and when a load stops all that
-    it has outstanding still ends, which is as much of each, whatever its weight.
-    All of them if that leaves nothing of one of them.
+    From the last tenant's first request until one of them has nothing more to
+    send, which it has not when no more requests are missing than it keeps
+    outstanding.
     """
     begin, end = -numpy.inf, numpy.inf
     for number, one in enumerate(tenants):
@@ -179,9 +179,38 @@ def all_send(log, who, tenants):
         if one["depth"] and len(done):
             begin = max(begin, log["issued"][who == number].min())
             end = min(end, done[max(0, len(done) - one["depth"] - 1)])
-    found = (log["done"] > begin) & (log["done"] <= end)
+    return begin, end
+
+
+def of_each(found, who, tenants):
+    """A mask; all of them if that leaves nothing of a tenant."""
     kept = [(found & (who == number)).any() for number in range(len(tenants))]
     return found if all(kept) else numpy.ones(len(who), bool)
+
+
+def all_send(log, who, tenants):
+    """The requests that ended while every tenant was there and sent: a mask.
+
+    Whoever comes first has the device to itself, and when a load stops all that
+    it has outstanding still ends, which is as much of each, whatever its weight.
+    All of them if that leaves nothing of one of them.
+    """
+    begin, end = together(log, who, tenants)
+    return of_each((log["done"] > begin) & (log["done"] <= end), who, tenants)
+
+
+def chosen(log, who, tenants):
+    """The requests that windows are made of: a mask.
+
+    Those that the device got after the last tenant's first one, and that ended
+    while all still sent. What it had before then it has because nobody else was
+    there: all that the first tenant keeps outstanding, which ends in the first
+    window, and which no scheduler can take back. All of them if that leaves
+    nothing of a tenant.
+    """
+    begin, end = together(log, who, tenants)
+    return of_each((log["issued"] >= begin) & (log["done"] <= end), who,
+                   tenants)
 
 
 def by_unit(unit, log, who, amount, tenants, depth, both):
@@ -189,6 +218,7 @@ def by_unit(unit, log, who, amount, tenants, depth, both):
     weights = [one["weight"] for one in tenants]
     totals = [float(amount[who == n].sum()) for n in range(len(tenants))]
     sending = all_send(log, who, tenants)
+    inside = chosen(log, who, tenants)
     ours = gaps(log, who, amount, tenants, depth, both)
     return {
         "unit": unit, "received": totals,
@@ -197,7 +227,8 @@ def by_unit(unit, log, who, amount, tenants, depth, both):
         "pv_sending": fairness.pv(weights, [
             float(amount[sending & (who == n)].sum())
             for n in range(len(tenants))]),
-        "windows": fairness.pv_by_window(weights, log["done"], who, amount),
+        "windows": fairness.pv_by_window(
+            weights, log["done"][inside], who[inside], amount[inside]),
         "service": ours,
         "service_ratio": max((row["ratio"] for row in ours), default=None),
         "outstanding_ratio": max((row["outstanding"] / row["allowed"]

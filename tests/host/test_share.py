@@ -420,7 +420,8 @@ def test_a_fair_run():
     assert one["pv"] == pytest.approx(0) and one["jain"] == pytest.approx(1)
     assert one["received"] == [300 * 8 * n for n in (1, 2, 4, 5)]
     window = one["windows"][0]
-    assert (window["requests"], window["windows"]) == (50, 6)
+    # The last nine of the smallest end while others have stopped.
+    assert (window["requests"], window["windows"]) == (50, 5)
     assert window["inversions"] == 0
     # 50 turns of 12 requests, 1 us of the device apart
     assert window["window_s"] == pytest.approx(600e-6, rel=0.01)
@@ -468,7 +469,7 @@ def test_units_differ():
     assert found["sectors"]["windows"][0]["inversions"] == 0
     rows = requests(sizes=(80, 20, 10, 8))
     found = evaluated(rows=rows)["fairness"]["by_unit"]
-    assert found["sectors"]["windows"][0]["inversions"] == 18
+    assert found["sectors"]["windows"][0]["inversions"] == 3 * 5
 
 
 def test_a_tenant_that_is_served_late():
@@ -559,6 +560,48 @@ def test_what_ends_after_the_run_is_nobodys_share():
     # Nothing would be left: all of it
     few = {key: values[:6] for key, values in log.items()}
     assert sharedata.all_send(few, who[:6], tenants).all()
+
+
+def moved(rows, by):
+    """The same requests later."""
+    return [(row[0], row[1] + by, row[2] + by, *row[3:]) for row in rows]
+
+
+def test_windows_begin_when_all_are_there():
+    """What the device had before, the first tenant's, ends among theirs."""
+    late = 10**6
+    alone = [(0, n, late + n * 30000, 0, n * 8, 8) for n in range(200)]
+    found = evaluated(rows=alone + moved(requests(), late))
+    one = found["fairness"]["by_unit"]["sectors"]
+    assert one["received"][0] == (300 + 200) * 8
+    window = one["windows"][0]
+    assert (window["windows"], window["inversions"]) == (5, 0)
+    assert window["pv_max"] == pytest.approx(0, abs=0.1)
+
+
+def test_windows_end_when_one_has_stopped():
+    rows = requests()
+    after = [(0, rows[-1][1] + n * 32000, rows[-1][2] + n * 32000, 0, n * 8,
+              8) for n in range(1, 201)]
+    window = evaluated(rows=rows + after)[
+        "fairness"]["by_unit"]["sectors"]["windows"][0]
+    assert (window["windows"], window["inversions"]) == (5, 0)
+
+
+def test_windows_are_of_what_was_handed_over_while_all_were_there():
+    who = numpy.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1])
+    log = {"issued": numpy.arange(10.0), "done": numpy.arange(10.0) + 2.5}
+    tenants = [{"depth": 1}, {"depth": 2}]
+    # The second comes at 3, and at 7.5 (its second of four) it stops.
+    assert sharedata.together(log, who, tenants) == (3, 7.5)
+    assert numpy.flatnonzero(sharedata.chosen(log, who, tenants)).tolist() \
+        == [3, 4, 5]
+    # What was in the device before, but ended later, is sent by all's time.
+    assert numpy.flatnonzero(sharedata.all_send(log, who, tenants)).tolist() \
+        == [1, 2, 3, 4, 5]
+    # Of the second nothing would be left: all of it
+    assert sharedata.chosen({**log, "done": log["issued"] + [
+        0.5 if one == 0 else 20 for one in who]}, who, tenants).all()
 
 
 def test_metrics():
