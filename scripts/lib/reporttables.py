@@ -141,7 +141,9 @@ def tenants_table(group):
         return Html("")
     return join([
         tag("p", "Shares, in the unit that the scheduler charges; windows "
-            "are of 50 requests of the tenant with fewest; service over its "
+            "are of 50 requests of the tenant with fewest, handed over while "
+            "all were there (unit cost: by chip time where it is not known "
+            "what a request was charged); service over its "
             "bound (D + 1)(c/w + c/w) is the largest of all pairs:",
             class_="note"),
         table(["scheduler", "unit", "PV", "Jain", "service / bound",

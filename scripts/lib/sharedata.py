@@ -10,9 +10,13 @@ import numpy
 
 import benchdata
 import fairness
-from suiteshare import unit_of
+import sharecost
+from suiteshare import each_charged, unit_of
 from suitetables import IOCOST_MODEL
 
+# What a tenant was charged, computed again, may differ so much from what the
+# scheduler says for the single requests to be believed.
+CHARGE_OFF = 0.1
 OPS = {"R": "0", "W": "1", "D": "2", "F": "3", "Z": "4"}
 
 
@@ -166,12 +170,12 @@ def gaps(log, who, amount, tenants, depth, both):
     return found
 
 
-def all_send(log, who, tenants):
-    """The requests that ended while every tenant was there and sent: a mask.
+def together(log, who, tenants):
+    """(begin, end) of the time in which every tenant was there and sent.
 
-    Whoever comes first has the device to itself, and when a load stops all that
-    it has outstanding still ends, which is as much of each, whatever its weight.
-    All of them if that leaves nothing of one of them.
+    From the last tenant's first request until one of them has nothing more to
+    send, which it has not when no more requests are missing than it keeps
+    outstanding.
     """
     begin, end = -numpy.inf, numpy.inf
     for number, one in enumerate(tenants):
@@ -179,16 +183,49 @@ def all_send(log, who, tenants):
         if one["depth"] and len(done):
             begin = max(begin, log["issued"][who == number].min())
             end = min(end, done[max(0, len(done) - one["depth"] - 1)])
-    found = (log["done"] > begin) & (log["done"] <= end)
+    return begin, end
+
+
+def of_each(found, who, tenants):
+    """A mask; all of them if that leaves nothing of a tenant."""
     kept = [(found & (who == number)).any() for number in range(len(tenants))]
     return found if all(kept) else numpy.ones(len(who), bool)
 
 
-def by_unit(unit, log, who, amount, tenants, depth, both):
-    """What is said of the shares in one unit."""
+def all_send(log, who, tenants):
+    """The requests that ended while every tenant was there and sent: a mask.
+
+    Whoever comes first has the device to itself, and when a load stops all that
+    it has outstanding still ends, which is as much of each, whatever its weight.
+    All of them if that leaves nothing of one of them.
+    """
+    begin, end = together(log, who, tenants)
+    return of_each((log["done"] > begin) & (log["done"] <= end), who, tenants)
+
+
+def chosen(log, who, tenants, since=-numpy.inf):
+    """The requests that windows are made of: a mask.
+
+    Those that the device got after the last tenant's first one, and that ended
+    while all still sent. What it had before then it has because nobody else was
+    there: all that the first tenant keeps outstanding, which ends in the first
+    window, and which no scheduler can take back. None that it got before
+    `since`. All of them if that leaves nothing of a tenant.
+    """
+    begin, end = together(log, who, tenants)
+    return of_each((log["issued"] >= max(begin, since)) &
+                   (log["done"] <= end), who, tenants)
+
+
+def by_unit(unit, log, who, amount, tenants, depth, both, since=-numpy.inf):
+    """What is said of the shares in one unit.
+
+    since: before that nothing was charged.
+    """
     weights = [one["weight"] for one in tenants]
     totals = [float(amount[who == n].sum()) for n in range(len(tenants))]
     sending = all_send(log, who, tenants)
+    inside = chosen(log, who, tenants, since)
     ours = gaps(log, who, amount, tenants, depth, both)
     return {
         "unit": unit, "received": totals,
@@ -197,11 +234,49 @@ def by_unit(unit, log, who, amount, tenants, depth, both):
         "pv_sending": fairness.pv(weights, [
             float(amount[sending & (who == n)].sum())
             for n in range(len(tenants))]),
-        "windows": fairness.pv_by_window(weights, log["done"], who, amount),
+        "windows": fairness.pv_by_window(
+            weights, log["done"][inside], who[inside], amount[inside]),
         "service": ours,
         "service_ratio": max((row["ratio"] for row in ours), default=None),
         "outstanding_ratio": max((row["outstanding"] / row["allowed"]
                                   for row in ours), default=None)}
+
+
+def of_cost(log, who, costs, replayed, tenants, depth, both, amount, chip):
+    """What is said of the shares in the time that the scheduler charges.
+
+    costs: what it says it has charged each. It says that of no request, so
+    windows and service are by sharecost's figures, replayed (None: there are
+    none). If these come to something else for a tenant they are by the chips'
+    time, chip, of which each request had `amount`.
+    """
+    weights = [one["weight"] for one in tenants]
+    if None in costs or not len(who):
+        return {**chip, "windows_by": "chip"}
+    said = {"unit": "cost", "received": costs,
+            "shares": fairness.shares(costs),
+            "pv": fairness.pv(weights, costs),
+            "jain": fairness.jain(weights, costs)}
+    if replayed:
+        charge, since = replayed
+        sums = [float(charge[who == n].sum()) for n in range(len(tenants))]
+        off = [found / cost - 1 if cost else None
+               for found, cost in zip(sums, costs)]
+        said.update(replayed=sums, replay_off=off)
+        if None not in off and max(map(abs, off)) <= CHARGE_OFF:
+            # What came before it began is forgiven, and so was owed by nobody.
+            both = [(a, b, *(fairness.both(one, [(since, numpy.inf)])
+                             for one in spans)) for a, b, *spans in both]
+            return {**by_unit("cost", log, who, charge, tenants, depth,
+                              [pair for pair in both if pair[2]], since),
+                    **said, "windows_by": "charge"}
+    # What of the sums while all were there: by the chips' time
+    sending = all_send(log, who, tenants)
+    parts = [cost * float(amount[sending & (who == n)].sum()) /
+             (float(amount[who == n].sum()) or 1)
+             for n, cost in enumerate(costs)]
+    return {**chip, **said, "pv_sending": fairness.pv(weights, parts),
+            "windows_by": "chip"}
 
 
 def of_tenant(one, number, log, who, samples, jobs):
@@ -242,9 +317,14 @@ def evaluate(raw, run, jobs, stats, samples):
         "text": "the device's log has all requests, each in a tenant's part, "
         "and some of each tenant", "logged": seen, "requests": wanted,
         "foreign": foreign}}
+    unit = unit_of(run)
+    # All that the device had counts, whosever it was.
+    replayed = sharecost.of_log(log, run["time_scale"]) \
+        if unit == "cost" and each_charged(run) else None
     keep = who >= 0
     log = {key: values[keep] for key, values in log.items()}
     who = who[keep]
+    replayed = replayed and (replayed[0][keep], replayed[1])
     by_name = {job["name"]: job for job in jobs}
     chips = chip_time(stats, tenants)
     tunables = {key: int(value) for key, value in run["tunables"].items()
@@ -257,31 +337,17 @@ def evaluate(raw, run, jobs, stats, samples):
     both = pairs(log, who, tenants)
     judged = {name: by_unit(name, log, who, amount, tenants, depth, both)
               for name, amount in units_.items()} if len(who) else {}
-    unit = unit_of(run)
     begin, end = (float(one(log["issued"])) if len(who) else 0.0
                   for one in (numpy.min, numpy.max))
     period, rows = fairness.course(
         log["done"], who, log["sectors"] * 512.0, len(tenants), begin, end)
     weights = [one["weight"] for one in tenants]
     if unit == "cost":
-        # What it says it has charged; of windows only the chips' time tells.
-        costs = [table.get(one["name"], {}).get("cost") for one in tenants]
-        parts = costs
-        if len(who) and None not in costs:
-            # What of that while all were there: by the chips' time
-            amount = units_.get("chip", units_["sectors"])
-            sending = all_send(log, who, tenants)
-            parts = [cost * float(amount[sending & (who == n)].sum()) /
-                     (float(amount[who == n].sum()) or 1)
-                     for n, cost in enumerate(costs)]
-        windows = judged.get("chip", {})
-        judged["cost"] = {
-            **windows, "unit": "cost", "windows_by": "chip",
-            "received": costs, "shares": fairness.shares(costs),
-            "pv": fairness.pv(weights, costs),
-            "pv_sending": fairness.pv(weights, parts),
-            "jain": fairness.jain(weights, costs)} \
-            if None not in costs else {**windows, "windows_by": "chip"}
+        judged["cost"] = of_cost(
+            log, who,
+            [table.get(one["name"], {}).get("cost") for one in tenants],
+            replayed, tenants, depth, both,
+            units_.get("chip", units_["sectors"]), judged.get("chip", {}))
     return {
         "tenants": [of_tenant(one, n, log, who, samples[one["name"]],
                               by_name[one["name"]])

@@ -54,12 +54,14 @@ def shares(cells):
                 "pv_requests", "pv_chip",
                 "jain_charged", "window_pv_median_charged",
                 "window_pv_max_charged", "inversions_charged",
-                "service_ratio_charged", "outstanding_ratio_charged"))])
+                "service_ratio_charged", "outstanding_ratio_charged")),
+            "chip time" if shareclaims.by_chips(cell) else "what is charged"])
     yield from table(
         ["load", "drive", "scheduler", "PV, unit charged, while all send",
          "over the run", "by bytes", "by requests", "by chip time", "Jain",
          "PV of a window, median",
-         "largest", "inversions", "service / bound", "with any outstanding"],
+         "largest", "inversions", "service / bound", "with any outstanding",
+         "windows and service in"],
         rows)
 
 

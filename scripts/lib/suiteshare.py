@@ -141,6 +141,11 @@ def unit_of(run):
     return "cost" if charge == "time" else charge
 
 
+def each_charged(run):
+    """Is each request charged, or a whole turn when it is over?"""
+    return run["tunables"].get("mode", "auto") == "auto"
+
+
 def present(runs, optional, repo):
     """(runs that can be made, lines about schedulers that are not built)."""
     there = set(schedulers.in_source(repo))
@@ -185,6 +190,11 @@ def metrics(record):
             f"window_pv_max_{name}": first.get("pv_max"),
             f"service_ratio_{name}": one.get("service_ratio"),
             f"outstanding_ratio_{name}": one.get("outstanding_ratio")})
+    one = data["by_unit"].get("cost", {})
+    if data["unit"] == "cost":
+        found["windows_by_charge"] = float(one.get("windows_by") == "charge")
+        off = one.get("replay_off") or [None]
+        found["replay_off"] = None if None in off else max(map(abs, off))
     if data.get("depths"):
         found["in_device_mean"] = sum(
             int(count) * part for count, part in data["depths"].items())

@@ -5,33 +5,23 @@ The one here goes by the definitions, page by page and with plain lists, and
 shares no idea with the headers. tests/unit/oracle_chips.c answers for them.
 """
 
-import pathlib
+import importlib
 import random
-import subprocess
+import sys
 
 import pytest
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-UNIT = REPO / "tests" / "unit"
+sys.dont_write_bytecode = True
+
+oracle = importlib.import_module("oracle")
+
 CASES = 100_000
 
 
 @pytest.fixture(name="ask", scope="module")
 def _ask():
-    done = subprocess.run(["make", "-s", "-C", UNIT, "oracles"], text=True,
-                          capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-    def ask(lines):
-        """The answers to these lines."""
-        said = subprocess.run([REPO / "build" / "unit" / "oracle_chips"],
-                              input="\n".join(lines) + "\n", text=True,
-                              capture_output=True, check=False, timeout=60)
-        assert said.returncode == 0, said.stderr
-        answers = said.stdout.split("\n")[:-1]
-        assert len(answers) == len(lines)
-        return answers
-    return ask
+    ask = oracle.made()
+    return lambda lines: ask("chips", lines)
 
 
 # The other implementation

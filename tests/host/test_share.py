@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 claims = importlib.import_module("claims")
 shareresults = importlib.import_module("shareresults")
 shareclaims = importlib.import_module("shareclaims")
+sharecost = importlib.import_module("sharecost")
 sharedata = importlib.import_module("sharedata")
 suite = importlib.import_module("suite")
 suitecase = importlib.import_module("suitecase")
@@ -420,7 +421,8 @@ def test_a_fair_run():
     assert one["pv"] == pytest.approx(0) and one["jain"] == pytest.approx(1)
     assert one["received"] == [300 * 8 * n for n in (1, 2, 4, 5)]
     window = one["windows"][0]
-    assert (window["requests"], window["windows"]) == (50, 6)
+    # The last nine of the smallest end while others have stopped.
+    assert (window["requests"], window["windows"]) == (50, 5)
     assert window["inversions"] == 0
     # 50 turns of 12 requests, 1 us of the device apart
     assert window["window_s"] == pytest.approx(600e-6, rel=0.01)
@@ -468,7 +470,7 @@ def test_units_differ():
     assert found["sectors"]["windows"][0]["inversions"] == 0
     rows = requests(sizes=(80, 20, 10, 8))
     found = evaluated(rows=rows)["fairness"]["by_unit"]
-    assert found["sectors"]["windows"][0]["inversions"] == 18
+    assert found["sectors"]["windows"][0]["inversions"] == 3 * 5
 
 
 def test_a_tenant_that_is_served_late():
@@ -534,6 +536,7 @@ def test_what_a_scheduler_says_it_has_charged():
         "tenant cgroup:1 weight 100 cost 5\ntenant all weight 100 cost 9\n"
     groups = "".join(f"grp{n} {n + 70}\n" for n in (1, 2, 4, 5))
     found = evaluated("hbfq", tenants=table, groups=groups)["fairness"]
+    # That is not what such requests come to.
     assert found["unit"] == "cost"
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.125)
     assert found["by_unit"]["cost"]["windows_by"] == "chip"
@@ -543,6 +546,96 @@ def test_what_a_scheduler_says_it_has_charged():
     # Without its table: the chips' time
     found = evaluated("hbfq")["fairness"]
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.5)
+    assert found["by_unit"]["cost"]["windows_by"] == "chip"
+
+
+def charged_files(costs):
+    """What a scheduler leaves that says it has charged so much."""
+    return {"tenants": "".join(
+        f"tenant cgroup:{n} weight {n}00 cost {cost}\n"
+        for n, cost in zip((1, 2, 4, 5), costs)),
+        "groups": "".join(f"grp{n} {n}\n" for n in (1, 2, 4, 5))}
+
+
+def replayed(rows, tenant):
+    """What each of a tenant's requests is charged, computed again."""
+    charges, _ = sharecost.replay(
+        *([row[n] for row in rows] for n in (1, 2, 3, 5)))
+    return [charge for charge, row in zip(charges, rows) if row[0] == tenant]
+
+
+def replayed_sums(rows):
+    """What each tenant's requests come to."""
+    return [sum(replayed(rows, tenant)) for tenant in range(4)]
+
+
+def test_windows_of_what_each_request_was_charged():
+    # Those with less weight move more bytes, but what each waits for, and so is
+    # charged, is the same.
+    rows = requests(sizes=(80, 20, 10, 8))
+    costs = replayed_sums(rows)
+    most = [max(replayed(rows, tenant)) for tenant in (0, 1)]
+    found = evaluated("hbfq", rows=rows, **charged_files(costs))
+    by_unit = found["fairness"]["by_unit"]
+    one = by_unit["cost"]
+    assert one["windows_by"] == "charge" and one["unit"] == "cost"
+    assert one["received"] == one["replayed"] == costs
+    assert one["replay_off"] == [0] * 4
+    assert one["windows"][0]["inversions"] == 0
+    # At first there is less in the device, and each has more of it.
+    assert one["windows"][0]["pv_median"] < 0.1
+    assert by_unit["sectors"]["windows"][0]["inversions"] > 0
+    assert one["pv_sending"] == pytest.approx(one["pv"], abs=0.1)
+    # ns of the guest's time, which is what the scheduler counts
+    assert one["service"][0]["allowed"] == 11 * (most[0] + most[1] / 2)
+    metrics = suitedata.metrics({**found, "time_scale": 32})
+    assert metrics["windows_by_charge"] == 1 and metrics["replay_off"] == 0
+    assert metrics["inversions_charged"] == 0
+
+
+@pytest.mark.parametrize("tenant, factor, by", [
+    (0, 1.09, "charge"), (0, 1.12, "chip"), (3, 0.92, "charge"),
+    (3, 0.89, "chip"), (2, 0, "chip")])
+def test_charges_that_do_not_come_to_the_sum_are_not_believed(tenant, factor,
+                                                               by):
+    rows = requests()
+    costs = replayed_sums(rows)
+    costs[tenant] = int(costs[tenant] * factor)
+    found = evaluated("hbfq", rows=rows, **charged_files(costs))
+    one, chip = (found["fairness"]["by_unit"][key]
+                 for key in ("cost", "chip"))
+    assert one["windows_by"] == by and one["received"] == costs
+    assert (one["windows"] == chip["windows"]) is (by == "chip")
+    assert (one["service"] == chip["service"]) is (by == "chip")
+    off = one["replay_off"][tenant]
+    assert off is None if not factor else \
+        off == pytest.approx(1 / factor - 1, rel=1e-3)
+    metrics = suitedata.metrics({**found, "time_scale": 32})
+    assert metrics["windows_by_charge"] == (by == "charge")
+
+
+def test_what_was_forgiven_is_in_no_window():
+    """A direction's first end comes late: what was charged before is a guess."""
+    rows = [(*row[:3], int(turn >= 1200), *row[4:])
+            for turn, row in enumerate(requests())]
+    costs = replayed_sums(rows)
+    one = evaluated("hbfq", rows=rows, **charged_files(costs))[
+        "fairness"]["by_unit"]["cost"]
+    assert one["windows_by"] == "charge"
+    # Two thirds of the run
+    assert one["windows"] == [] or one["windows"][0]["windows"] < 5
+    assert one["received"][0] == pytest.approx(200 * 32000, rel=0.05)
+    assert one["service"][0]["both_backlogged_s"] < 0.7 * evaluated(
+        rows=rows)["fairness"]["by_unit"]["sectors"]["service"][0][
+            "both_backlogged_s"]
+
+
+def test_of_a_turn_s_time_there_is_no_request_s():
+    files = charged_files(replayed_sums(requests()))
+    one = evaluated("cfq-time", **files)["fairness"]["by_unit"]["cost"]
+    assert one["windows_by"] == "chip" and "replayed" not in one
+    one = evaluated("hbfq-paper", **files)["fairness"]
+    assert one["unit"] == "sectors" and "cost" not in one["by_unit"]
 
 
 def test_what_ends_after_the_run_is_nobodys_share():
@@ -559,6 +652,48 @@ def test_what_ends_after_the_run_is_nobodys_share():
     # Nothing would be left: all of it
     few = {key: values[:6] for key, values in log.items()}
     assert sharedata.all_send(few, who[:6], tenants).all()
+
+
+def moved(rows, by):
+    """The same requests later."""
+    return [(row[0], row[1] + by, row[2] + by, *row[3:]) for row in rows]
+
+
+def test_windows_begin_when_all_are_there():
+    """What the device had before, the first tenant's, ends among theirs."""
+    late = 10**6
+    alone = [(0, n, late + n * 30000, 0, n * 8, 8) for n in range(200)]
+    found = evaluated(rows=alone + moved(requests(), late))
+    one = found["fairness"]["by_unit"]["sectors"]
+    assert one["received"][0] == (300 + 200) * 8
+    window = one["windows"][0]
+    assert (window["windows"], window["inversions"]) == (5, 0)
+    assert window["pv_max"] == pytest.approx(0, abs=0.1)
+
+
+def test_windows_end_when_one_has_stopped():
+    rows = requests()
+    after = [(0, rows[-1][1] + n * 32000, rows[-1][2] + n * 32000, 0, n * 8,
+              8) for n in range(1, 201)]
+    window = evaluated(rows=rows + after)[
+        "fairness"]["by_unit"]["sectors"]["windows"][0]
+    assert (window["windows"], window["inversions"]) == (5, 0)
+
+
+def test_windows_are_of_what_was_handed_over_while_all_were_there():
+    who = numpy.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1])
+    log = {"issued": numpy.arange(10.0), "done": numpy.arange(10.0) + 2.5}
+    tenants = [{"depth": 1}, {"depth": 2}]
+    # The second comes at 3, and at 7.5 (its second of four) it stops.
+    assert sharedata.together(log, who, tenants) == (3, 7.5)
+    assert numpy.flatnonzero(sharedata.chosen(log, who, tenants)).tolist() \
+        == [3, 4, 5]
+    # What was in the device before, but ended later, is sent by all's time.
+    assert numpy.flatnonzero(sharedata.all_send(log, who, tenants)).tolist() \
+        == [1, 2, 3, 4, 5]
+    # Of the second nothing would be left: all of it
+    assert sharedata.chosen({**log, "done": log["issued"] + [
+        0.5 if one == 0 else 20 for one in who]}, who, tenants).all()
 
 
 def test_metrics():
@@ -649,6 +784,19 @@ def test_a_tenant_that_fills_no_window_is_named():
     part = rows[1]["parts"][1]
     assert part["holds"] and part["ours"].endswith(
         "too few requests: mix-125")
+
+
+@pytest.mark.parametrize("part, metric", [
+    ("Windows", "inversions_charged"), ("Bound", "service_ratio_charged")])
+def test_a_part_says_where_it_goes_by_chip_time(part, metric):
+    rows = claims.evaluate("share", [
+        cell("mix-111.hbfq.d", windows_by_charge=1, **{metric: 0}),
+        cell("mix-125.hbfq.d", windows_by_charge=0, **{metric: 0}),
+        cell("mix-125.acfq.d", **{metric: 0})])
+    told = [one["ours"] for row in rows if row["id"] == part
+            for one in row["parts"]]
+    assert told[3].endswith("; by chip time: mix-125")
+    assert "chip" not in told[1]
 
 
 def tails(**hbfq):
@@ -752,7 +900,10 @@ def test_results_page(tmp_path):
              for name, rate in got.items()}
     cells = [cell("mix-125.acfq.d", jain_charged=0.99, pv_charged=0.04,
                   pv_sending_charged=0.04,
-                  inversions_charged=0, **rates)]
+                  inversions_charged=0, **rates),
+             *(cell(f"mix-111.hbfq.{variant}", jain_charged=0.9,
+                    windows_by_charge=known)
+               for variant, known in (("c", 0), ("d", 1)))]
     cells += [cell(f"alone-{name}.none.d", bandwidth_bytes_per_s=alone)
               for name, alone in (("msn", 320e6), ("prj", 480e6),
                                   ("prn", 240e6))]
@@ -767,5 +918,11 @@ def test_results_page(tmp_path):
     assert "hbfq: not built here, 6 runs left out" in text
     # Due: 1/8 of 320, 2/8 of 480, 5/8 of 240
     assert "msn 1.00, prj 2.00, prn 1.00" in text
+    assert [line.split(" | ")[1:3] + [line.split(" | ")[-1]]
+            for line in text.splitlines() if line.endswith(
+                ("chip time |", "what is charged |"))] == [
+                    ["d", "acfq", "what is charged |"],
+                    ["c", "hbfq", "chip time |"],
+                    ["d", "hbfq", "what is charged |"]]
     assert text.count("**Not measured yet.**") == 1
     assert shareresults.main([str(tmp_path)]) == 2

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scheduler has charged for each request, when it charges time. No I/O.
+
+Of that it says sums only. But what it charges follows from when each request
+came to the device and when it ended, which the device's log has. So here is
+the same arithmetic once more, in whole numbers: that of common/cost.h and of
+flash_share_work(), flash_share_charge(), flash_share_learn() in share.h and
+share_state.h. tests/host holds it against the headers.
+
+Times are ns as the scheduler counts them: the guest's.
+"""
+
+import numpy
+
+# cost.h
+CLASSES = 12
+WEIGHT = 8
+SHIFT = 8
+STALL, STALL_MIN = 4, 1000
+LONGEST = 1 << 33
+LARGEST = 1 << 22
+# share_state.h
+NOTHING = 8
+BASE, SLOPE = 20000, 500
+WORK_SHIFT = 8
+
+
+def moved(average, sample, weight):
+    """flash_cost_move()"""
+    sample <<= SHIFT
+    if sample >= average:
+        return average + (sample - average + weight // 2) // weight
+    return average - (average - sample + weight // 2) // weight
+
+
+class Cost:
+    """struct flash_cost: what is known of a device."""
+
+    def __init__(self):
+        # By direction and size: samples, average size, average time
+        self.classes = [[[0, 0, 0] for _ in range(CLASSES)]
+                        for _ in range(2)]
+
+    def learn(self, way, sectors, time):
+        """flash_cost_learn()"""
+        if not sectors:
+            return
+        sectors, time = min(sectors, LARGEST), min(time, LONGEST)
+        one = self.classes[way][min(sectors.bit_length(), CLASSES) - 1]
+        if one[0] < WEIGHT:
+            one[0] += 1
+        else:
+            time = min(time, max((one[2] >> SHIFT) * STALL, STALL_MIN))
+        one[1] = moved(one[1], sectors, one[0])
+        one[2] = moved(one[2], time, one[0])
+
+    def time(self, way, sectors):
+        """flash_cost_ns()"""
+        size = min(sectors, LARGEST) << SHIFT
+        low = high = None
+        for one in self.classes[way]:
+            if not one[0]:
+                continue
+            low, high = high, one
+            if one[1] >= size:
+                break
+        if not high:
+            return 0
+        found = high[2]
+        if low:
+            run = (high[1] - low[1]) >> SHIFT
+            found = low[2]
+            if run:
+                found += max(0, high[2] - low[2]) * \
+                    ((size - low[1]) >> SHIFT) // run
+        if size > high[1]:
+            found = min(found, high[2] * size // high[1])
+        return (found + (1 << (SHIFT - 1))) >> SHIFT
+
+
+def replay(issued, done, writes, sectors):
+    """(what each request is charged, when that began) of one run.
+
+    A request is charged when it is handed over, by what is known then. As soon
+    as anything is known of a direction all is forgiven that was charged before
+    (flash_share_anew()): that is 0, and the moment is the last such one; None
+    if there was none. Sequences of whole numbers, an entry a request, all that
+    the device got.
+    """
+    count = len(issued)
+    # Ends come first, as they let others go; nothing ends before it came.
+    order = sorted([(issued[n], 1, n) for n in range(count)] +
+                   [(done[n], 2 if done[n] <= issued[n] else 0, n)
+                    for n in range(count)])
+    cost, charges, begun, since = Cost(), [0] * count, [0] * count, None
+    work = worked = inside = 0
+    handed = []
+    for now, kind, n in order:
+        # flash_share_work()
+        if inside and now > worked:
+            work += ((now - worked) << WORK_SHIFT) // inside
+        worked = now
+        way = int(writes[n])
+        if kind == 1:
+            size = sectors[n] or NOTHING
+            charges[n] = cost.time(way, size) or BASE + size * SLOPE
+            begun[n] = work
+            handed.append(n)
+            inside += 1
+            continue
+        # flash_share_learn()
+        guess = not cost.time(way, sectors[n])
+        cost.learn(way, sectors[n], (work - begun[n]) >> WORK_SHIFT)
+        if guess and cost.time(way, sectors[n]):
+            for one in handed:
+                charges[one] = 0
+            since = now
+        inside -= 1
+    return charges, since
+
+
+def of_log(log, scale):
+    """replay() of a device_log(); (array, s of the device).
+
+    Its times are s of the device, which runs `scale` times slower for a guest.
+    """
+    issued, done = (numpy.rint(log[key] * scale * 1e9).astype(numpy.int64)
+                    .tolist() for key in ("issued", "done"))
+    charges, since = replay(issued, done, log["write"].tolist(),
+                            log["sectors"].tolist())
+    return (numpy.array(charges, float),
+            -numpy.inf if since is None else since / 1e9 / scale)
