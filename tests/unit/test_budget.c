@@ -95,6 +95,18 @@ static void algorithm1(void)
 	g.ns = 0;
 	flash_gap_add(&g, 80, 2000);
 	eq(g.ns, 10, "a mean of nothing can rise");
+
+	g = (struct flash_gap){ .known = true, .ns = 100 };
+	for (i = 0; i < 100; i++)
+		flash_gap_add(&g, i % 8 ? 1900 : 100, 2000);
+	eq(g.ns, 100, "seven long ones between two others do not count");
+	for (i = 0; i < 7; i++)
+		flash_gap_add(&g, 1900, 2000);
+	eq(g.ns, 1900, "but eight in a row are the mean");
+	g.ns = 100;
+	for (i = 0; i < 7; i++)
+		flash_gap_add(&g, 1900, 2000);
+	eq(g.ns, 100, "and eight more the next one");
 }
 
 static void gaps(void)

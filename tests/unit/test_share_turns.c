@@ -207,6 +207,55 @@ static void anticipates(void)
 	eq(it ? it->tenant->key.id : 0, 2, "CFQ goes on at once");
 }
 
+/* Both send one request at a time, after some thought; what does the first get? */
+static u32 one_by_one(u64 until)
+{
+	struct flash_share_item *it = NULL;
+	u64 at[2] = { m.now, m.now }, end = 0;
+	u32 got[2] = { 0 }, i;
+
+	for (; m.now < until; m.now += 1000) {
+		if (it && m.now >= end) {
+			i = it->tenant->key.id == 2;
+			ends(it);
+			it = NULL;
+			got[i]++;
+			at[i] = m.now + 20000;
+		}
+		for (i = 0; i < 2; i++) {
+			if (!at[i] || m.now < at[i])
+				continue;
+			sends(i + 1, 100, 8, true);
+			at[i] = 0;
+		}
+		if (!it) {
+			it = goes();
+			end = m.now + 80000;
+		}
+	}
+	return got[0] * 100 / (got[0] + got[1]);
+}
+
+/* Who once had many requests at once is waited for when it has one at a time. */
+static void after_a_burst(void)
+{
+	struct flash_share_rules rules = { .antic = true, .antic_max = 2000000 };
+	struct flash_share_item *burst[32];
+	u32 i, part;
+
+	acfq_rules(ACFQ_PAPER, 20000000, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	for (i = 0; i < 32; i++)
+		sends(1, 500, 8, true);
+	for (i = 0; i < 32; i++, m.now += 500)
+		burst[i] = goes();
+	for (i = 0; i < 32; i++)
+		ends(burst[i]);
+	part = one_by_one(m.now + 1200000000);
+	eq(part >= 70 && part <= 90, 1,
+	   "of 5 to 1 it gets %u of 100, after a burst", part);
+}
+
 /* H+BFQ: budgets and B-WF2Q+ */
 static void budgets(void)
 {
@@ -298,6 +347,7 @@ int main(void)
 	least_first();
 	naive();
 	anticipates();
+	after_a_burst();
 	budgets();
 	worst_case_fair();
 	overshoot();
