@@ -74,6 +74,9 @@ static inline void flash_share_add(struct flash_share *s,
 		    now - t->ended <= 2 * t->think.ns)
 			t->misses = 0;
 	}
+	/* Nobody wanted the device meanwhile: the turn has stood still. */
+	if (!t->busy && t == s->active && !s->waiting)
+		t->turn += now - t->ended;
 	/*
 	 * Had it been waited for it would go now. What others do in between is no gap
 	 * of its own, and so long that it would teach nothing.

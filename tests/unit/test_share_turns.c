@@ -38,6 +38,7 @@ static void timed(void)
 {
 	struct flash_share_rules rules = cfq;
 	struct flash_share_item *it;
+	u32 i;
 
 	rules.charge = FLASH_CHARGE_TIME;
 	model_init(&rules);
@@ -50,6 +51,21 @@ static void timed(void)
 	goes();
 	eq(tenant(1, 0)->vtime, flash_vtime_of(3000, 100), "3 us of use");
 	eq(tenant(1, 0)->cost, 3000, "were charged");
+	ends(it);
+
+	/* Nor is a turn charged that nobody else wanted. */
+	rules.slice = 20000;
+	model_init(&rules);
+	for (i = 0; i < 2; i++) {
+		it = sends(1, 100, 8, false);
+		goes();
+		m.now += 3000;
+		ends(it);
+		m.now += 60ULL * FLASH_SHARE_SECOND;
+	}
+	it = sends(2, 100, 8, false);
+	goes();
+	eq(tenant(1, 0)->cost, 6000, "of a minute without requests nothing");
 	ends(it);
 
 	/* A discard is no more than a page. */
