@@ -333,6 +333,67 @@ static void worst_case_fair(void)
 	eq(twice <= 1, 1, "one now and one then: %u times two in a row", twice);
 }
 
+/* Of four tenants that always have something waiting, the longest time without one */
+static u64 longest(const struct flash_share_rules *rules, const u32 *weight)
+{
+	u64 last[4] = { 0 }, most = 0;
+	u32 i, k, n = 0;
+
+	model_init(rules);
+	for (i = 0; i < 6000; i++) {
+		struct flash_share_item *it;
+
+		for (k = 0; k < 4; k++) {
+			struct flash_tenant *t = tenant(k + 1, weight[k]);
+
+			while (t->nr < 40) {
+				it = &m.it[n++ % 200];
+				if (!it->tenant)
+					flash_share_add(&m.s, it, t, ++m.nr,
+							FLASH_READ, true, 0, 8,
+							m.now);
+			}
+		}
+		it = goes();
+		k = (u32)it->tenant->key.id - 1;
+		if (last[k] && m.now - last[k] > most)
+			most = m.now - last[k];
+		m.now += 20000;
+		ends(it);
+		last[k] = m.now;
+	}
+	return most;
+}
+
+/* Each is back in time, however little it weighs. */
+static void back_in_time(void)
+{
+	static const u32 weights[][4] = {
+		{ 100, 100, 100, 100 }, { 100, 200, 400, 500 },
+		{ 100, 100, 100, 1000 },
+	};
+	static const u64 gaps[] = { 1000000, 2500000, 6000000 };
+	struct flash_share_rules rules = { .depth = 1024 };
+	struct flash_budgets sizes = { .standard = 16384 };
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		for (n = 0; n < 3; n++) {
+			u64 is;
+
+			hbfq_rules(HBFQ_AUTO, 0, gaps[n], &sizes,
+				   FLASH_CHARGE_TIME, &rules);
+			is = longest(&rules, weights[i]);
+			/* One request of each is the least. */
+			eq(is <= gaps[n] + 4 * 20000, 1,
+			   "weights %u to %u, back after %llu of %llu us",
+			   weights[i][0], weights[i][3],
+			   (unsigned long long)is / 1000,
+			   (unsigned long long)gaps[n] / 1000);
+		}
+	}
+}
+
 /* One request larger than the budget. */
 static void overshoot(void)
 {
@@ -366,6 +427,7 @@ int main(void)
 	after_a_burst();
 	budgets();
 	worst_case_fair();
+	back_in_time();
 	overshoot();
 	return tap_done();
 }
