@@ -333,6 +333,25 @@ static void worst_case_fair(void)
 	eq(twice <= 1, 1, "one now and one then: %u times two in a row", twice);
 }
 
+/* A large request is no small turn because the budget is small. */
+static void large_first(void)
+{
+	struct flash_share_rules rules = {
+		.exclusive = true, .budgets = true,
+		.charge = FLASH_CHARGE_SECTORS,
+		.budget = { .standard = 8, .exhausted = 8 },
+	};
+	struct flash_share_item *it;
+
+	model_init(&rules);
+	sends(1, 100, 1000, false);
+	sends(2, 100, 8, false);
+	it = goes();
+	eq(it->tenant->key.id, 2, "who is done sooner goes first");
+	ends(it);
+	ends(goes());
+}
+
 /* Of four tenants that always have something waiting, the longest time without one */
 static u64 longest(const struct flash_share_rules *rules, const u32 *weight)
 {
@@ -407,8 +426,8 @@ static void overshoot(void)
 	model_init(&rules);
 	sends(1, 100, 1000, false);
 	sends(1, 100, 1000, false);
-	sends(2, 100, 8, false);
 	it = goes();
+	sends(2, 100, 8, false);
 	eq(it->tenant->key.id, 1, "a request above the budget goes");
 	ends(it);
 	it = goes();
@@ -427,6 +446,7 @@ int main(void)
 	after_a_burst();
 	budgets();
 	worst_case_fair();
+	large_first();
 	back_in_time();
 	overshoot();
 	return tap_done();
