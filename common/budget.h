@@ -110,14 +110,17 @@ static inline u64 flash_budget_next(const struct flash_budgets *b, u64 budget,
 
 /**
  * flash_budget_gap - the budget with which nobody waits too long for a turn
- * @gap: the longest time between two turns of a tenant
- * @n: tenants that take turns
+ * @gap: the longest time between two turns of a tenant, at most FLASH_CHARGE_MAX
+ * @weight: the tenant's
+ * @weights: of all that take turns
  *
- * With everybody's budget in the device's time, one waits for @n - 1 of them.
+ * With everybody's budget in the device's time, and all of them together half of @gap,
+ * each has one turn in that half, but may be the first to have it in one and the last in
+ * the next. With equal budgets it would be back the later the less it weighs.
  */
-static inline u64 flash_budget_gap(u64 gap, u32 n)
+static inline u64 flash_budget_gap(u64 gap, u32 weight, u64 weights)
 {
-	u64 budget = n > 1 ? gap / (n - 1) : gap;
+	u64 budget = weights > weight ? gap / 2 * weight / weights : gap;
 
 	return budget ? budget : 1;
 }

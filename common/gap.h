@@ -7,7 +7,9 @@
  * Algorithm 1 of the A+CFQ paper: a tenant that has nothing to do keeps the
  * device as long as it has waited less than its mean time between two
  * dispatches. The mean is a moving average in integers; what is far longer than
- * usual, or longer than anybody is waited for, says nothing and is left out.
+ * usual, or longer than anybody is waited for, says nothing and is left out. But if
+ * nothing else comes any more it is usual now: many requests at once, from which the
+ * mean is next to nothing, may be followed by one at a time.
  */
 #ifndef FLASH_GAP_H
 #define FLASH_GAP_H
@@ -18,13 +20,18 @@
 #define FLASH_GAP_WEIGHT	8
 #define FLASH_GAP_STRAY		8
 
+/* So many of those in a row are what is usual now. */
+#define FLASH_GAP_STRAYS	8
+
 /**
  * struct flash_gap - a mean gap
  * @known: there was a sample
+ * @strays: samples in a row that did not count, as they were far above the mean
  * @ns: the mean, if @known
  */
 struct flash_gap {
 	bool known;
+	u32 strays;
 	u64 ns;
 };
 
@@ -50,8 +57,12 @@ static inline void flash_gap_add(struct flash_gap *gap, u64 ns, u64 cap)
 		return;
 	}
 	/* From 0 it could never rise. */
-	if (gap->ns && ns / FLASH_GAP_STRAY > gap->ns)
-		return;
+	if (gap->ns && ns / FLASH_GAP_STRAY > gap->ns) {
+		if (++gap->strays < FLASH_GAP_STRAYS)
+			return;
+		gap->ns = ns;
+	}
+	gap->strays = 0;
 	gap->ns = flash_gap_average(gap->ns, ns);
 }
 

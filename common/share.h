@@ -74,6 +74,17 @@ static inline void flash_share_add(struct flash_share *s,
 		    now - t->ended <= 2 * t->think.ns)
 			t->misses = 0;
 	}
+	/* Nobody wanted the device meanwhile: the turn has stood still. */
+	if (!t->busy && t == s->active && !s->waiting)
+		t->turn += now - t->ended;
+	/*
+	 * Had it been waited for it would go now. What others do in between is no gap
+	 * of its own, and so long that it would teach nothing.
+	 */
+	if (!t->busy && t->issued && t != s->active) {
+		flash_gap_add(&t->gap, now - t->issued, s->rules.antic_max);
+		t->issued = 0;
+	}
 	flash_share_unpause(t);
 	flash_share_enter(s, t);
 	if (!t->nr) {

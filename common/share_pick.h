@@ -20,6 +20,18 @@
 /* Requests that may pass the first one of their tenant */
 #define FLASH_SHARE_PASS	32
 
+/* What the next turn of @t will use at least: one request goes whole. */
+static inline u64 flash_share_needs(const struct flash_share *s,
+				    const struct flash_tenant *t)
+{
+	const struct flash_share_item *it = flash_share_head(t);
+	u64 budget = flash_share_budget(s, t);
+	u64 first = flash_share_timed(s) ? flash_share_sectors(it) :
+		    flash_share_charge(s, it);
+
+	return budget > first ? budget : first;
+}
+
 /* B-WF2Q+: the earliest finish among those whose start has come. */
 static inline struct flash_tenant *flash_share_pick_wf2q(struct flash_share *s)
 {
@@ -30,7 +42,7 @@ static inline struct flash_tenant *flash_share_pick_wf2q(struct flash_share *s)
 	flash_for_each_backlog(t, s) {
 		if (flash_vtime_before(s->vtime, t->vtime))
 			continue;
-		finish = t->vtime + flash_vtime_of(flash_share_budget(s, t),
+		finish = t->vtime + flash_vtime_of(flash_share_needs(s, t),
 						   t->weight);
 		if (!best || flash_vtime_before(finish, first) ||
 		    (finish == first && t < best)) {

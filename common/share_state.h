@@ -140,8 +140,8 @@ struct flash_share_stats {
  * @latest:	the latest that there was
  * @clock:	charged to all, divided by the weights of those that were busy
  * @weights:	sum of the weights of those that are busy
- * @busy:	how many are
  * @mean:	a moving average of that, in 1/256
+ * @busy:	how many are
  * @waiting:	requests that wait
  * @out:	requests in the device
  * @work:	time in which the device had something to do, divided by how much
@@ -168,8 +168,8 @@ struct flash_share {
 	u64 latest;
 	u64 clock;
 	u64 weights;
+	u64 mean;
 	u32 busy;
-	u32 mean;
 	u32 waiting;
 	u32 out;
 	u64 work;

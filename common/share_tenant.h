@@ -101,13 +101,76 @@ static inline void flash_share_leave(struct flash_share *s,
 		s->vtime = s->latest;
 }
 
-/** flash_share_weight - another weight for a tenant, at any time */
+/*
+ * Without budgets an exclusive turn does not move the device's virtual time. It is the
+ * least of those that take part, not of the last choice.
+ */
+static inline void flash_share_join(struct flash_share *s)
+{
+	struct flash_tenant *other;
+	bool any = false;
+	u64 least = 0;
+
+	if (!s->rules.exclusive || s->rules.budgets)
+		return;
+	if (s->active) {
+		least = s->active->vtime;
+		if (!flash_share_timed(s))
+			least += flash_vtime_of(s->active->used,
+						s->active->weight);
+		any = true;
+	}
+	flash_for_each_backlog(other, s) {
+		if (other == s->active)
+			continue;
+		if (!any || flash_vtime_before(other->vtime, least))
+			least = other->vtime;
+		any = true;
+	}
+	if (any)
+		s->vtime = flash_vtime_max(s->vtime, least);
+}
+
+/* Some virtual time of @t, if it weighs @weight and what it is worth stays. */
+static inline u64 flash_share_reweigh(const struct flash_tenant *t, u64 far,
+				      u32 weight)
+{
+	u64 most = flash_vtime_of((t->usual >> FLASH_SHARE_USUAL_SHIFT) *
+				  FLASH_SHARE_CATCH_UP, weight);
+
+	if (most < far)
+		most = far;
+	/* A long turn of a large weight would be ages for a small one. */
+	if (far / weight >= most / t->weight && weight < t->weight)
+		return most;
+	return far / weight * t->weight + far % weight * t->weight / weight;
+}
+
+/**
+ * flash_share_weight - another weight for a tenant, at any time
+ * @s: the device
+ * @t: the tenant
+ * @weight: its weight from now on
+ *
+ * What it owes, or is owed, was little for a large weight and is much for a small one,
+ * or the other way round. If its virtual time stayed, one request of weight 1 would
+ * keep it waiting for a thousand of all others, whatever it weighs by then.
+ */
 static inline void flash_share_weight(struct flash_share *s,
 				      struct flash_tenant *t, u32 weight)
 {
 	if (t->weight == weight)
 		return;
 	flash_share_due(s, t);
+	flash_share_join(s);
+	if (flash_vtime_before(s->vtime, t->vtime))
+		t->vtime = s->vtime + flash_share_reweigh(t, t->vtime - s->vtime,
+							  weight);
+	else
+		t->vtime = s->vtime - flash_share_reweigh(t, s->vtime - t->vtime,
+							  weight);
+	if (flash_vtime_before(s->latest, t->vtime))
+		s->latest = t->vtime;
 	if (t->busy) {
 		s->weights -= t->weight;
 		s->weights += weight;
@@ -210,29 +273,7 @@ static inline void flash_share_start(struct flash_share *s,
 	/* Its turn goes on, and what it has used of that is still to come. */
 	if (s->rules.exclusive && t == s->active)
 		return;
-	if (s->rules.exclusive && !s->rules.budgets) {
-		struct flash_tenant *other;
-		bool any = false;
-		u64 least = 0;
-
-		/* The least of those that take part, not of the last choice. */
-		if (s->active) {
-			least = s->active->vtime;
-			if (!flash_share_timed(s))
-				least += flash_vtime_of(s->active->used,
-							s->active->weight);
-			any = true;
-		}
-		flash_for_each_backlog(other, s) {
-			if (other == s->active)
-				continue;
-			if (!any || flash_vtime_before(other->vtime, least))
-				least = other->vtime;
-			any = true;
-		}
-		if (any)
-			s->vtime = flash_vtime_max(s->vtime, least);
-	}
+	flash_share_join(s);
 	floor = s->vtime;
 	if (!s->rules.exclusive &&
 	    (t->out || (!flash_ring_empty(&t->pause) && now < t->until))) {

@@ -41,7 +41,7 @@ static inline void flash_share_end_turn(struct flash_share *s,
 	if (s->rules.budgets)
 		t->budget = flash_budget_next(&s->rules.budget, t->budget,
 					      t->used, why, s->busy + !t->busy);
-	s->mean = (u32)flash_gap_average(s->mean, (u64)s->busy << 8);
+	s->mean = flash_gap_average(s->mean, s->weights << 8);
 	t->why[why]++;
 	t->used = 0;
 	s->active = NULL;
@@ -53,11 +53,14 @@ static inline u64 flash_share_budget(const struct flash_share *s,
 				     const struct flash_tenant *t)
 {
 	u64 budget = t->budget ? t->budget : s->rules.budget.standard;
-	u64 most, window;
+	u64 most, window, weights = s->mean >> 8;
 
 	if (!s->rules.max_gap)
 		return budget;
-	most = flash_budget_gap(s->rules.max_gap, (s->mean + 128) >> 8);
+	/* Some have nothing to do for a moment, but who comes counts at once. */
+	if (weights < s->weights)
+		weights = s->weights;
+	most = flash_budget_gap(s->rules.max_gap, t->weight, weights);
 	window = flash_share_usual(s, t, flash_share_head(t)) *
 		 (s->rules.depth ? s->rules.depth : 1);
 	if (most > window)

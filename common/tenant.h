@@ -68,7 +68,7 @@ struct flash_key {
  * @used:	what it has used of its turn
  * @usual:	moving average of what its requests are charged, in 1/256
  * @budget:	what it may use at a stretch; 0: not set yet
- * @issued:	when its last request was handed over, ns; 0: none was
+ * @issued:	when its last request was handed over, ns; 0: none was, or @gap knows
  * @ended:	when its last one ended, ns
  * @until:	until when it is waited for, ns
  * @gap:	mean time between two dispatches

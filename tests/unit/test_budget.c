@@ -95,15 +95,28 @@ static void algorithm1(void)
 	g.ns = 0;
 	flash_gap_add(&g, 80, 2000);
 	eq(g.ns, 10, "a mean of nothing can rise");
+
+	g = (struct flash_gap){ .known = true, .ns = 100 };
+	for (i = 0; i < 100; i++)
+		flash_gap_add(&g, i % 8 ? 1900 : 100, 2000);
+	eq(g.ns, 100, "seven long ones between two others do not count");
+	for (i = 0; i < 7; i++)
+		flash_gap_add(&g, 1900, 2000);
+	eq(g.ns, 1900, "but eight in a row are the mean");
+	g.ns = 100;
+	for (i = 0; i < 7; i++)
+		flash_gap_add(&g, 1900, 2000);
+	eq(g.ns, 100, "and eight more the next one");
 }
 
 static void gaps(void)
 {
-	/* 512 MB/s: budgets of 4096, 512 and 128 sectors, four tenants */
-	eq(flash_budget_gap(11718750, 4), 3906250, "4096 sectors: 11.7 ms");
-	eq(flash_budget_gap(1000, 1), 1000, "alone: the gap itself");
-	eq(flash_budget_gap(1000, 0), 1000, "nobody");
-	eq(flash_budget_gap(3, 200), 1, "never nothing");
+	eq(flash_budget_gap(4000000, 100, 400), 500000, "an eighth of 4 ms");
+	eq(flash_budget_gap(4000000, 500, 1200), 833333, "by weight");
+	eq(flash_budget_gap(1000, 100, 100), 1000, "alone: the gap itself");
+	eq(flash_budget_gap(1000, 100, 0), 1000, "nobody");
+	eq(flash_budget_gap(3, 1, 2000), 1, "never nothing");
+	eq(flash_budget_gap(1000000000, 1000, 256000), 1953125, "as many as can be");
 	eq(flash_slice_of(20, 100), 20, "a slice of the default weight");
 	eq(flash_slice_of(20, 500), 100, "of five times that");
 }

@@ -241,6 +241,113 @@ static void reweighed(void)
 	eq(n >= 149 && n <= 151, 1, "three to one: %u of 200", n);
 }
 
+/* Of a tenant that always has something waiting; the places of others are free. */
+static void keeps(u64 id, u32 sectors)
+{
+	struct flash_tenant *t = tenant(id, 100);
+
+	while (t->nr < 20) {
+		struct flash_share_item *it = &m.it[m.nr++ % 100];
+
+		if (it->tenant)
+			continue;
+		flash_share_add(&m.s, it, t, m.nr, FLASH_READ, true, 0, sectors,
+				m.now);
+	}
+}
+
+/* Tenant 1 had weight @from, beside one of 1000. How long is one of them away? */
+static u64 away(const struct flash_share_rules *rules, u32 from, u32 to,
+		u32 sectors, u32 before)
+{
+	u64 gap = 0, most = 0, last = 0;
+	u32 i;
+
+	model_init(rules);
+	tenant(1, from);
+	tenant(2, 1000);
+	for (i = 0; i < before + 3000; i++) {
+		struct flash_share_item *it;
+
+		keeps(1, sectors);
+		keeps(2, 8);
+		if (i == before) {
+			flash_share_weight(&m.s, tenant(1, 0), to);
+			gap = 0;
+		}
+		it = goes();
+		if (it->tenant->key.id != last)
+			gap = 0;
+		last = it->tenant->key.id;
+		gap += it->sectors;
+		if (i >= before && gap > most)
+			most = gap;
+		m.now += 10000;
+		ends(it);
+	}
+	return most;
+}
+
+/*
+ * A weight that is raised counts at once, and not when what was used with the old
+ * one has been made up for by others; and a debt does not become ages.
+ */
+static void raised(void)
+{
+	static const struct flash_share_rules wf2q = {
+		.budgets = true, .budget = { .standard = 64 },
+	};
+	static const struct flash_share_rules turns = {
+		.exclusive = true, .budgets = true,
+		.budget = { .standard = 512 },
+	};
+	static const struct flash_share_rules slices = {
+		.exclusive = true, .slice = 1000000,
+	};
+	u32 before;
+	u64 n;
+
+	for (before = 100; before < 2000; before += 633) {
+		n = away(&sfq, 1, 1000, 2048, before);
+		eq(n <= 2048 + 8, 1, "a window, raised: %llu sectors of one",
+		   (unsigned long long)n);
+		n = away(&wf2q, 1, 1000, 8, before);
+		eq(n <= 4 * 64, 1, "budgets in a window, raised: %llu",
+		   (unsigned long long)n);
+		n = away(&turns, 1, 1000, 8, before);
+		eq(n <= 4 * 512, 1, "budgets one at a time, raised: %llu",
+		   (unsigned long long)n);
+	}
+	/* A turn of 1000 requests is some for weight 1, and not all of them. */
+	away(&slices, 1000, 1000, 8, 900);
+	while (m.s.active != &m.p.t[2])
+		ends(goes());
+	flash_share_weight(&m.s, tenant(1, 0), 1);
+	n = tenant(1, 0)->vtime - m.s.vtime;
+	eq(n <= flash_vtime_of(FLASH_SHARE_CATCH_UP * 8, 1) &&
+	   n > flash_vtime_of(8, 1), 1, "after slices, lowered: %llu",
+	   (unsigned long long)n);
+
+	/* There and back is no way to lose what one owes. */
+	model_init(&sfq);
+	sends(2, 100, 8, false);
+	sends(2, 100, 8, false);
+	sends(1, 100, 800, false);
+	sends(1, 100, 800, false);
+	goes();
+	goes();
+	n = tenant(1, 0)->vtime - m.s.vtime;
+	for (before = 0; before < 50; before++) {
+		flash_share_weight(&m.s, tenant(1, 0), 7);
+		flash_share_weight(&m.s, tenant(1, 0), 1000);
+	}
+	flash_share_weight(&m.s, tenant(1, 0), 100);
+	eq(n - (tenant(1, 0)->vtime - m.s.vtime) < 100, 1,
+	   "it owes %llu of %llu",
+	   (unsigned long long)(tenant(1, 0)->vtime - m.s.vtime),
+	   (unsigned long long)n);
+}
+
 /* What was received in a second, and what was due. */
 static void seconds(void)
 {
@@ -275,6 +382,7 @@ int main(void)
 	debts();
 	shared();
 	reweighed();
+	raised();
 	seconds();
 	return tap_done();
 }

@@ -38,6 +38,7 @@ static void timed(void)
 {
 	struct flash_share_rules rules = cfq;
 	struct flash_share_item *it;
+	u32 i;
 
 	rules.charge = FLASH_CHARGE_TIME;
 	model_init(&rules);
@@ -50,6 +51,21 @@ static void timed(void)
 	goes();
 	eq(tenant(1, 0)->vtime, flash_vtime_of(3000, 100), "3 us of use");
 	eq(tenant(1, 0)->cost, 3000, "were charged");
+	ends(it);
+
+	/* Nor is a turn charged that nobody else wanted. */
+	rules.slice = 20000;
+	model_init(&rules);
+	for (i = 0; i < 2; i++) {
+		it = sends(1, 100, 8, false);
+		goes();
+		m.now += 3000;
+		ends(it);
+		m.now += 60ULL * FLASH_SHARE_SECOND;
+	}
+	it = sends(2, 100, 8, false);
+	goes();
+	eq(tenant(1, 0)->cost, 6000, "of a minute without requests nothing");
 	ends(it);
 
 	/* A discard is no more than a page. */
@@ -207,6 +223,55 @@ static void anticipates(void)
 	eq(it ? it->tenant->key.id : 0, 2, "CFQ goes on at once");
 }
 
+/* Both send one request at a time, after some thought; what does the first get? */
+static u32 one_by_one(u64 until)
+{
+	struct flash_share_item *it = NULL;
+	u64 at[2] = { m.now, m.now }, end = 0;
+	u32 got[2] = { 0 }, i;
+
+	for (; m.now < until; m.now += 1000) {
+		if (it && m.now >= end) {
+			i = it->tenant->key.id == 2;
+			ends(it);
+			it = NULL;
+			got[i]++;
+			at[i] = m.now + 20000;
+		}
+		for (i = 0; i < 2; i++) {
+			if (!at[i] || m.now < at[i])
+				continue;
+			sends(i + 1, 100, 8, true);
+			at[i] = 0;
+		}
+		if (!it) {
+			it = goes();
+			end = m.now + 80000;
+		}
+	}
+	return got[0] * 100 / (got[0] + got[1]);
+}
+
+/* Who once had many requests at once is waited for when it has one at a time. */
+static void after_a_burst(void)
+{
+	struct flash_share_rules rules = { .antic = true, .antic_max = 2000000 };
+	struct flash_share_item *burst[32];
+	u32 i, part;
+
+	acfq_rules(ACFQ_PAPER, 20000000, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	for (i = 0; i < 32; i++)
+		sends(1, 500, 8, true);
+	for (i = 0; i < 32; i++, m.now += 500)
+		burst[i] = goes();
+	for (i = 0; i < 32; i++)
+		ends(burst[i]);
+	part = one_by_one(m.now + 1200000000);
+	eq(part >= 70 && part <= 90, 1,
+	   "of 5 to 1 it gets %u of 100, after a burst", part);
+}
+
 /* H+BFQ: budgets and B-WF2Q+ */
 static void budgets(void)
 {
@@ -268,6 +333,86 @@ static void worst_case_fair(void)
 	eq(twice <= 1, 1, "one now and one then: %u times two in a row", twice);
 }
 
+/* A large request is no small turn because the budget is small. */
+static void large_first(void)
+{
+	struct flash_share_rules rules = {
+		.exclusive = true, .budgets = true,
+		.charge = FLASH_CHARGE_SECTORS,
+		.budget = { .standard = 8, .exhausted = 8 },
+	};
+	struct flash_share_item *it;
+
+	model_init(&rules);
+	sends(1, 100, 1000, false);
+	sends(2, 100, 8, false);
+	it = goes();
+	eq(it->tenant->key.id, 2, "who is done sooner goes first");
+	ends(it);
+	ends(goes());
+}
+
+/* Of four tenants that always have something waiting, the longest time without one */
+static u64 longest(const struct flash_share_rules *rules, const u32 *weight)
+{
+	u64 last[4] = { 0 }, most = 0;
+	u32 i, k, n = 0;
+
+	model_init(rules);
+	for (i = 0; i < 6000; i++) {
+		struct flash_share_item *it;
+
+		for (k = 0; k < 4; k++) {
+			struct flash_tenant *t = tenant(k + 1, weight[k]);
+
+			while (t->nr < 40) {
+				it = &m.it[n++ % 200];
+				if (!it->tenant)
+					flash_share_add(&m.s, it, t, ++m.nr,
+							FLASH_READ, true, 0, 8,
+							m.now);
+			}
+		}
+		it = goes();
+		k = (u32)it->tenant->key.id - 1;
+		if (last[k] && m.now - last[k] > most)
+			most = m.now - last[k];
+		m.now += 20000;
+		ends(it);
+		last[k] = m.now;
+	}
+	return most;
+}
+
+/* Each is back in time, however little it weighs. */
+static void back_in_time(void)
+{
+	static const u32 weights[][4] = {
+		{ 100, 100, 100, 100 }, { 100, 200, 400, 500 },
+		{ 100, 100, 100, 1000 },
+	};
+	static const u64 gaps[] = { 1000000, 2500000, 6000000 };
+	struct flash_share_rules rules = { .depth = 1024 };
+	struct flash_budgets sizes = { .standard = 16384 };
+	u32 i, n;
+
+	for (i = 0; i < 3; i++) {
+		for (n = 0; n < 3; n++) {
+			u64 is;
+
+			hbfq_rules(HBFQ_AUTO, 0, gaps[n], &sizes,
+				   FLASH_CHARGE_TIME, &rules);
+			is = longest(&rules, weights[i]);
+			/* One request of each is the least. */
+			eq(is <= gaps[n] + 4 * 20000, 1,
+			   "weights %u to %u, back after %llu of %llu us",
+			   weights[i][0], weights[i][3],
+			   (unsigned long long)is / 1000,
+			   (unsigned long long)gaps[n] / 1000);
+		}
+	}
+}
+
 /* One request larger than the budget. */
 static void overshoot(void)
 {
@@ -281,8 +426,8 @@ static void overshoot(void)
 	model_init(&rules);
 	sends(1, 100, 1000, false);
 	sends(1, 100, 1000, false);
-	sends(2, 100, 8, false);
 	it = goes();
+	sends(2, 100, 8, false);
 	eq(it->tenant->key.id, 1, "a request above the budget goes");
 	ends(it);
 	it = goes();
@@ -298,8 +443,11 @@ int main(void)
 	least_first();
 	naive();
 	anticipates();
+	after_a_burst();
 	budgets();
 	worst_case_fair();
+	large_first();
+	back_in_time();
 	overshoot();
 	return tap_done();
 }
