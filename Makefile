@@ -199,7 +199,6 @@ bench-piq: deps
 	scripts/piq-results || status=$$?; exit $$status
 
 .PHONY: bench-layer_read
-bench-layer_read: export EXPERIMENTAL := 1
 bench-layer_read: deps
 	$(Q)status=0; scripts/layer_read-results --estimate $(FORM) || exit; \
 	scripts/bench layer_read-paper --form $(FORM) || status=$$?; \

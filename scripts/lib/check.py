@@ -451,14 +451,21 @@ def deal(args, names):
 
     What the schedulers share is most of what the cases test. So beyond the
     core on the first kernel each case runs with one of them, in turn; if that
-    does not do, all cases do.
+    does not do, all cases do; then what is one scheduler's own runs on the
+    first kernel only, and at last what of that belongs to the core.
     """
     if args.all or args.core or args.case or args.kernel \
             or args.scheduler:
         return
-    for dealt in range(3):
+    for dealt in range(5):
         for leg in args.legs:
             leg.dealt = dealt
+            # Up to 2 only whoever runs a case changes.
+            if dealt > 2:
+                leg.cases = [
+                    case for case in leg.cases
+                    if case.once or not case.single(names) or
+                    (leg is args.legs[0] and (dealt == 3 or case.core))]
         if estimate(args, names, lambda series: False) <= BUDGET:
             return
 
@@ -506,6 +513,11 @@ def announce(args):
     if any(leg.dealt for leg in args.legs):
         print("check: most cases with one scheduler each, in turn, or this "
               "would take more than an hour; make check-all does without")
+    if any(leg.dealt > 2 for leg in args.legs):
+        print("check: cases of one scheduler only on "
+              f"{args.legs[0].series}" + (
+                  ", and only of the core" if args.legs[0].dealt > 3 else "")
+              + ", for the same reason")
 
     def here(series):
         entry = kernel.SERIES[series]

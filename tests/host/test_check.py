@@ -138,7 +138,7 @@ def test_listing(cases, capsys):
     assert "6.1 crash" not in capsys.readouterr().out
 
 
-def test_dealing(cases, monkeypatch):
+def test_dealing(cases, monkeypatch, capsys):
     monkeypatch.setattr(schedulers, "in_source", lambda repo: list(FIVE))
     args = check.parse([])
     whole = check.estimate(args, FIVE, lambda series: False)
@@ -154,10 +154,26 @@ def test_dealing(cases, monkeypatch):
                     "050-both.c", "060-lab"], "wide": ["050-both.c"]}
     for leg in (second, slow):
         assert leg.machines(FIVE) == {"default": ["020-core.a", "030-k2-own"]}
-    monkeypatch.setattr(check, "BUDGET", 60)
-    first = check.parse([]).legs[0]
-    assert first.machines(FIVE)["default"][:3] == [
+    (check.CASES / "035-k2-more.sh").write_text("# takes: 8 s\n")
+    found = {}
+    for budget in range(2 * whole, 0, -5):
+        monkeypatch.setattr(check, "BUDGET", budget)
+        args = check.parse([])
+        found.setdefault(args.legs[0].dealt, args)
+    assert sorted(found) == [0, 1, 2, 3, 4]
+    assert found[2].legs[0].machines(FIVE)["default"][:3] == [
         "010-plain.a", "020-core.b", "030-k2-own"]
+    # What is one scheduler's own goes last: on the other kernels, then what of
+    # it is not of the core.
+    own = {dealt: ["030-k2-own" in leg.machines(FIVE).get("default", ())
+                   for leg in args.legs] for dealt, args in found.items()}
+    assert own[2] == [True, True, True] and own[3] == [True, False, False]
+    assert "035-k2-more" in found[3].legs[0].machines(FIVE)["default"]
+    assert own[4] == [True, False, False]
+    assert "035-k2-more" not in found[4].legs[0].machines(FIVE)["default"]
+    check.announce(found[4])
+    assert "cases of one scheduler only on 6.1, and only of the core" in \
+        capsys.readouterr().out
 
 
 def test_only_these_schedulers(cases, monkeypatch, capsys):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 20 s
+# takes: 10 s
 #
 # Proves: the scheduler's own trace events are there under its name, are filtered by disk,
 # and count what stats counts: each request that came, was chosen and ended; of k2 also each

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC1091,SC2034
 # for: layer_read
-# takes: 70 s
+# takes: 45 s
 # limit: 300 s
 #
 # Proves: the order of issue in mode paper, one request at a time, on a device that

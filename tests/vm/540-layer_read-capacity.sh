@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # for: layer_read
-# takes: 25 s
+# takes: 10 s
 # limit: 240 s
 #
 # Proves: when a disk grows or shrinks under load, in both modes, with requests that

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # for: layer_read
-# takes: 60 s
+# takes: 35 s
 # limit: 300 s
 #
 # Proves: the paper's workloads (tests/fio/layer_read-*.fio) run to their end on the
