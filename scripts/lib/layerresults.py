@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/layer_read-results: writes docs/layer_read-results.md.
 
-Takes the directories of results that it is given, suites layer_read-paper and
-layer_read; without one, the newest of each below build/results, and the newest
-of scripts/bench-cost there that has layer_read. Pictures go into a directory
+Takes the directories of results that it is given, of suites layer_read-paper and
+layer_read and of scripts/bench-cost; without one, the newest of each below
+build/results. Pictures go into a directory
 beside the page, named as it. No figure and no verdict there is typed but what
 the paper says.
 
@@ -37,11 +37,19 @@ def text(value, form="{:.1f}", scale=1.0):
     return DASH if value is None else form.format(value * scale)
 
 
-def cost_results():
-    """The newest summary of scripts/bench-cost with layer_read, or None."""
-    found = [data for *_, data in resultspage.summaries()
-             if claims.over_none(data, "null", "layer_read", 32) is not None]
-    return found[-1] if found else None
+def chosen(args):
+    """(results of each suite, costs with layer_read) of what args name.
+
+    Or the newest of each; None where there are none. ValueError.
+    """
+    found = resultspage.all_of(args, SUITES)
+
+    def last(sort):
+        return next(filter(sort, reversed(found)), None)
+    return [last(lambda one, name=name: one.get("suite") == name)
+            for name in SUITES], \
+        last(lambda one: claims.over_none(one, "null", "layer_read",
+                                          32) is not None)
 
 
 # --- tables ------------------------------------------------------------------
@@ -426,7 +434,7 @@ def main(argv=None):
         if args.estimate:
             print(f"{NAME}: {estimate(args.estimate)}", flush=True)
             return 0
-        results = resultspage.chosen(args, SUITES)
+        results, cost = chosen(args)
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
@@ -436,8 +444,8 @@ def main(argv=None):
         print(f"{NAME}: {error}", file=sys.stderr)
         return 1
     pictures = draw(args.out, *results)
-    resultspage.write(NAME, args.out, page(*results, cost_results(), limits,
-                                           pictures), SUITES, results)
+    resultspage.write(NAME, args.out, page(*results, cost, limits, pictures),
+                      SUITES, results)
     return 0
 
 
