@@ -20,7 +20,7 @@ import resultspage
 from claims import BANDWIDTH
 from layerclaims import CURVES, DRIVE, GAINS, METRIC, PURE
 from piqclaims import Table, figure, percent, ratio
-from resultspage import DASH, claim_list, facts, table
+from resultspage import DASH, claim_list, facts, plain, table
 
 NAME = "layer_read-results"
 PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
@@ -372,7 +372,7 @@ def page(paper, default, cost, limits, pictures=()):
         "instruction."
     yield ""
     yield f"Kernel {cost.get('kernel')}, commit {cost.get('commit')}. " \
-        f"`{cost.get('command')}`" if cost else "**Not measured yet.**"
+        f"`{plain(cost.get('command'))}`" if cost else "**Not measured yet.**"
     yield ""
     yield from claim_list(layerclaims.cost(cost))
     if cost:

@@ -89,15 +89,18 @@ def claim_list(rows):
     yield ""
 
 
+def plain(command):
+    """A command without where its results went: that is of use there only."""
+    return re.sub(r" --(out|vms)[ =]\S+", "", str(command))
+
+
 def facts(summary):
     """How it was measured, a line."""
     if not summary:
         return "**Not measured yet.**"
     uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
                      for use, seeds in summary["seed_uses"].items())
-    # Where it went is of use on that machine only.
-    command = re.sub(r" --(out|vms)[ =]\S+", "",
-                     str(summary.get("bench_command")))
+    command = plain(summary.get("bench_command"))
     return (f"Form {summary['form']}, {summary['runs_done']} of "
             f"{summary['runs_planned']} runs, {uses}; kernel "
             f"{summary.get('kernel')}, commit {summary.get('commit')}, "

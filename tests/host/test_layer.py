@@ -573,7 +573,8 @@ def test_the_default_mode(change, fails):
 
 def cost_summary(one=0.4, many=0.9):
     """A summary of bench-cost."""
-    return {"kernel": "6.1", "commit": "c", "command": "scripts/bench-cost",
+    return {"kernel": "6.1", "commit": "c",
+            "command": "scripts/bench-cost --out /x/y",
             "cells": [
                 {"disk": "null", "depth": depth, "label": label,
                  "over_none_ns": ns} for depth, label, ns in (
@@ -709,6 +710,7 @@ def test_the_page_with_measurements(tmp_path, monkeypatch):
     assert "### Figure 3 on a drive that holds 4 requests at once" in text
     assert "Over none the paper's +9.6 %: first at 0 (+10.0 %)" in text
     assert "| layer_read | 2000 | 6300 |" in text
+    assert "`scripts/bench-cost`" in text and "/x/y" not in text
     assert "- Gains: as much is gained as there: holds" in text
     pictures = re.findall(r"!\[.*\]\((page/[\w-]+\.svg)\)", text)
     assert len(pictures) >= 7
