@@ -217,7 +217,7 @@ bench-share: deps
 # Goes on with what is missing where an earlier one was interrupted.
 .PHONY: bench-all
 bench-all: deps
-	$(Q)scripts/bench-all --form $(FORM)
+	$(Q)scripts/bench-all --form $(FORM) $(if $(FULL),--full $(FULL))
 
 .PHONY: report
 report:

@@ -39,6 +39,8 @@ FORMS = ("short", "full")
 PAGES = {"k2-results": ("k2", "k2-auto"), "piq-results": ("piq-paper", "piq"),
          "layer_read-results": ("layer_read-paper", "layer_read"),
          "share-results": ("share-paper", "share")}
+# These say what a scheduler costs, too, if that was measured.
+WITH_COST = ("piq-results", "layer_read-results")
 STATE = "parts"
 NO_KERNEL = 77
 # A part ends its machines, and writes down what it has.
@@ -59,10 +61,11 @@ class State:
         self.folder, self.data = folder, data
 
     @classmethod
-    def new(cls, folder, form, parts):
+    def new(cls, folder, form, full, parts):
         """Of a run that begins."""
         return cls(folder, {
-            "schema": 1, "form": form, "commit": options.commit(),
+            "schema": 1, "form": form, "full": list(full),
+            "commit": options.commit(),
             "began": now(), "wanted": list(parts), "parts": {},
             "finished": False})
 
@@ -73,7 +76,8 @@ class State:
             data = json.loads((folder / STATE).read_text(encoding="utf-8"))
             known = data["schema"] == 1 and "finished" in data and isinstance(data["parts"], dict) \
                 and data["commit"] and data["form"] in FORMS \
-                and set(data["wanted"]) <= set(PARTS)
+                and set(data["wanted"]) <= set(PARTS) \
+                and set(data["full"]) <= set(SUITES)
         except (OSError, ValueError, KeyError, TypeError):
             known = False
         if not known:
@@ -85,6 +89,10 @@ class State:
         """Parts that are still to be made."""
         return [name for name in self.data["wanted"]
                 if name not in self.data["parts"]]
+
+    def form(self, name):
+        """The form of a suite."""
+        return form_of(self.data, name)
 
     def done(self, name, status, took):
         """A part has come to its end."""
@@ -98,14 +106,25 @@ class State:
         options.write_json(self.folder / STATE, self.data)
 
 
+def form_of(data, name):
+    """The form that a suite has in a run with these data."""
+    return "full" if name in data["full"] else data["form"]
+
+
+def again(data):
+    """The command that makes such a run."""
+    return f"make bench-all FORM={data['form']}" + (
+        f" FULL={','.join(data['full'])}" if data["full"] else "")
+
+
 def now():
     """The time, for people."""
     return datetime.datetime.now(datetime.timezone.utc).isoformat(
         timespec="seconds")
 
 
-def unfinished(form, parts):
-    """The newest run of this form and this commit that is not finished.
+def unfinished(form, full, parts):
+    """The newest run of these forms and this commit that is not finished.
 
     Where nothing is left but pages the commit does not matter: some of them are
     files of the project, so they change it.
@@ -116,6 +135,7 @@ def unfinished(form, parts):
         except ValueError:
             continue
         if found.data["form"] == form and not found.data["finished"] and \
+                found.data["full"] == list(full) and \
                 found.data["wanted"] == list(parts) and (
                     found.data["commit"] == options.commit()
                     or not found.left()):
@@ -192,6 +212,8 @@ def pages(state):
             if part["status"] in (0, 1)]
     for script, suites in PAGES.items():
         if all(name in made for name in suites):
+            if script in WITH_COST and "cost" in made:
+                suites = (*suites, "cost")
             worst = max(worst, run([f"scripts/{script}", *(
                 options.shown(state.folder / name) for name in suites)]))
     return max(worst, run(["scripts/report", options.shown(state.folder)]))
@@ -199,11 +221,11 @@ def pages(state):
 
 def work(state):
     """Makes what is left; the exit status."""
-    form, left = state.data["form"], state.left()
+    left = state.left()
     for number, name in enumerate(left, 1):
         folder = state.folder / name
         prepare(name, folder)
-        words = command(name, folder, form)
+        words = command(name, folder, state.form(name))
         say(f"part {number} of {len(left)}: {' '.join(words)}")
         began = time.monotonic()
         status = run(words)
@@ -247,6 +269,8 @@ def parse(argv):
     add = parser.add_argument
     add("--form", type=options.words(FORMS), default=("short",),
         metavar="FORM", help="short (default) or full")
+    add("--full", type=options.words(SUITES), default=(), metavar="LIST",
+        help="suites that are made in their full form, whatever the others are")
     add("--parts", type=options.words(PARTS), default=PARTS, metavar="LIST",
         help="default " + ",".join(PARTS))
     add("--new", action="store_true",
@@ -258,15 +282,18 @@ def parse(argv):
         parser.error(f"argument --form: '{','.join(args.form)}': want one of "
                      + ", ".join(FORMS))
     args.form = args.form[0]
+    # Said twice is said once, and one run is not two.
+    args.full = [] if args.form == "full" else [
+        name for name in SUITES if name in args.full]
     # In the order of the list, whatever the user's
     args.parts = [name for name in PARTS if name in args.parts]
     return args
 
 
-def announce(state, again):
+def announce(state, goes_on):
     """The estimate, before anything is begun."""
-    form, left = state.data["form"], state.left()
-    if again:
+    left = state.left()
+    if goes_on:
         say(f"goes on with {options.shown(state.folder)}, which was begun at "
             f"{state.data['began']} and has {len(left)} of "
             f"{len(state.data['wanted'])} parts left")
@@ -275,20 +302,22 @@ def announce(state, again):
             "will refuse this run")
     whole = 0
     for name in left:
-        each = seconds(name, state.folder / name, form)
+        each = seconds(name, state.folder / name, state.form(name))
         whole += each
         say(f"  {name}: about {options.minutes(each)}")
-    say(f"form {form}, commit {state.data['commit']}: about "
+    say(f"{again(state.data)}, commit {state.data['commit']}: about "
         f"{options.minutes(whole)} in all, and what kernels take that are "
         f"still to be fetched or built; into {options.shown(state.folder)}")
 
 
 def begin(args):
     """The run to be made, or to go on with; says what it takes."""
-    earlier = None if args.new else unfinished(args.form, args.parts)
+    earlier = None if args.new else unfinished(args.form, args.full,
+                                                  args.parts)
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")
     state = earlier or State.new(
-        RESULTS / f"all-{args.form}-{stamp}", args.form, args.parts)
+        RESULTS / f"all-{args.form}-{stamp}", args.form, args.full,
+        args.parts)
     announce(state, bool(earlier))
     return state
 

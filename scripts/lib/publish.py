@@ -51,7 +51,7 @@ def load(folder):
         raise Refused(f"'{folder}': not finished, "
                       + (f"without {', '.join(missing)}" if missing
                          else "its pages are missing")
-                      + f"; next: make bench-all FORM={state['form']}")
+                      + f"; next: {benchall.again(state)}")
     if state["commit"].endswith("-dirty") or state["commit"] == "unknown":
         raise Refused(f"'{folder}': commit '{state['commit']}': want results "
                       "of sources that are all in a commit")
@@ -109,7 +109,6 @@ def count(data):
 
 def readme(state, found):
     """The lines of README.md."""
-    form = state["form"]
     kernels = dict.fromkeys(str(data.get("kernel")) for data in found.values()
                             if data)
     yield SPDX
@@ -117,7 +116,7 @@ def readme(state, found):
     yield ""
     yield f"{MADE} from a run of"
     yield ""
-    yield f"    make bench-all FORM={form}"
+    yield f"    {benchall.again(state)}"
     yield ""
     yield f"begun at {state['began']}, commit `{state['commit']}`, kernels " \
         f"{', '.join(kernels)}. [The page](index.html) has every figure and " \
@@ -131,7 +130,7 @@ def readme(state, found):
         made, failed = count(data)
         yield "| " + " | ".join((
             name, f"[{name}.json]({name}.json)" if data else "",
-            f"`{command(name, form)}`", made, failed,
+            f"`{command(name, benchall.form_of(state, name))}`", made, failed,
             options.minutes(state["parts"][name]["seconds"]))) + " |"
 
 
@@ -196,7 +195,8 @@ def publish(folder, out):
     files["README.md"] = "\n".join(readme(state, found)) + "\n"
     for name, data in found.items():
         if data is not None:
-            files[f"{name}.json"] = compact(name, state["form"], data)
+            files[f"{name}.json"] = compact(
+                name, benchall.form_of(state, name), data)
     files = {name: portable(name, text) for name, text in files.items()}
     write(out, files)
     return files

@@ -65,7 +65,25 @@ def test_all_parts_in_order(lab, capsys):
     assert [words[0] for words in lab.commands[len(benchall.PARTS):]] == [
         *(f"scripts/{name}" for name in benchall.PAGES), "scripts/report"]
     assert all("full" in words for words in lab.commands[:8])
+    assert {words[0].rpartition("/")[2] for words in lab.commands
+            if words[-1].endswith("/cost") and "--out" not in words} == set(
+                benchall.WITH_COST)
     assert "publish-results" in said
+
+
+def test_some_in_full(lab, tmp_path, capsys):
+    """Each suite has its form; the run says how it is made again."""
+    argv = ["--full", "piq,k2", "--parts", "k2,piq,share"]
+    lab.status = {"share": 130}
+    assert benchall.main(argv) == 130
+    forms = {words[1]: words[3] for words in lab.commands}
+    assert forms == {"k2": "full", "piq": "full", "share": "short"}
+    assert "make bench-all FORM=short FULL=k2,piq" in capsys.readouterr().out
+    lab.status = {}
+    lab.commands.clear()
+    assert benchall.main(argv) == 0
+    assert parts_of(lab) == ["share"]
+    assert len(list((tmp_path / "results").iterdir())) == 1
 
 
 def test_the_list_of_parts_is_all_there_is():
@@ -120,7 +138,8 @@ def test_what_cannot_go_on_begins_anew(lab, tmp_path):
     assert parts_of(lab) == ["k2", "cost", "cost"]
 
 
-@pytest.mark.parametrize("how", ["commit", "new", "finished", "form", "parts"])
+@pytest.mark.parametrize("how", ["commit", "new", "finished", "form", "full",
+                                 "parts"])
 def test_what_is_begun_anew(lab, tmp_path, monkeypatch, how):
     """Figures of two versions are no result."""
     lab.status = {} if how == "finished" else {"cost": 130,
@@ -129,7 +148,8 @@ def test_what_is_begun_anew(lab, tmp_path, monkeypatch, how):
     if how == "commit":
         monkeypatch.setattr(options, "commit", lambda: "another")
     monkeypatch.setattr(benchall.datetime, "datetime", Later)
-    argv = {"new": ["--new"], "form": ["--form", "full"]}.get(how, [])
+    argv = {"new": ["--new"], "form": ["--form", "full"],
+            "full": ["--full", "k2"]}.get(how, [])
     lab.commands.clear()
     benchall.main([*argv, "--parts", "k2" if how == "parts" else "k2,cost"])
     assert parts_of(lab)[0] == "k2"
@@ -238,7 +258,7 @@ def finished_run(tmp_path, monkeypatch):
             "failed": {"r1": ["bound_kept"]} if name == "piq" else {},
             "runs": [{"id": "r1", "seed": 1, "passed": True,
                       "metrics": {"iops": 1}}]}))
-    state = {"schema": 1, "form": "full", "commit": COMMIT, "began": "then",
+    state = {"schema": 1, "form": "full", "full": [], "commit": COMMIT, "began": "then",
              "finished": True, "wanted": list(benchall.PARTS),
              "parts": {name: {"status": 0, "seconds": 61, "ended": "now"}
                        for name in benchall.PARTS}}
@@ -266,12 +286,18 @@ def test_published(run, tmp_path, capsys):
         assert f"[{name}.json]({name}.json)" in text
     assert "`EXPERIMENTAL=1 scripts/bench k2 --form full` | 2 of 2 runs" in text
     assert text.count("1 runs failed a check") == 1
+    change(run, "parts", form="short", full=["piq"])
+    assert publish.main([str(run), "--out", str(out)]) == 0
+    text = (out / "README.md").read_text()
+    assert "make bench-all FORM=short FULL=piq\n" in text
+    assert "scripts/bench piq --form full`" in text
+    assert "scripts/bench k2 --form short`" in text
     assert (out / "index.html").read_text() == "build: a page\n"
     kept = json.loads((out / "k2.json").read_text())
     assert "vm_command" not in kept and "somewhere" not in str(kept)
     assert kept["runs"] == [{"id": "r1", "cell": None, "seed": 1,
                              "passed": True}]
-    assert "12 files" in capsys.readouterr().out
+    assert capsys.readouterr().out.count("12 files") == 2
     # Once more, in place of that.
     (out / "k2.json").write_text("old")
     assert publish.main([str(run), "--out", str(out)]) == 0
