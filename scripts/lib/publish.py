@@ -3,7 +3,7 @@
 
 Writes the page of scripts/report (index.html, with its pictures), for each part the
 JSON that its figures come from, and README.md, which names the commit and the
-commands. What was there of an earlier run is replaced as a whole. A run that is not
+commands; and the table of results in the project's README.md, unless --out is given. What was there of an earlier run is replaced as a whole. A run that is not
 finished, lacks a part, or was made with changes that are in no commit is refused:
 what the documents claim must lead back to sources.
 """
@@ -18,6 +18,7 @@ import tempfile
 
 import benchall
 import options
+import readmetable
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 OUT = REPO / "docs" / "results"
@@ -187,9 +188,19 @@ def write(out, files):
         shutil.rmtree(new, ignore_errors=True)
 
 
-def publish(folder, out):
-    """What scripts/publish-results does; the files written."""
+def publish(folder, out, front=None):
+    """What scripts/publish-results does; the files written.
+
+    front: a README that gets the table of results.
+    """
     state, found = load(folder)
+    try:
+        text = front and readmetable.put(
+            front.read_text(encoding="utf-8"), readmetable.table(
+                found, lambda name: command(
+                    name, benchall.form_of(state, name))))
+    except ValueError as error:
+        raise Refused(str(error)) from None
     with tempfile.TemporaryDirectory() as scratch:
         files = {"index.html": page(folder, pathlib.Path(scratch, "page"))}
     files["README.md"] = "\n".join(readme(state, found)) + "\n"
@@ -199,6 +210,8 @@ def publish(folder, out):
                 name, benchall.form_of(state, name), data)
     files = {name: portable(name, text) for name, text in files.items()}
     write(out, files)
+    if front:
+        front.write_text(text, encoding="utf-8")
     return files
 
 
@@ -212,17 +225,18 @@ def main(argv=None):
         "options.")
     parser.add_argument("folder", type=pathlib.Path, metavar="DIR",
                         help="of scripts/bench-all, below build/results")
-    parser.add_argument("--out", type=pathlib.Path, default=OUT,
-                        metavar="DIR", help="instead of docs/results")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
+                        help="instead of docs/results; README.md stays as it is")
     args = parser.parse_args(sys.argv[1:] if argv is None else argv)
     try:
-        files = publish(args.folder, args.out)
+        files = publish(args.folder, args.out or OUT,
+                        None if args.out else REPO / "README.md")
     except (Refused, OSError) as error:
         print(f"publish-results: {error}", file=sys.stderr)
         return 1
     size = sum(len(text.encode()) for text in files.values())
     print(f"publish-results: {len(files)} files, {size / 1e6:.1f} MB, in "
-          f"{options.shown(args.out)}")
+          f"{options.shown(args.out or OUT)}")
     return 0
 
 

@@ -354,3 +354,21 @@ def test_what_is_not_ours_stays(run, tmp_path, capsys):
     assert (out / "letter").read_text() == "dear"
     assert "not ours" in capsys.readouterr().err
     assert {path.name for path in tmp_path.iterdir()} == {"out", run.name}
+
+
+def test_the_front_page_gets_the_table(run, tmp_path):
+    """And stays as it is where there is no place for it; nothing is written."""
+    front = tmp_path / "README.md"
+    front.write_text("# Head\n")
+    out = tmp_path / "out"
+    with pytest.raises(publish.Refused, match="README.md: want one line"):
+        publish.publish(run, out, front)
+    assert front.read_text() == "# Head\n" and not out.exists()
+    front.write_text(f"# Head\n{publish.readmetable.BEGIN}\nof before\n"
+                     f"{publish.readmetable.END}\n## Tail\n")
+    change(run / "piq", "summary.json", claims=[{"id": "P1", "holds": False}])
+    publish.publish(run, out, front)
+    text = front.read_text()
+    assert "of before" not in text and text.endswith("## Tail\n")
+    assert "| piq | – | P1 | – | [piq](docs/results/piq.json), " \
+        "`scripts/bench piq --form full` |" in text.replace("EXPERIMENTAL=1 ", "")
