@@ -326,3 +326,58 @@ shares_of_crowds() {
 	flashsim_del
 	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
 }
+
+# paper_load NAME TENANT:WEIGHT... - a load of tests/fio for this scheduler, in each of
+# its modes, where fio puts each tenant into a control group. The first has the least
+# weight, the last has the largest one. LIKE: all send the same
+paper_load() {
+	local name=$1 mode one modes=(auto paper) of got first last pid n
+	shift
+	[[ $SCHED != acfq ]] || modes+=(cfq)
+	# Few at once, so that all wait here and not in the device.
+	tun "$DISK" max_inflight 4
+	for mode in "${modes[@]}"; do
+		tun "$DISK" mode "$mode"
+		of=()
+		for one; do
+			group_add "lab-${one%:*}"
+			of+=("$GROUP")
+			weight "lab-${one%:*}" "${one#*:}"
+		done
+		sched_new "$DISK"
+		GROUP=lab fio_quiet "/tests/fio/$SCHED-$name.fio" &
+		pid=$!
+		first=() last=()
+		# What each has got since all of them were seen. Who comes last comes late,
+		# and a second after its end a tenant is forgotten. The load leaves little
+		# time to look.
+		while kill -0 $pid 2>/dev/null; do
+			read -ra got < <(arrays "$DISK" | awk -v of="${of[*]}" '
+				$1 == "tenant" && sub("cgroup:", "", $2) {
+					for (i = 3; i < NF; i += 2)
+						if ($i == "sectors") at[$2] = $(i + 1)
+				}
+				END {
+					n = split(of, who)
+					for (i = 1; i <= n; i++) printf "%d ", at[who[i]]
+				}')
+			[[ " ${got[*]} " != *" 0 "* ]] || continue
+			((${#first[@]})) || first=("${got[@]}")
+			last=("${got[@]}")
+		done
+		wait $pid || fail "fio failed, see the log"
+		say "$name, mode $mode: $*: sectors from ${first[*]} to ${last[*]}"
+		((${#first[@]})) || fail "not all tenants were seen"
+		for ((n = 0; n < $#; n++)); do
+			holds "${last[n]} > ${first[n]}" "somebody was left out"
+		done
+		[[ -z ${LIKE-} ]] ||
+			holds "${last[-1]} - ${first[-1]} > ${last[0]} - ${first[0]}" \
+				"largest and least weight"
+		assert_idle "$DISK"
+		for one; do
+			rmdir "$GROUPS_DIR/lab-${one%:*}" ||
+				fail "a control group is used"
+		done
+	done
+}
