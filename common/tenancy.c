@@ -770,7 +770,12 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 	memalloc_noio_restore(noio);
 	if (!text)
 		return ret;
-	if (ret)
+	if (ret == -ENOSPC)
+		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, there are %u already\n",
+				      policy_name,
+				      disk ? disk->disk_name : "disk", text,
+				      FLASH_WEIGHTS);
+	else if (ret)
 		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, want a control group and 1 to %u\n",
 				      policy_name,
 				      disk ? disk->disk_name : "disk", text,
