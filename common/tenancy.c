@@ -491,10 +491,8 @@ unsigned int policy_shallow(struct flash_queue *fq,
 		return 0;
 	known = tenancy_sender(tq, opf, &key);
 	spin_lock_irqsave(&fq->lock, flags);
-	t = flash_tenant_find(p, &key);
+	t = flash_tenant_or_all(p, &key);
 	/* Who comes holds none, but for those who find no room. */
-	if (!t && p->nr >= p->max)
-		t = &p->t[0];
 	if (t)
 		places = flash_tags_limit(&tq->tags[elv_hctx_set(hctx)],
 					  flash_tenant_index(p, t), t->weight,
@@ -513,7 +511,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	struct flash_key key;
 
 	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
-	t = flash_tenant_find(p, &key);
+	t = flash_tenant_or_all(p, &key);
 	return t ? flash_tenant_index(p, t) : FLASH_NO_TENANT;
 }
 
