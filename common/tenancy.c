@@ -150,30 +150,22 @@ static unsigned int tenancy_nr_modes(void)
 	return n;
 }
 
-static int tenancy_match(const char * const *names, unsigned int nr,
-			 const char *text)
-{
-	int at = match_string(names, nr, text);
-
-	return at < 0 ? at : 0;
-}
-
 /** tenancy_check_mode - is it one of the scheduler's modes? */
 int tenancy_check_mode(const char *text)
 {
-	return tenancy_match(tenancy_modes, tenancy_nr_modes(), text);
+	return flash_word_check(tenancy_modes, tenancy_nr_modes(), text);
 }
 
 /** tenancy_check_by - is it something that a tenant can be? */
 int tenancy_check_by(const char *text)
 {
-	return tenancy_match(tenancy_bys, TENANCY_NR_BYS, text);
+	return flash_word_check(tenancy_bys, TENANCY_NR_BYS, text);
 }
 
 /** tenancy_check_charge - is it something that can be charged? */
 int tenancy_check_charge(const char *text)
 {
-	return tenancy_match(tenancy_charges, TENANCY_NR_CHARGES, text);
+	return flash_word_check(tenancy_charges, TENANCY_NR_CHARGES, text);
 }
 
 static u32 tenancy_prio(unsigned short ioprio)
