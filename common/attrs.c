@@ -117,6 +117,21 @@ void flash_disks_free(void)
 }
 
 /**
+ * flash_word_check - for a text that is one of some words: is it?
+ * @words: the words
+ * @nr: how many
+ * @text: the text
+ *
+ * Return: 0 or -EINVAL.
+ */
+int flash_word_check(const char * const *words, size_t nr, const char *text)
+{
+	int at = match_string(words, nr, text);
+
+	return at < 0 ? at : 0;
+}
+
+/**
  * flash_number - parse what somebody has written, and say so if it will not do
  * @text: decimal digits only, so that a sign, a hex prefix or a unit is refused and
  *	not guessed at

@@ -92,6 +92,7 @@ void flash_disks_free(void);
 
 int flash_number(const char *text, const char *who, const char *name,
 		 unsigned int min, unsigned int max, unsigned int *val);
+int flash_word_check(const char * const *words, size_t nr, const char *text);
 ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
 			   unsigned int idx);
 ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,

@@ -49,7 +49,6 @@ struct flash_batch_item {
  * @last:	the last of them
  * @waiting:	their number
  * @outstanding: requests issued and not done
- * @joined:	requests that ever joined
  * @id:		batches are numbered in the order of their creation
  * @dir:	its list
  * @prev:	its neighbours in that list; @next alone if it is not in use
@@ -61,7 +60,6 @@ struct flash_batch {
 	struct flash_batch_item *last;
 	u32 waiting;
 	u32 outstanding;
-	u32 joined;
 	u64 id;
 	enum flash_dir dir;
 	struct flash_batch *prev;
@@ -197,7 +195,6 @@ static inline bool flash_batches_add(struct flash_batches *b,
 		batch->first = item;
 	batch->last = item;
 	batch->waiting++;
-	batch->joined++;
 	return true;
 }
 

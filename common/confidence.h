@@ -171,10 +171,4 @@ static inline u32 flash_confidence_pct(const struct flash_confidence *c)
 	return pct < 100 ? (u32)pct : 100;
 }
 
-/** flash_confidence_trust - is the layout to be relied on? */
-static inline bool flash_confidence_trust(const struct flash_confidence *c)
-{
-	return flash_confidence_pct(c) == 100;
-}
-
 #endif /* FLASH_CONFIDENCE_H */

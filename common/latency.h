@@ -72,16 +72,6 @@ static inline void flash_latency_add(struct flash_latency *h,
 		h->nr[i] += from->nr[i];
 }
 
-/** flash_latency_sub - leave only what came after @before, an older copy */
-static inline void flash_latency_sub(struct flash_latency *h,
-				     const struct flash_latency *before)
-{
-	u32 i;
-
-	for (i = 0; i < FLASH_LAT_BUCKETS; i++)
-		h->nr[i] -= before->nr[i];
-}
-
 /** flash_latency_total - how many times were noted */
 static inline u64 flash_latency_total(const struct flash_latency *h)
 {

@@ -149,18 +149,4 @@ static inline u32 flash_occupancy_load(const struct flash_occupancy *o,
 	return load;
 }
 
-/** flash_occupancy_meets - is a request of @dir outstanding on a chip of @v? */
-static inline bool flash_occupancy_meets(const struct flash_occupancy *o,
-					 const struct flash_chipvec *v,
-					 enum flash_dir dir)
-{
-	u32 chip;
-
-	flash_for_each_chip(chip, v) {
-		if (o->out[dir][chip])
-			return true;
-	}
-	return false;
-}
-
 #endif /* FLASH_OCCUPANCY_H */

@@ -58,8 +58,8 @@ enum flash_charge {
 
 /**
  * struct flash_share_rules - how tenants take turns
- * @exclusive: see the top
- * @budgets: see the top
+ * @exclusive: see the head of share.h
+ * @budgets: the same
  * @antic: the next request of a tenant may be waited for
  * @fixed: exclusive: for antic_max, and not for the mean gap
  * @charge: what is charged

@@ -150,30 +150,22 @@ static unsigned int tenancy_nr_modes(void)
 	return n;
 }
 
-static int tenancy_match(const char * const *names, unsigned int nr,
-			 const char *text)
-{
-	int at = match_string(names, nr, text);
-
-	return at < 0 ? at : 0;
-}
-
 /** tenancy_check_mode - is it one of the scheduler's modes? */
 int tenancy_check_mode(const char *text)
 {
-	return tenancy_match(tenancy_modes, tenancy_nr_modes(), text);
+	return flash_word_check(tenancy_modes, tenancy_nr_modes(), text);
 }
 
 /** tenancy_check_by - is it something that a tenant can be? */
 int tenancy_check_by(const char *text)
 {
-	return tenancy_match(tenancy_bys, TENANCY_NR_BYS, text);
+	return flash_word_check(tenancy_bys, TENANCY_NR_BYS, text);
 }
 
 /** tenancy_check_charge - is it something that can be charged? */
 int tenancy_check_charge(const char *text)
 {
-	return tenancy_match(tenancy_charges, TENANCY_NR_CHARGES, text);
+	return flash_word_check(tenancy_charges, TENANCY_NR_CHARGES, text);
 }
 
 static u32 tenancy_prio(unsigned short ioprio)
@@ -491,10 +483,8 @@ unsigned int policy_shallow(struct flash_queue *fq,
 		return 0;
 	known = tenancy_sender(tq, opf, &key);
 	spin_lock_irqsave(&fq->lock, flags);
-	t = flash_tenant_find(p, &key);
+	t = flash_tenant_or_all(p, &key);
 	/* Who comes holds none, but for those who find no room. */
-	if (!t && p->nr >= p->max)
-		t = &p->t[0];
 	if (t)
 		places = flash_tags_limit(&tq->tags[elv_hctx_set(hctx)],
 					  flash_tenant_index(p, t), t->weight,
@@ -513,7 +503,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	struct flash_key key;
 
 	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
-	t = flash_tenant_find(p, &key);
+	t = flash_tenant_or_all(p, &key);
 	return t ? flash_tenant_index(p, t) : FLASH_NO_TENANT;
 }
 
@@ -770,7 +760,12 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 	memalloc_noio_restore(noio);
 	if (!text)
 		return ret;
-	if (ret)
+	if (ret == -ENOSPC)
+		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, there are %u already\n",
+				      policy_name,
+				      disk ? disk->disk_name : "disk", text,
+				      FLASH_WEIGHTS);
+	else if (ret)
 		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, want a control group and 1 to %u\n",
 				      policy_name,
 				      disk ? disk->disk_name : "disk", text,

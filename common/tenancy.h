@@ -14,8 +14,9 @@
 
 /*
  * max_inflight: requests in the device; 0: as many as it needs.
- * window_depth: requests that a tenant may be ahead of the slowest, or that one
- *	which has never been idle may catch up.
+ * window_depth: so many of its requests a tenant may be ahead of the slowest, if their
+ *	chips are idle; so many a turn has at most, if budgets are of time; and who
+ *	thinks for longer than its part of the time of so many is not waited for.
  * max_tenants: those beyond share one queue.
  * shared_weight: the weight of that queue.
  * anticipation: whether anybody is waited for; antic_max_us: for how long.

@@ -220,6 +220,24 @@ static inline struct flash_tenant *flash_tenant_find(struct flash_tenants *p,
 }
 
 /**
+ * flash_tenant_or_all - whose would a request be that came now?
+ * @p: the tenants
+ * @key: who sends it
+ *
+ * Who finds no room is everybody's. That somebody may be forgotten to make some is
+ * left for when there is a request.
+ *
+ * Return: the tenant, or NULL if it would be one that is not there yet.
+ */
+static inline struct flash_tenant *
+flash_tenant_or_all(struct flash_tenants *p, const struct flash_key *key)
+{
+	struct flash_tenant *t = flash_tenant_find(p, key);
+
+	return t || p->nr < p->max ? t : &p->t[0];
+}
+
+/**
  * flash_tenant_new - a tenant comes
  * @p: the tenants
  * @key: who; not there yet

@@ -69,16 +69,12 @@ static const char * const layer_sorts[LAYER_NR_SORTS] = {
 
 static int layer_check_mode(const char *text)
 {
-	int mode = match_string(layer_modes, LAYER_NR_MODES, text);
-
-	return mode < 0 ? mode : 0;
+	return flash_word_check(layer_modes, LAYER_NR_MODES, text);
 }
 
 static int layer_check_sort(const char *text)
 {
-	int sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
-
-	return sort < 0 ? sort : 0;
+	return flash_word_check(layer_sorts, LAYER_NR_SORTS, text);
 }
 
 FLASH_DEFINE_ATTRS(LAYER_TUNABLES, LAYER_TEXTS, FLASH_NONE, FLASH_NONE);

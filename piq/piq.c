@@ -65,12 +65,9 @@ static const char * const piq_modes[PIQ_NR_MODES] = {
 	[PIQ_PIQ]	= "piq",
 };
 
-/* The number of a mode, or -EINVAL. */
 static int piq_check_mode(const char *text)
 {
-	int mode = match_string(piq_modes, PIQ_NR_MODES, text);
-
-	return mode < 0 ? mode : 0;
+	return flash_word_check(piq_modes, PIQ_NR_MODES, text);
 }
 
 static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page);

@@ -43,7 +43,6 @@ class Bad(Exception):
     """A suite that cannot be used; the message is one line."""
 
 
-ENV_SECONDS = "RUNTIME"
 # Requests of a trace that is replayed
 TRACE_IOS = Int(1, 10**7)
 _ENV_TIME = re.compile(r"RUNTIME|\w+_(NS|US|MS|S)")

@@ -373,17 +373,18 @@ def measured(series, timeout, share, out, command):
             guest.wait()
 
 
-def guarded(speaker, say_it, series, body, interrupted):
+def guarded(speaker, say_it, series, body, interrupted=None):
     """The exit status of a script that boots guests of one series.
 
-    `body()` returns it; `interrupted` is said after a signal.
+    `body()` returns it; `interrupted` is said after a signal, else its name.
     """
     kernel.SPEAKER = speaker
     options.catch_signals()
     try:
         return body()
     except options.Interrupted as error:
-        say_it(interrupted)
+        say_it(interrupted or
+               f"ended by {signal.Signals(error.number).name}")
         return 128 + error.number
     except kernel.Unavailable as error:
         say_it(f"kernel {series} cannot be had: {error}")
@@ -400,24 +401,14 @@ def main(argv=None):
         say(f"no {qemu.QEMU}: run scripts/deps vm")
         return TROUBLE
 
-    kernel.SPEAKER = "vm"
-    options.catch_signals()
-    try:
-        return run(args)
-    except options.Interrupted as error:
-        name = signal.Signals(error.number).name
-        say(f"ended by {name}")
-        return 128 + error.number
-    except BrokenPipeError:
-        # Whoever read the output has gone; nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 128 + signal.SIGPIPE
-    except kernel.Unavailable as error:
-        say(f"kernel {args.kernel} cannot be had: {error}")
-        return NO_KERNEL
-    except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
-        say(str(error))
-        return TROUBLE
+    def body():
+        try:
+            return run(args)
+        except BrokenPipeError:
+            # Whoever read the output has gone; nobody is left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return 128 + signal.SIGPIPE
+    return guarded("vm", say, args.kernel, body)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from 1 to 1000. All of them count, whether or not they do anything.
 """
 
 import argparse
+import errno
 import pathlib
 import re
 import sys
@@ -20,6 +21,8 @@ import time
 
 DEFAULT = 100
 LEAST, MOST = 1, 1000
+# Entries of a disk, FLASH_WEIGHTS of common/tenant.h
+ENTRIES = 1024
 FILES = ("io.bfq.weight", "io.weight")
 
 
@@ -158,6 +161,16 @@ def parse(argv):
     return args
 
 
+def trouble(error, disk):
+    """Why it is not done, and what can be."""
+    if error.errno == errno.ENOSPC:
+        return (f"{disk} keeps {ENTRIES} weights, and they are all taken: what "
+                "is left of the groups has 100. Groups whose share is the mean "
+                "need none: have fewer groups with io.weight, or name a part of "
+                "them with --cgroups")
+    return f"{error}: does {disk} have acfq or hbfq?"
+
+
 def main(argv=None):
     """Returns the status."""
     args = parse(argv)
@@ -168,8 +181,7 @@ def main(argv=None):
                 return 0
             time.sleep(args.every)
     except OSError as err:
-        print(f"weights-sync: {err}: does {args.disk} have acfq or hbfq?",
-              file=sys.stderr)
+        print(f"weights-sync: {trouble(err, args.disk)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/weights-sync, on directories that look like control groups."""
 
+import errno
 import importlib
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -45,6 +47,8 @@ class Fake(weights.Disk):
             self.have.pop(int(who), None)
         else:
             assert 1 <= int(what) <= 1000
+            if int(who) not in self.have and len(self.have) == weights.ENTRIES:
+                raise OSError(errno.ENOSPC, "No space left on device")
             self.have[int(who)] = int(what)
 
     def read_text(self, encoding):
@@ -144,3 +148,20 @@ def test_a_disk_without_weights(tmp_path):
     for argv in (["--every", "0", "x"], []):
         with pytest.raises(SystemExit):
             weights.parse(argv)
+
+
+def test_more_groups_than_entries(tmp_path, monkeypatch, capsys):
+    limit = re.search(r"#define FLASH_WEIGHTS\s+(\d+)\n",
+                      (REPO / "common/tenant.h").read_text())
+    assert int(limit.group(1)) == weights.ENTRIES
+    monkeypatch.setattr(weights, "ENTRIES", 5)
+    for n in range(7):
+        (tmp_path / str(n)).mkdir()
+        (tmp_path / str(n) / "io.weight").write_text(f"default {1 + n}\n")
+    disk = Fake()
+    monkeypatch.setattr(weights, "Disk", lambda *_: disk)
+    assert weights.main(["x", "--cgroups", str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert "x keeps 5 weights" in told and "--cgroups" in told
+    assert "acfq or hbfq?" not in told
+    assert len(disk.have) == 5

@@ -5,6 +5,11 @@
 
 #include <math.h>
 
+static bool trusts(const struct flash_confidence *c)
+{
+	return flash_confidence_pct(c) == 100;
+}
+
 static struct flash_confidence c;
 
 /* Exponential times with this mean in ns: as scattered as latencies come. */
@@ -23,9 +28,9 @@ static void too_little(void)
 		flash_confidence_note(&c, false, 50000);
 	for (i = 0; i < FLASH_TRUST_MIN - 1; i++)
 		flash_confidence_note(&c, true, 100000);
-	eq(flash_confidence_trust(&c), 0, "63 conflicts are too few");
+	eq(trusts(&c), 0, "63 conflicts are too few");
 	flash_confidence_note(&c, true, 100000);
-	eq(flash_confidence_trust(&c), 1, "64 that take twice as long are not");
+	eq(trusts(&c), 1, "64 that take twice as long are not");
 	flash_confidence_reset(&c);
 	eq(flash_confidence_pct(&c), 0, "another layout: all is forgotten");
 }
@@ -56,7 +61,7 @@ static void effect(void)
 		   "%llu ns without and %llu ns with a conflict",
 		   (unsigned long long)want[i].none,
 		   (unsigned long long)want[i].some);
-		eq(flash_confidence_trust(&c), want[i].pct == 100,
+		eq(trusts(&c), want[i].pct == 100,
 		   "trusted or not");
 	}
 }
@@ -111,7 +116,7 @@ static void no_luck(void)
 		for (i = 0; i < 5000; i++) {
 			flash_confidence_note(&c, tap_rand(&seed) % 4 == 0,
 					      exponential(&seed, 100000));
-			trusted += flash_confidence_trust(&c);
+			trusted += trusts(&c);
 		}
 	}
 	eq(trusted, 0, "a wrong layout: never trusted in 1.5 million looks");
@@ -129,14 +134,14 @@ static void slow_device(void)
 		for (i = 0; i < 600; i++)
 			flash_confidence_note(&c, i & 1,
 				exponential(&seed, i & 1 ? 2.4e9 : 2e9));
-		trusted += flash_confidence_trust(&c);
+		trusted += trusts(&c);
 	}
 	eq(trusted, 0, "slow device: 600 requests of 2 s are too few");
 	flash_confidence_reset(&c);
 	for (i = 0; i < 100000; i++)
 		flash_confidence_note(&c, i & 1,
 			exponential(&seed, i & 1 ? 2.4e9 : 2e9));
-	eq(flash_confidence_trust(&c), 1, "slow device: 100000 are enough");
+	eq(trusts(&c), 1, "slow device: 100000 are enough");
 	flash_confidence_reset(&c);
 	for (i = 0; i < 3000000; i++)
 		flash_confidence_note(&c, i & 1, i & 1 ? 8000000000 :
@@ -146,7 +151,7 @@ static void slow_device(void)
 	for (i = 0; i < 3000000; i++)
 		flash_confidence_note(&c, i & 1, 8000000000 +
 				      exponential(&seed, 5e8));
-	eq(flash_confidence_trust(&c), 0, "slow device: all take 8 s");
+	eq(trusts(&c), 0, "slow device: all take 8 s");
 	flash_confidence_reset(&c);
 	for (i = 0; i < 3000000; i++)
 		flash_confidence_note(&c, i & 1, ~0ULL);
@@ -161,17 +166,17 @@ static void forgets(void)
 	flash_confidence_reset(&c);
 	for (i = 0; i < 1000000; i++)
 		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
-	eq(flash_confidence_trust(&c), 1, "a million requests say it pays");
-	for (i = 0; i < 1000000 && flash_confidence_trust(&c); i++)
+	eq(trusts(&c), 1, "a million requests say it pays");
+	for (i = 0; i < 1000000 && trusts(&c); i++)
 		flash_confidence_note(&c, i & 1, 100000);
 	eq(i > 10000 && i < 500000, 1,
 	   "it pays no more: known after %d requests", i);
-	for (i = 0; i < 1000000 && !flash_confidence_trust(&c); i++)
+	for (i = 0; i < 1000000 && !trusts(&c); i++)
 		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
 	eq(i < 500000, 1, "and that it pays again after %d", i);
 	for (i = 0; i < 1000000; i++)
 		flash_confidence_note(&c, false, 100000);
-	eq(flash_confidence_trust(&c), 1,
+	eq(trusts(&c), 1,
 	   "conflicts that no longer happen are not forgotten");
 }
 
@@ -190,7 +195,7 @@ static void ages(void)
 		flash_confidence_note(&c, true, 90000);
 	flash_confidence_age(&c);
 	eq(c.kind[1].nr, FLASH_TRUST_KEPT / 2, "but of 256 half");
-	eq(flash_confidence_trust(&c), 1, "and it still pays");
+	eq(trusts(&c), 1, "and it still pays");
 }
 
 int main(void)

@@ -30,15 +30,15 @@ static void one_a_chip(void)
 	eq(flash_chipvec_number(&o.idle), 0x7c, "the others are idle");
 	eq(flash_occupancy_free(&o, &b), 1, "two others are free");
 	eq(flash_occupancy_free(&o, &c), 0, "a shared chip is not");
-	eq(flash_occupancy_meets(&o, &c, FLASH_WRITE), 1, "a write is on it");
-	eq(flash_occupancy_meets(&o, &c, FLASH_READ), 0, "and no read");
+	eq(o.out[FLASH_WRITE][0], 1, "a write is on it");
+	eq(o.out[FLASH_READ][0], 0, "and no read");
 	flash_occupancy_take(&o, &c, FLASH_READ);
 	eq(flash_occupancy_load(&o, &c), 2, "two on a chip, if one insists");
 	eq(flash_occupancy_load(&o, &b), 0, "none on the others");
 	eq(o.busy, 3, "it was busy before");
 	flash_occupancy_release(&o, &a, FLASH_WRITE);
 	eq(flash_occupancy_free(&o, &c), 0, "the read is still there");
-	eq(flash_occupancy_meets(&o, &c, FLASH_WRITE), 0, "the write is not");
+	eq(o.out[FLASH_WRITE][0], 0, "the write is not");
 	flash_occupancy_release(&o, &c, FLASH_READ);
 	eq(flash_chipvec_weight(&o.idle), 8, "all are idle again");
 	eq(o.busy, 0, "and none is busy");

@@ -129,8 +129,8 @@ static u64 every_other(u32 n)
 }
 
 /*
- * 16 slow chips, and a layout that tells of them or of larger parts. So slow that time does not get long: a
- * window is 80 requests.
+ * 16 slow chips, and a layout that tells of them or of larger parts. So slow that time
+ * does not get long: a window is 80 requests.
  */
 static void slow_chips(const char *map)
 {

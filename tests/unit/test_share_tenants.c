@@ -5,6 +5,7 @@
 /* A tenant that is gone is forgotten; its place is another one's. */
 static void come_and_go(void)
 {
+	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 7 };
 	struct flash_share_item *it;
 	u32 i;
 
@@ -15,11 +16,19 @@ static void come_and_go(void)
 	it = sends(7, 100, 8, false);
 	eq(it->tenant == &m.p.t[0], 1, "one more is everybody's");
 	eq(m.p.refused, 1, "which is counted");
+	eq(flash_tenant_or_all(&m.p, &key) == it->tenant, 1,
+	   "and so is its next bio, which that may take");
+	key.id = 100;
+	eq(flash_tenant_or_all(&m.p, &key) == tenant(100, 0), 1,
+	   "who is there is itself");
+	key.id = 7;
 	while ((it = goes()))
 		ends(it);
 	m.now += FLASH_SHARE_SECOND;
 	flash_share_prune(&m.s, m.now, ~0U);
 	eq(m.p.nr, 0, "a second later all are forgotten");
+	eq(flash_tenant_or_all(&m.p, &key) == NULL, 1,
+	   "who comes has no request to merge with");
 	it = sends(7, 100, 8, false);
 	eq(it->tenant != &m.p.t[0], 1, "there is room again");
 	ends(goes());

@@ -305,9 +305,9 @@ text_values() {
 	mode)
 		case $SCHED in
 		acfq) GOOD=(auto paper cfq) ;;
-			piq) GOOD=(auto noop rws piq_r piq_w piq) ;;
+		piq) GOOD=(auto noop rws piq_r piq_w piq) ;;
 		*) GOOD=(auto paper) ;;
-	esac
+		esac
 		EINVAL+=(none AUTO "auto " " auto" auto2 aut piq_x "auto noop"
 			 1) ;;
 	sort)
