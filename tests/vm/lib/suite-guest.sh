@@ -242,7 +242,7 @@ show_tunables() {
 }
 
 run() {	# ID
-	local status name
+	local status name tries reads writes
 	leave_fs || return 1
 	rm -rf $WORK
 	mkdir -p $OUT
@@ -328,7 +328,15 @@ run() {	# ID
 	status=$?
 	# At once: a tenant that has nothing to do is soon forgotten.
 	[[ ! -e $WORK/groups ]] || tenants >$OUT/tenants
-	[[ ! -e $WORK/fs ]] || sync -f $MOUNT
+	if [[ -e $WORK/fs ]]; then
+		sync -f $MOUNT
+		# Readahead that nobody waits for may still be under way.
+		for ((tries = 0; tries < 100; tries++)); do
+			read -r reads writes <$SYS/inflight
+			(( reads + writes )) || break
+			sleep 0.001
+		done
+	fi
 	cat $DEBUG/stats >$OUT/device-stats
 	cat $DEBUG/series >$OUT/series 2>/dev/null
 	cp $SYS/stat $OUT/stat-after
