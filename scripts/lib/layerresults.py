@@ -3,8 +3,8 @@
 
 Takes the directories of results that it is given, of suites layer_read-paper and
 layer_read and of scripts/bench-cost; without one, the newest of each below
-build/results. Pictures go into a directory
-beside the page, named as it. No figure and no verdict there is typed but what
+build/results. Where several of one suite are named, the last one's figure of a cell
+counts. Pictures go into a directory beside the page, named as it. No figure and no verdict there is typed but what
 the paper says.
 
 With --estimate FORM it says how long `make bench-layer_read` takes.
@@ -40,13 +40,14 @@ def text(value, form="{:.1f}", scale=1.0):
 def chosen(args):
     """(results of each suite, costs with layer_read) of what args name.
 
-    Or the newest of each; None where there are none. ValueError.
+    All that were named, or the newest of each; None where there are none. ValueError.
     """
     found = resultspage.all_of(args, SUITES)
 
     def last(sort):
         return next(filter(sort, reversed(found)), None)
-    return [last(lambda one, name=name: one.get("suite") == name)
+    return [resultspage.together(found, name) if args.folders else
+            last(lambda one, name=name: one.get("suite") == name)
             for name in SUITES], \
         last(lambda one: claims.over_none(one, "null", "layer_read",
                                           32) is not None)

@@ -94,10 +94,26 @@ def plain(command):
     return re.sub(r" --(out|vms)[ =]\S+", "", str(command))
 
 
+def together(found, suite):
+    """The results of a suite as one; None where there are none.
+
+    Of a cell that several have the last one's counts.
+    """
+    own = [data for data in found if data.get("suite") == suite]
+    if len(own) < 2:
+        return own[0] if own else None
+    cells = {cell["cell"]: cell for data in own for cell in data["cells"]}
+    return {**own[0], "cells": list(cells.values()), "made_of": own}
+
+
 def facts(summary):
-    """How it was measured, a line."""
+    """How it was measured, a line for each time."""
     if not summary:
         return "**Not measured yet.**"
+    return "\n\n".join(_facts(one) for one in summary.get("made_of", [summary]))
+
+
+def _facts(summary):
     uses = "; ".join(f"{use} seeds " + ", ".join(map(str, seeds))
                      for use, seeds in summary["seed_uses"].items())
     command = plain(summary.get("bench_command"))
@@ -126,11 +142,10 @@ def parser(name, doc, page, suites):
 def chosen(args, suites):
     """The results of each suite, None where there are none.
 
-    Of those directories that were named, or the newest; ValueError.
+    Of all directories that were named, or the newest; ValueError.
     """
-    given = {data["suite"]: data for data in (
-        load(folder, suites) for folder in args.folders)}
-    return [given.get(name) or (None if args.folders else newest(name))
+    given = [load(folder, suites) for folder in args.folders]
+    return [together(given, name) if given else newest(name)
             for name in suites]
 
 

@@ -2,7 +2,8 @@
 """scripts/share-results: writes docs/share-results.md from what was measured.
 
 Takes the directories of results that it is given, suites share-paper and
-share; without one, the newest of each below build/results. No figure and no
+share; without one, the newest of each below build/results. Where several of one suite
+are named, the last one's figure of a cell counts. No figure and no
 verdict on that page is typed. Pictures are in scripts/report's page.
 """
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the pages of results have in common."""
+
+import importlib
+import json
+import pathlib
+import sys
+
+REPO = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPO / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+resultspage = importlib.import_module("resultspage")
+
+
+def summary(suite, commit, **cells):
+    """Results of a suite: a figure for each cell."""
+    return {"schema": 2, "suite": suite, "form": "short", "commit": commit,
+            "seed_uses": {"report": [101]}, "runs_done": len(cells),
+            "runs_planned": len(cells), "kernel": "6.1", "clock": "virtual",
+            "bench_command": f"scripts/bench {suite} --out /x --vms 2",
+            "cells": [{"cell": name, "value": value}
+                      for name, value in cells.items()]}
+
+
+def test_several_of_a_suite():
+    """Each cell once, the last one's; and it is said how each was made."""
+    first, second = summary("a", "c1", x=1, y=2), summary("a", "c2", y=3, z=4)
+    one = resultspage.together([first, summary("b", "c3", x=9), second], "a")
+    assert {cell["cell"]: cell["value"] for cell in one["cells"]} == {
+        "x": 1, "y": 3, "z": 4}
+    said = resultspage.facts(one)
+    assert "commit c1" in said and "commit c2" in said and "c3" not in said
+    assert "/x" not in said
+    assert resultspage.together([first], "a") is first
+    assert resultspage.together([first], "b") is None
+    assert resultspage.facts(None) == "**Not measured yet.**"
+
+
+def test_named_directories(tmp_path):
+    """All of those, and nothing else."""
+    for name, data in (("one", summary("a", "c1", x=1)),
+                       ("two", summary("a", "c2", y=2))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "summary.json").write_text(json.dumps(data))
+    args = resultspage.parser(
+        "test", "A\n\ntest", REPO / "docs" / "x.md", ("a", "b")).parse_args(
+            [str(tmp_path / "one"), str(tmp_path / "two")])
+    found = resultspage.chosen(args, ("a", "b"))
+    assert len(found[0]["cells"]) == 2 and found[1] is None
