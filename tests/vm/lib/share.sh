@@ -285,8 +285,9 @@ crowd_part() {
 # are scheduler tags, and one with few: the second one gets its part
 shares_of_crowds() {
 	local few many weight want
+	# So slow that tasks which a busy guest wakes late are back in time
 	flashsim_add size_mb=64 channels=4 ways=1 dies=1 page_kb=4 \
-		t_read_ns=4000000 data=none
+		t_read_ns=10000000 data=none
 	group_add labA
 	many=$GROUP
 	group_add labB
