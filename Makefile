@@ -208,7 +208,6 @@ bench-layer_read: deps
 	scripts/layer_read-results || status=$$?; exit $$status
 
 .PHONY: bench-share
-bench-share: export EXPERIMENTAL := 1
 bench-share: deps
 	$(Q)status=0; scripts/bench share-paper --form $(FORM) || status=$$?; \
 	scripts/bench share --form $(FORM) || status=$$?; \

@@ -185,7 +185,6 @@ def run(words):
     # A session of its own: Ctrl-C comes to us, and we end it.
     with subprocess.Popen(
             [str(pathlib.Path(REPO, words[0])), *words[1:]],
-            env={**os.environ, "EXPERIMENTAL": "1"},
             stdin=subprocess.DEVNULL, start_new_session=True) as child:
         try:
             return child.wait()
@@ -325,8 +324,6 @@ def begin(args):
 def main(argv=None):
     """Command line of scripts/bench-all."""
     args = parse(sys.argv[1:] if argv is None else argv)
-    # Which schedulers there are depends on it.
-    os.environ["EXPERIMENTAL"] = "1"
     options.catch_signals()
     kernel.SPEAKER = "bench-all"
     try:

@@ -79,9 +79,9 @@ def load(folder):
 
 def command(name, form):
     """What makes a part again."""
-    return {"cost": "EXPERIMENTAL=1 scripts/bench-cost",
-            "locks": "EXPERIMENTAL=1 scripts/locks"}.get(
-                name, f"EXPERIMENTAL=1 scripts/bench {name} --form {form}")
+    return {"cost": "scripts/bench-cost",
+            "locks": "scripts/locks"}.get(
+                name, f"scripts/bench {name} --form {form}")
 
 
 def compact(name, form, data):

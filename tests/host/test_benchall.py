@@ -33,7 +33,6 @@ def fake_lab(tmp_path, monkeypatch):
         return next((status for word, status in Lab.status.items()
                      if word in words), 0)
     Lab.commands, Lab.status = [], {}
-    monkeypatch.setenv("EXPERIMENTAL", "1")
     monkeypatch.setattr(benchall, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(benchall, "REPO", tmp_path)
     monkeypatch.setattr(benchall, "run", run)
@@ -98,7 +97,6 @@ def test_the_list_of_parts_is_all_there_is():
 
 def test_estimates_of_the_real_parts(monkeypatch, tmp_path):
     """Each says something, and less when runs are there."""
-    monkeypatch.setenv("EXPERIMENTAL", "1")
     for name in ("k2", "cost", "locks"):
         assert benchall.seconds(name, tmp_path, "short") > 30
     whole = benchall.seconds("k2", tmp_path, "short")
@@ -284,7 +282,7 @@ def test_published(run, tmp_path, capsys):
     assert COMMIT in text and "make bench-all FORM=full" in text
     for name in benchall.PARTS:
         assert f"[{name}.json]({name}.json)" in text
-    assert "`EXPERIMENTAL=1 scripts/bench k2 --form full` | 2 of 2 runs" in text
+    assert "`scripts/bench k2 --form full` | 2 of 2 runs" in text
     assert text.count("1 runs failed a check") == 1
     change(run, "parts", form="short", full=["piq"])
     assert publish.main([str(run), "--out", str(out)]) == 0
