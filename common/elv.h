@@ -269,10 +269,9 @@ extern const size_t policy_rec_size;
  * policy_watches - does the policy want to know what is in flight?
  *
  * If so policy_taken() and policy_finished() are called, and the lock is taken
- * once more a request, for the latter, and where policy_inbox is set for its coming,
- * too. This is how it begins; a policy may change
- * its mind (flash_queue.watches), which holds for requests that come later. One
- * that never watches supplies neither.
+ * once more a request, for the latter; with policy_inbox also for its coming. This is
+ * how it begins; a policy may change its mind (flash_queue.watches), which holds for
+ * requests that come later. One that never watches supplies neither.
  */
 extern const bool policy_watches;
 
