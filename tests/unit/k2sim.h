@@ -296,6 +296,20 @@ static double rate_from(u64 moved, u64 when)
 	return (double)(s.moved - moved) / (double)(s.now - when);
 }
 
+/* A policy on a device with that service; the rate from the 2500th request on. */
+static double settled_rate(struct k2_target *t, bool random)
+{
+	u64 moved, when;
+
+	device(t, random, 4);
+	set_depth(192);
+	run(2500, ~0ULL);
+	moved = s.moved;
+	when = s.now;
+	run(10000, ~0ULL);
+	return rate_from(moved, when);
+}
+
 /* The bound that a scan of static ones finds best for a target, and its rate. */
 static double best_static(u64 target, bool random, unsigned int from,
 			  unsigned int to, unsigned int *best)
@@ -305,16 +319,8 @@ static double best_static(u64 target, bool random, unsigned int from,
 
 	*best = 0;
 	for (t.start = from; t.start <= to; t.start++) {
-		u64 moved, when;
-		double rate;
+		double rate = settled_rate(&t, random);
 
-		device(&t, random, 4);
-		set_depth(192);
-		run(2500, ~0ULL);
-		moved = s.moved;
-		when = s.now;
-		run(10000, ~0ULL);
-		rate = rate_from(moved, when);
 		if (late(2500, target) <= 100 && rate > most) {
 			most = rate;
 			*best = t.start;

@@ -8,18 +8,11 @@ static void converges(bool random, u64 target, unsigned int start,
 {
 	struct k2_target t = aim(K2_LATENCY);
 	unsigned int share, best;
-	u64 moved, when;
 	double rate, most;
 
 	t.target_ns = target;
 	t.start = start;
-	device(&t, random, 4);
-	set_depth(192);
-	run(2500, ~0ULL);
-	moved = s.moved;
-	when = s.now;
-	run(10000, ~0ULL);
-	rate = rate_from(moved, when);
+	rate = settled_rate(&t, random);
 	share = late(2500, target);
 	eq(share >= 75 && share <= 125, 1,
 	   "%s service, %llu us, from %u: %u of 10000 late, bound %u",
