@@ -369,4 +369,4 @@ def test_the_front_page_gets_the_table(run, tmp_path):
     text = front.read_text()
     assert "of before" not in text and text.endswith("## Tail\n")
     assert "| piq | – | P1 | – | [piq](docs/results/piq.json), " \
-        "`scripts/bench piq --form full` |" in text.replace("EXPERIMENTAL=1 ", "")
+        "`scripts/bench piq --form full` |" in text

@@ -12,10 +12,7 @@
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh
-groups_need
-main_disk
-sched_set "$DISK" "$SCHED"
-export DEV=/dev/$DISK RUNTIME=6 DEPTH=32 SEED=7 THINKTIME_US=2000
+paper_device
 LIKE=1 paper_load reads grp-1:100 grp-2:200 grp-4:400 grp-5:500
 LIKE=1 paper_load same grp-1:100 grp-2:200 grp-4:400 grp-5:500
 sched_set "$DISK" none

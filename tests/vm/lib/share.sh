@@ -43,15 +43,25 @@ send() {
 	await "$DISK" inserted $SENT
 }
 
-# of_tenant NUMBER WORD - what debugfs says of a control group; 0: it is not there
-of_tenant() {
-	arrays "$DISK" | awk -v who="cgroup:$1" -v word="$2" '
-		$1 == "tenant" && $2 == who {
+# of_tenants WORD NUMBER... - what debugfs says of control groups, all at one moment; 0:
+# it is not there
+of_tenants() {
+	local word=$1
+	shift
+	arrays "$DISK" | awk -v of="$*" -v word="$word" '
+		$1 == "tenant" && sub("^cgroup:", "", $2) {
 			for (i = 3; i < NF; i += 2)
-				if ($i == word) found = $(i + 1)
+				if ($i == word) found[$2] = $(i + 1)
 		}
-		END { print found + 0 }'
+		END {
+			n = split(of, who)
+			for (i = 1; i <= n; i++)
+				printf "%s%s", found[who[i]] + 0, i < n ? " " : "\n"
+		}'
 }
+
+# of_tenant NUMBER WORD - the same of one
+of_tenant() { of_tenants "$2" "$1"; }
 
 # weight GROUP WEIGHT - sets it
 weight() {
@@ -328,6 +338,14 @@ shares_of_crowds() {
 	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
 }
 
+# paper_device - the emulated NVMe device, for paper_load
+paper_device() {
+	groups_need
+	main_disk
+	sched_set "$DISK" "$SCHED"
+	export DEV=/dev/$DISK RUNTIME=6 DEPTH=32 SEED=7 THINKTIME_US=2000
+}
+
 # paper_load NAME TENANT:WEIGHT... - a load of tests/fio for this scheduler, in each of
 # its modes, where fio puts each tenant into a control group. The first has the least
 # weight, the last has the largest one. LIKE: all send the same
@@ -353,15 +371,7 @@ paper_load() {
 		# and a second after its end a tenant is forgotten. The load leaves little
 		# time to look.
 		while kill -0 $pid 2>/dev/null; do
-			read -ra got < <(arrays "$DISK" | awk -v of="${of[*]}" '
-				$1 == "tenant" && sub("cgroup:", "", $2) {
-					for (i = 3; i < NF; i += 2)
-						if ($i == "sectors") at[$2] = $(i + 1)
-				}
-				END {
-					n = split(of, who)
-					for (i = 1; i <= n; i++) printf "%d ", at[who[i]]
-				}')
+			read -ra got < <(of_tenants sectors "${of[@]}")
 			[[ " ${got[*]} " != *" 0 "* ]] || continue
 			((${#first[@]})) || first=("${got[@]}")
 			last=("${got[@]}")
