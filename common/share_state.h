@@ -15,6 +15,7 @@
 #include "cost.h"
 #include "occupancy.h"
 #include "pace.h"
+#include "tags.h"
 #include "tenant.h"
 
 /*
@@ -30,6 +31,9 @@
 
 /* Bits behind the point of what a request is usually charged */
 #define FLASH_SHARE_USUAL_SHIFT	8
+
+/* Bits behind the point of a weight that is divided by that */
+#define FLASH_SHARE_CLAIM_SHIFT	36
 
 /* What is charged for requests without data, in sectors */
 #define FLASH_SHARE_NOTHING	8
@@ -250,6 +254,31 @@ static inline u64 flash_share_usual(const struct flash_share *s,
 	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT;
 
 	return charge > usual ? charge : usual;
+}
+
+/**
+ * flash_share_claim - what @t may claim of the tags (common/tags.h)
+ * @s: the device
+ * @t: the tenant
+ * @it: a request of it, or NULL
+ *
+ * Return: its weight by what a request of it is usually charged, 1 to
+ * FLASH_TAGS_CLAIM; 0 if that is not known.
+ */
+static inline u64 flash_share_claim(const struct flash_share *s,
+				    const struct flash_tenant *t,
+				    const struct flash_share_item *it)
+{
+	u64 usual = t->usual, claim;
+
+	if (!usual && it)
+		usual = flash_share_charge(s, it) << FLASH_SHARE_USUAL_SHIFT;
+	if (!usual)
+		return 0;
+	claim = ((u64)t->weight << FLASH_SHARE_CLAIM_SHIFT) / usual;
+	if (claim > FLASH_TAGS_CLAIM)
+		return FLASH_TAGS_CLAIM;
+	return claim ? claim : 1;
 }
 
 /** flash_share_bound - how many requests may be in the device now, at most */
