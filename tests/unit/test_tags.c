@@ -102,6 +102,39 @@ static void parts(void)
 	   "and the most of both");
 }
 
+/* What of all tags a tenant may claim: weight, size, and how far it is behind */
+static void claims(void)
+{
+	struct flash_share_rules rules = { .depth = 8 };
+	struct flash_tenant *t;
+	u64 one;
+
+	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	t = tenant(1, 100);
+	eq(flash_share_claim(&m.s, t, NULL), 0, "nothing is known of it yet");
+	t->usual = 8 << FLASH_SHARE_USUAL_SHIFT;
+	one = flash_share_claim(&m.s, t, NULL);
+	t->usual *= 2;
+	eq(flash_share_claim(&m.s, t, NULL), one / 2, "twice as large, half as much");
+	t->weight = 200;
+	eq(flash_share_claim(&m.s, t, NULL), one, "twice the weight, twice as much");
+	m.s.vtime = t->vtime + 32 * flash_vtime_of(16, 200);
+	eq(flash_share_claim(&m.s, t, NULL), one + one / 2, "and more if it is behind");
+	m.s.vtime = t->vtime + 6400 * flash_vtime_of(16, 200);
+	eq(flash_share_claim(&m.s, t, NULL), 2 * one, "at most twice that");
+	m.s.rules.exclusive = true;
+	eq(flash_share_claim(&m.s, t, NULL), one, "nobody is behind in turns");
+	m.s.rules.exclusive = false;
+	t->vtime = m.s.vtime + 1000000;
+	eq(flash_share_claim(&m.s, t, NULL), one, "nor less if it is ahead");
+	t->usual = 1;
+	eq(flash_share_claim(&m.s, t, NULL), FLASH_TAGS_CLAIM, "the most");
+	t->usual = ~0ULL;
+	t->vtime = m.s.vtime - (1ULL << 61);
+	eq(flash_share_claim(&m.s, t, NULL), 1, "the least");
+}
+
 static void limits(void)
 {
 	memset(&g, 0, sizeof(g));
@@ -651,6 +684,7 @@ int main(int argc, char **argv)
 	counts();
 	recounts();
 	parts();
+	claims();
 	limits();
 	shallow();
 	while (seeds--) {
