@@ -15,6 +15,7 @@
 #include "cost.h"
 #include "occupancy.h"
 #include "pace.h"
+#include "tags.h"
 #include "tenant.h"
 
 /*
@@ -30,6 +31,12 @@
 
 /* Bits behind the point of what a request is usually charged */
 #define FLASH_SHARE_USUAL_SHIFT	8
+
+/* So many requests may be caught up by who was in the device all the time. */
+#define FLASH_SHARE_CATCH_UP	64
+
+/* Bits behind the point of a weight that is divided by that */
+#define FLASH_SHARE_CLAIM_SHIFT	36
 
 /* What is charged for requests without data, in sectors */
 #define FLASH_SHARE_NOTHING	8
@@ -250,6 +257,50 @@ static inline u64 flash_share_usual(const struct flash_share *s,
 	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT;
 
 	return charge > usual ? charge : usual;
+}
+
+/*
+ * How far @t is behind what others have got, in requests that are charged @usual, at
+ * most FLASH_SHARE_CATCH_UP. Only of who is dry time and again: who has something
+ * waiting is served before it is behind.
+ */
+static inline u32 flash_share_behind(const struct flash_share *s,
+				     const struct flash_tenant *t, u64 usual)
+{
+	u64 one, behind;
+
+	if (s->rules.exclusive || !flash_vtime_before(t->vtime, s->vtime))
+		return 0;
+	one = flash_vtime_of(usual, t->weight) >> FLASH_SHARE_USUAL_SHIFT;
+	behind = (s->vtime - t->vtime) / (one ? one : 1);
+	return behind < FLASH_SHARE_CATCH_UP ? (u32)behind :
+					       FLASH_SHARE_CATCH_UP;
+}
+
+/**
+ * flash_share_claim - what a tenant may claim of the tags (common/tags.h)
+ * @s: the device
+ * @t: the tenant
+ * @it: a request of it, or NULL
+ *
+ * Return: its weight by what a request of it is usually charged, and up to twice that
+ * if it is behind, 1 to FLASH_TAGS_CLAIM; 0 if it is not known what one is charged.
+ */
+static inline u64 flash_share_claim(const struct flash_share *s,
+				    const struct flash_tenant *t,
+				    const struct flash_share_item *it)
+{
+	u64 usual = t->usual, claim;
+
+	if (!usual && it)
+		usual = flash_share_charge(s, it) << FLASH_SHARE_USUAL_SHIFT;
+	if (!usual)
+		return 0;
+	claim = ((u64)t->weight << FLASH_SHARE_CLAIM_SHIFT) / usual;
+	claim += claim * flash_share_behind(s, t, usual) / FLASH_SHARE_CATCH_UP;
+	if (claim > FLASH_TAGS_CLAIM)
+		return FLASH_TAGS_CLAIM;
+	return claim ? claim : 1;
 }
 
 /** flash_share_bound - how many requests may be in the device now, at most */

@@ -19,9 +19,6 @@
 /* Virtual times are never further apart than a second's use more than this */
 #define FLASH_SHARE_AGE		(1ULL << 62)
 
-/* So many requests may be caught up by who was in the device all the time. */
-#define FLASH_SHARE_CATCH_UP	64
-
 /* What is due to a tenant, up to now. */
 static inline void flash_share_due(struct flash_share *s, struct flash_tenant *t)
 {

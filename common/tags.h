@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tags.h - scheduler tags, shared by weight
+ * tags.h - scheduler tags, shared by what each needs for its share
  *
  * Pure logic, shared with the user-space unit tests. The caller's lock guards
  * all of it.
@@ -10,9 +10,14 @@
  * knows of it. So when tags run short,
  *
  *   - the last of them are for tenants that have hardly any;
- *   - who holds more than its part by weight is confined to the first places of the
- *     bitmap, as many as are its part. What it holds behind them goes to others as it
- *     ends.
+ *   - who holds more than its part is confined to the first places of the bitmap, as
+ *     many as are its part. What it holds behind them goes to others as it ends.
+ *
+ * Parts go by claims: a tenant's weight, divided by what a request of it is usually
+ * charged. All requests that wait in one place for as long as each other bring their
+ * tenants shares that are their numbers times their charges (Little's law), so with
+ * these parts shares come out as the weights are, however few tags there are. By
+ * weight alone who sends small requests would have too few of them.
  *
  * To places, and not to so few that it has to wait for its own: a task that sleeps
  * for a tag keeps the limit that it came with, however long it sleeps and whatever
@@ -30,39 +35,50 @@
 /* One in so many is nobody's part, and for who comes */
 #define FLASH_TAGS_SPARE	16
 
+/* No claim is larger: all of them times all tags fit into 64 bits. */
+#define FLASH_TAGS_CLAIM	(1ULL << 40)
+
 /**
  * struct flash_tags_hold - what a tenant holds
+ * @claim: its part of flash_tags.claims, if @held
  * @held: tags of its requests that wait or are in the device
- * @weight: its part of flash_tags.weights, if @held
  */
 struct flash_tags_hold {
+	u64 claim;
 	u32 held;
-	u32 weight;
 };
 
 /**
  * struct flash_tags - one set of tags: a hardware queue's, or the device's
  * @tenants: how many hold some
- * @weights: the sum of their weights, each as it was when it last took one
+ * @held: how many they hold
+ * @claims: the sum of their claims, each as it was when it last took one
  * @hold: what each of them holds, by its place in flash_tenants.t
  */
 struct flash_tags {
 	u32 tenants;
-	u64 weights;
+	u32 held;
+	u64 claims;
 	struct flash_tags_hold hold[FLASH_TENANTS + 1];
 };
 
-/** flash_tags_take - a request of tenant @who, of @weight, has come */
-static inline void flash_tags_take(struct flash_tags *g, u32 who, u32 weight)
+/**
+ * flash_tags_take - a request has come
+ * @g: the tags
+ * @who: its tenant
+ * @claim: the tenant's claim, 1 to FLASH_TAGS_CLAIM
+ */
+static inline void flash_tags_take(struct flash_tags *g, u32 who, u64 claim)
 {
 	struct flash_tags_hold *h = &g->hold[who];
 
 	if (h->held++)
-		g->weights -= h->weight;
+		g->claims -= h->claim;
 	else
 		g->tenants++;
-	g->weights += weight;
-	h->weight = weight;
+	g->held++;
+	g->claims += claim;
+	h->claim = claim;
 }
 
 /** flash_tags_give - a request of tenant @who has gone */
@@ -70,10 +86,11 @@ static inline void flash_tags_give(struct flash_tags *g, u32 who)
 {
 	struct flash_tags_hold *h = &g->hold[who];
 
+	g->held--;
 	if (--h->held)
 		return;
 	g->tenants--;
-	g->weights -= h->weight;
+	g->claims -= h->claim;
 }
 
 /** flash_tags_short - are so few of @all tags @free that it matters who takes them? */
@@ -93,15 +110,14 @@ static inline u32 flash_tags_spare(u32 all)
 /**
  * flash_tags_part - how many are a tenant's part
  * @all: tags that there are
- * @weight: the tenant's
- * @others: the weights of those who hold some besides
+ * @claim: the tenant's
+ * @others: the claims of those who hold some besides
  *
  * Return: at least 1. All parts leave some, for who comes next.
  */
-static inline u32 flash_tags_part(u32 all, u32 weight, u64 others)
+static inline u32 flash_tags_part(u32 all, u64 claim, u64 others)
 {
-	u64 part = (u64)(all - flash_tags_spare(all)) * weight /
-		   (weight + others);
+	u64 part = (all - flash_tags_spare(all)) * claim / (claim + others);
 
 	return part ? (u32)part : 1;
 }
@@ -110,7 +126,8 @@ static inline u32 flash_tags_part(u32 all, u32 weight, u64 others)
  * flash_tags_limit - which tags may a tenant's next request take?
  * @g: the tags
  * @who: the tenant
- * @weight: its weight
+ * @claim: its claim, as for flash_tags_take(); 0: not known, that with which it last
+ *	took one
  * @known: it is who sends; else it only stands for a worker that sends for others
  * @all: tags that there are
  * @free: how many of them are free
@@ -121,18 +138,20 @@ static inline u32 flash_tags_part(u32 all, u32 weight, u64 others)
  * Return: the number of first places, at least 1; 0: any.
  */
 static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
-				   u32 weight, bool known, u32 all, u32 free)
+				   u64 claim, bool known, u32 all, u32 free)
 {
 	const struct flash_tags_hold *h = &g->hold[who];
-	u64 others = g->weights - (h->held ? h->weight : 0);
+	u64 others = g->claims - (h->held ? h->claim : 0);
 	u32 spare = flash_tags_spare(all), most = all - spare, part;
 
 	if (!flash_tags_short(all, free))
 		return 0;
+	if (!claim)
+		claim = h->held ? h->claim : 1;
 	/* A worker that serves the only tenant there is takes nobody's part. */
 	if (!known && g->tenants < 2)
 		others = 0;
-	part = flash_tags_part(all, weight, others);
+	part = flash_tags_part(all, claim, others);
 	/* The last ones are for those who have hardly any. */
 	if (known && h->held < part)
 		return free > spare || h->held < spare ? 0 : most;

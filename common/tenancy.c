@@ -445,10 +445,12 @@ static struct flash_tags *tenancy_tags(struct tenancy_queue *tq,
 /* @fr, which is somebody's, waits or goes to the device. */
 static void tenancy_tag_take(struct tenancy_queue *tq, struct flash_rq *fr)
 {
-	const struct flash_tenant *t = to_tr(fr)->it.tenant;
+	const struct flash_share_item *it = &to_tr(fr)->it;
+	const struct flash_share *s = &tq->state->share;
 
 	flash_tags_take(tenancy_tags(tq, fr),
-			flash_tenant_index(tq->state->share.p, t), t->weight);
+			flash_tenant_index(s->p, it->tenant),
+			flash_share_claim(s, it->tenant, it));
 }
 
 /* It is about to be nobody's. */
@@ -487,7 +489,9 @@ unsigned int policy_shallow(struct flash_queue *fq,
 	/* Who comes holds none, but for those who find no room. */
 	if (t)
 		places = flash_tags_limit(&tq->tags[elv_hctx_set(hctx)],
-					  flash_tenant_index(p, t), t->weight,
+					  flash_tenant_index(p, t),
+					  flash_share_claim(&tq->state->share,
+							    t, NULL),
 					  known, all, free);
 	tq->limited += !!places;
 	spin_unlock_irqrestore(&fq->lock, flags);

@@ -27,9 +27,10 @@ REASONS = (
     "brackets: the mean). No order of requests makes up for that, unless it "
     "is known which chip holds what ([design.md](design.md#shares)). Where "
     "more is outstanding than there are scheduler tags (deep-4k), these are "
-    "shared by weight, too, and some are kept free; at equal shares (even-4k) "
-    "the bound on what is in the drive is all that holds anybody back. bfq "
-    "with slice_idle=0 fills the drive, whatever becomes of shares.",
+    "shared by weight and size, too, and some are kept free; at equal shares "
+    "(even-4k) the bound on what is in the drive is all that holds anybody "
+    "back. bfq with slice_idle=0 fills the drive, whatever becomes of "
+    "shares.",
     "Tails: whoever keeps n outstanding has a mean latency of n over its "
     "requests a second, and its p99.9 is hardly ever less than that. Where "
     "the mean that its share leaves a tenant (in brackets, as a part of the same tail) "

@@ -12,10 +12,10 @@
 
 static struct flash_tags g;
 
-static void takes(u32 who, u32 weight, u32 n)
+static void takes(u32 who, u64 claim, u32 n)
 {
 	while (n--)
-		flash_tags_take(&g, who, weight);
+		flash_tags_take(&g, who, claim);
 }
 
 static void gives(u32 who, u32 n)
@@ -24,53 +24,59 @@ static void gives(u32 who, u32 n)
 		flash_tags_give(&g, who);
 }
 
-/* How many are known, and with which weights */
+/* How many are known, and with which claims */
 static void counts(void)
 {
 	memset(&g, 0, sizeof(g));
 	takes(1, 100, 3);
 	takes(2, 50, 1);
 	eq(g.tenants, 2, "two hold some");
-	eq(g.weights, 150, "their weights");
+	eq(g.claims, 150, "their claims");
+	eq(g.held, 4, "and tags");
 	takes(1, 700, 1);
-	eq(g.weights, 750, "a weight that has changed counts from the next one on");
+	eq(g.claims, 750, "a claim that has changed counts from the next one on");
 	gives(2, 1);
 	eq(g.tenants, 1, "one has gone");
-	eq(g.weights, 700, "and its weight");
+	eq(g.claims, 700, "and its claim");
 	gives(1, 4);
 	eq(g.tenants, 0, "nobody");
-	eq(g.weights, 0, "and nothing");
+	eq(g.held, 0, "and nothing");
+	eq(g.claims, 0, "or claims");
 }
 
-/* Any order of them, any weights: counted anew after each */
+/* Any order of them, any claims: counted anew after each */
 static void recounts(void)
 {
-	u32 held[8] = { 0 }, last[8] = { 0 }, n, i, wrong = 0;
+	u32 held[8] = { 0 }, n, i, wrong = 0;
+	u64 last[8] = { 0 };
 	unsigned long long seed = 5;
 
 	memset(&g, 0, sizeof(g));
 	for (n = 0; n < 20000; n++) {
-		u32 who = tap_rand(&seed) % 8, tenants = 0;
-		u64 weights = 0;
+		u32 who = tap_rand(&seed) % 8, tenants = 0, sum = 0;
+		u64 claims = 0;
 
 		if (held[who] && tap_rand(&seed) % 2) {
 			flash_tags_give(&g, who);
 			held[who]--;
 		} else {
-			last[who] = 1 + tap_rand(&seed) % 1000;
+			last[who] = 1 + tap_rand(&seed) % FLASH_TAGS_CLAIM;
 			flash_tags_take(&g, who, last[who]);
 			held[who]++;
 		}
 		for (i = 0; i < 8; i++) {
 			tenants += !!held[i];
-			weights += held[i] ? last[i] : 0;
+			sum += held[i];
+			claims += held[i] ? last[i] : 0;
 			wrong += g.hold[i].held != held[i];
 		}
-		wrong += g.tenants != tenants || g.weights != weights;
+		wrong += g.tenants != tenants || g.claims != claims ||
+			 g.held != sum;
 		/* Nobody is limited to more than there is. */
 		for (i = 0; i < 8; i++) {
 			u32 all = 1 + tap_rand(&seed) % 300;
-			u32 limit = flash_tags_limit(&g, i, 1 + tap_rand(&seed) % 1000,
+			u64 claim = tap_rand(&seed) % (FLASH_TAGS_CLAIM + 1);
+			u32 limit = flash_tags_limit(&g, i, claim,
 						     tap_rand(&seed) % 2, all,
 						     tap_rand(&seed) % all);
 
@@ -91,6 +97,42 @@ static void parts(void)
 	eq(flash_tags_part(1, 1, 1000000), 1, "the only one is everybody's");
 	eq(flash_tags_part(1, 1, 0), 1, "and who is alone has it, too");
 	eq(flash_tags_part(2048, 1000, 255000), 7, "many");
+	eq(flash_tags_part(10240, FLASH_TAGS_CLAIM,
+			   FLASH_TENANTS * FLASH_TAGS_CLAIM), 37,
+	   "and the most of both");
+}
+
+/* What of all tags a tenant may claim: weight, size, and how far it is behind */
+static void claims(void)
+{
+	struct flash_share_rules rules = { .depth = 8 };
+	struct flash_tenant *t;
+	u64 one;
+
+	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	t = tenant(1, 100);
+	eq(flash_share_claim(&m.s, t, NULL), 0, "nothing is known of it yet");
+	t->usual = 8 << FLASH_SHARE_USUAL_SHIFT;
+	one = flash_share_claim(&m.s, t, NULL);
+	t->usual *= 2;
+	eq(flash_share_claim(&m.s, t, NULL), one / 2, "twice as large, half as much");
+	t->weight = 200;
+	eq(flash_share_claim(&m.s, t, NULL), one, "twice the weight, twice as much");
+	m.s.vtime = t->vtime + 32 * flash_vtime_of(16, 200);
+	eq(flash_share_claim(&m.s, t, NULL), one + one / 2, "and more if it is behind");
+	m.s.vtime = t->vtime + 6400 * flash_vtime_of(16, 200);
+	eq(flash_share_claim(&m.s, t, NULL), 2 * one, "at most twice that");
+	m.s.rules.exclusive = true;
+	eq(flash_share_claim(&m.s, t, NULL), one, "nobody is behind in turns");
+	m.s.rules.exclusive = false;
+	t->vtime = m.s.vtime + 1000000;
+	eq(flash_share_claim(&m.s, t, NULL), one, "nor less if it is ahead");
+	t->usual = 1;
+	eq(flash_share_claim(&m.s, t, NULL), FLASH_TAGS_CLAIM, "the most");
+	t->usual = ~0ULL;
+	t->vtime = m.s.vtime - (1ULL << 61);
+	eq(flash_share_claim(&m.s, t, NULL), 1, "the least");
 }
 
 static void limits(void)
@@ -117,7 +159,9 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 0), 240, "a little above it");
 	takes(1, 100, 1);
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 0), 60, "and too far");
-	eq(flash_tags_limit(&g, 1, 900, true, 256, 17), 0, "with another weight");
+	eq(flash_tags_limit(&g, 1, 0, true, 256, 0), 60, "with the claim that it had");
+	eq(flash_tags_limit(&g, 1, 900, true, 256, 17), 0, "with another claim");
+	eq(flash_tags_limit(&g, 3, 0, true, 256, 16), 0, "one of which nothing is known");
 
 	/* Workers send for somebody else. */
 	eq(flash_tags_limit(&g, 0, 100, false, 256, 64), 192,
@@ -178,6 +222,7 @@ enum { HOG, OTHER, THIRD, NR_SENDERS };
 /* Many tasks with one request each; or one task with so many */
 struct sender {
 	u32 weight;
+	u32 sectors;
 	u32 tasks;
 	bool single;
 	bool stopped;
@@ -211,8 +256,9 @@ static u32 limit_of(u32 who)
 
 	if (!b.by_weight)
 		return 0;
-	places = flash_tags_limit(&g, flash_tenant_index(&m.p, t), t->weight,
-				  true, b.all, b.free);
+	places = flash_tags_limit(&g, flash_tenant_index(&m.p, t),
+				  flash_share_claim(&m.s, t, NULL), true, b.all,
+				  b.free);
 	return places ? flash_tags_shallow(b.all, b.unit, places) : 0;
 }
 
@@ -243,11 +289,11 @@ static bool gets(u32 who, u32 limit)
 
 	if (place == PLACES)
 		return false;
-	it = sends(who + 1, b.s[who].weight, 8, true);
+	it = sends(who + 1, b.s[who].weight, b.s[who].sectors, true);
 	b.at[it - m.it] = place;
 	b.s[who].out++;
 	flash_tags_take(&g, flash_tenant_index(&m.p, it->tenant),
-			it->tenant->weight);
+			flash_share_claim(&m.s, it->tenant, it));
 	return true;
 }
 
@@ -380,6 +426,8 @@ static void comes(u32 who, u32 weight, u32 tasks, bool single)
 	u32 n;
 
 	b.s[who].weight = weight;
+	if (!b.s[who].sectors)
+		b.s[who].sectors = 8;
 	b.s[who].tasks = tasks;
 	b.s[who].single = single;
 	for (n = 0; n < (single ? 1 : tasks); n++)
@@ -539,6 +587,73 @@ static void third(bool single)
 	}
 }
 
+/* What OTHER gets of 1000 sectors; both send as many as there are tags */
+static u32 sectors_of(u32 all, u32 other, u32 hog_sectors, u32 other_sectors)
+{
+	u64 got[2];
+
+	begin(all, all / 4, all / 2, true);
+	b.s[HOG].sectors = hog_sectors;
+	b.s[OTHER].sectors = other_sectors;
+	comes(HOG, 100, all, true);
+	steps(16 * all);
+	comes(OTHER, other, all, true);
+	steps(16 * all);
+	b.s[HOG].served = 0;
+	b.s[OTHER].served = 0;
+	steps(20000);
+	got[0] = (u64)b.s[HOG].served * hog_sectors;
+	got[1] = (u64)b.s[OTHER].served * other_sectors;
+	return (u32)(1000 * got[1] / (got[0] + got[1]));
+}
+
+/*
+ * Who sends small requests has to have more of them in the device, and as many more
+ * tags: with those of its weight its share would be that of its requests.
+ */
+static void sizes(void)
+{
+	static const struct { u32 all, other, hog, small; } sets[] = {
+		{ 64, 100, 80, 36 },
+		{ 64, 100, 36, 80 },
+		{ 64, 100, 64, 8 },
+		{ 64, 500, 80, 36 },
+		{ 64, 300, 8, 64 },
+		{ 256, 100, 256, 8 },
+	};
+	u32 i, got, want;
+
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+		want = 1000 * sets[i].other / (100 + sets[i].other);
+		got = sectors_of(sets[i].all, sets[i].other, sets[i].hog,
+				 sets[i].small);
+		eq(within(got, want, 10), 1,
+		   "%u tags: %u sectors at a time, weight %u: %u of 1000 beside %u",
+		   sets[i].all, sets[i].small, sets[i].other, got,
+		   sets[i].hog);
+	}
+}
+
+/* Who needs few of the tags that it may claim leaves the device busy. */
+static void modest(bool single)
+{
+	u32 all;
+
+	for (all = 64; all <= 256; all *= 4) {
+		begin(all, all / 4, all / 2, true);
+		b.s[HOG].sectors = 2048;
+		comes(HOG, 100, 4 * all, single);
+		steps(16 * all);
+		comes(OTHER, 1000, 1, false);
+		steps(16 * all);
+		b.least = ~0U;
+		steps(10000);
+		eq(b.least >= all / 4, 1,
+		   "%u tags: beside one small request at a time never less than %u in the device",
+		   all, b.least);
+	}
+}
+
 /* As small as it is in a virtual machine: 64 tasks, 6 tasks, 16 tags, 4 in the device */
 static void small(void)
 {
@@ -569,6 +684,7 @@ int main(int argc, char **argv)
 	counts();
 	recounts();
 	parts();
+	claims();
 	limits();
 	shallow();
 	while (seeds--) {
@@ -580,6 +696,9 @@ int main(int argc, char **argv)
 		alone(true);
 		third(false);
 		third(true);
+		sizes();
+		modest(false);
+		modest(true);
 		small();
 		seed++;
 	}
