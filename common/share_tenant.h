@@ -260,6 +260,27 @@ flash_share_tenant(struct flash_share *s, const struct flash_key *key,
 	return t;
 }
 
+/**
+ * flash_share_wants - a tenant has more to send than there are tags for it
+ * @t: the tenant
+ * @now: the time, ns
+ *
+ * It may sleep until one is free, and have nothing in the device by then. That is
+ * not its own choice.
+ */
+static inline void flash_share_wants(struct flash_tenant *t, u64 now)
+{
+	t->wanted = now;
+}
+
+/* Was it here all the time, although nothing of it waited? */
+static inline bool flash_share_stayed(const struct flash_tenant *t, u64 now)
+{
+	return t->out ||
+	       (t->wanted && now - t->wanted < FLASH_SHARE_SECOND) ||
+	       (!flash_ring_empty(&t->pause) && now < t->until);
+}
+
 /* Where a tenant starts that had nothing waiting until now. */
 static inline void flash_share_start(struct flash_share *s,
 				     struct flash_tenant *t,
@@ -272,9 +293,8 @@ static inline void flash_share_start(struct flash_share *s,
 		return;
 	flash_share_join(s);
 	floor = s->vtime;
-	if (!s->rules.exclusive &&
-	    (t->out || (!flash_ring_empty(&t->pause) && now < t->until))) {
-		/* It was never gone: what it is behind by is its due. */
+	if (!s->rules.exclusive && flash_share_stayed(t, now)) {
+		/* What it is behind by is its due. */
 		floor -= flash_vtime_of(flash_share_usual(s, t, it) *
 					FLASH_SHARE_CATCH_UP, t->weight);
 	}

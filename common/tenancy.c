@@ -494,6 +494,8 @@ unsigned int policy_shallow(struct flash_queue *fq,
 							    t, NULL),
 					  known, all, free);
 	tq->limited += !!places;
+	if (t && known && places)
+		flash_share_wants(t, ktime_get_ns());
 	spin_unlock_irqrestore(&fq->lock, flags);
 	return places ? flash_tags_shallow(all, elv_shallow_unit(hctx), places) :
 			0;

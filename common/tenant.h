@@ -71,6 +71,7 @@ struct flash_key {
  * @issued:	when its last request was handed over, ns; 0: none was, or @gap knows
  * @ended:	when its last one ended, ns
  * @until:	until when it is waited for, ns
+ * @wanted:	when it last had to look for a tag among some of them only, ns; 0: never
  * @gap:	mean time between two dispatches
  * @think:	mean time from an end to the next request
  * @misses:	waits in a row that were in vain
@@ -108,6 +109,7 @@ struct flash_tenant {
 	u64 issued;
 	u64 ended;
 	u64 until;
+	u64 wanted;
 	struct flash_gap gap;
 	struct flash_gap think;
 	u32 misses;

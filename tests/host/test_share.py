@@ -409,14 +409,24 @@ def test_the_tail_of_each_tenant_counts():
     few = {**{key: None for key in good}, "msn_latency_p99_s": 1e-3,
            "prj_latency_p99_s": 2e-3}
     rows = claims.evaluate("share", tails(**few))
-    part = next(row for row in rows if row["id"] == "Tails")["parts"][4]
+    part = next(row for row in rows if row["id"] == "Tails")["parts"][6]
     assert part["holds"] is None and "p99: msn 0.11, prj 0.22" in part["ours"]
+
+
+def test_bytes_lost_to_other_loads_are_told_from_idle_chips():
+    cells = [cell("mix-111.hbfq.d", bandwidth_bytes_per_s=93,
+                  utilisation_milli=995),
+             cell("mix-111.bfq.d", bandwidth_bytes_per_s=100,
+                  utilisation_milli=1000)]
+    rows = claims.evaluate("share", cells)
+    parts = next(row for row in rows if row["id"] == "Tails")["parts"]
+    assert [part["holds"] for part in parts[7:9]] == [False, True]
 
 
 def test_a_tail_that_is_all_mean_says_so():
     rows = claims.evaluate("share", tails(msn_latency_p99_9_s=6e-3,
                                           msn_latency_mean_s=4.5e-3))
-    part = next(row for row in rows if row["id"] == "Tails")["parts"][4]
+    part = next(row for row in rows if row["id"] == "Tails")["parts"][6]
     assert part["holds"] is False
     assert part["ours"] == "msn 0.67 (its mean 0.50)"
 
