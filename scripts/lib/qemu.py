@@ -91,10 +91,13 @@ _VIRTUAL_TIME_WORDS = (
 # CPUs run, and QEMU before 8.1 can then keep a stale translation of it: a CPU
 # meets the breakpoint of the rewriting again and again, long after it has gone.
 # Task names are not recorded, as they come from the hottest events there are.
-_EARLY_TRACE = (
+# Neither may the watchdog of clocks find the TSC wanting, which a host that lets a
+# virtual CPU stand still makes it: that rewrites code of the scheduler's clock.
+_HOST_TIME_WORDS = (
     "trace_options=norecord-cmd",
     "trace_event=" + ",".join(f"block:block_rq_{name}" for name in (
         "insert", "issue", "complete", "requeue")),
+    "tsc=nowatchdog",
 )
 
 
@@ -110,7 +113,7 @@ def _command_line(virtual_time):
         "random.trust_cpu=on",
         # As in guest-init.sh: a virtual CPU can stand still under TCG.
         "rcupdate.rcu_cpu_stall_timeout=60",
-        *(_VIRTUAL_TIME_WORDS if virtual_time else _EARLY_TRACE),
+        *(_VIRTUAL_TIME_WORDS if virtual_time else _HOST_TIME_WORDS),
     ))
 
 
