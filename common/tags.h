@@ -51,13 +51,11 @@ struct flash_tags_hold {
 /**
  * struct flash_tags - one set of tags: a hardware queue's, or the device's
  * @tenants: how many hold some
- * @held: how many they hold
  * @claims: the sum of their claims, each as it was when it last took one
  * @hold: what each of them holds, by its place in flash_tenants.t
  */
 struct flash_tags {
 	u32 tenants;
-	u32 held;
 	u64 claims;
 	struct flash_tags_hold hold[FLASH_TENANTS + 1];
 };
@@ -76,7 +74,6 @@ static inline void flash_tags_take(struct flash_tags *g, u32 who, u64 claim)
 		g->claims -= h->claim;
 	else
 		g->tenants++;
-	g->held++;
 	g->claims += claim;
 	h->claim = claim;
 }
@@ -86,7 +83,6 @@ static inline void flash_tags_give(struct flash_tags *g, u32 who)
 {
 	struct flash_tags_hold *h = &g->hold[who];
 
-	g->held--;
 	if (--h->held)
 		return;
 	g->tenants--;

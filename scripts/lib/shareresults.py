@@ -34,8 +34,8 @@ REASONS = (
     "Tails: whoever keeps n outstanding has a mean latency of n over its "
     "requests a second, and its p99.9 is hardly ever less than that. Where "
     "the mean that its share leaves a tenant (in brackets, as a part of the "
-    "same tail) is above the limit, no scheduler that gives this share meets it. Bytes a "
-    "second of unlike loads depend on who gets how much: with hbfq each has "
+    "same tail) is above the limit, no scheduler that gives this share meets "
+    "it. Bytes a second of unlike loads depend on who gets how much: with hbfq each has "
     "the same part of the drive's time, whose loads move more or less with it "
     "than those of bfq's favourites. How busy the chips are does not.")
 MICRO = 1e6
