@@ -139,6 +139,38 @@ def compared(table, label, base, variant, workloads, metric, low, high, text):
                                 for name, ratio in found.items()))
 
 
+# Loads as large as the weights of the other ask for, without a scheduler
+LIKE = {"mix-125": "like-125", "mix-1210": "like-1210"}
+
+
+def by_bytes(cell):
+    """The tenants' parts of what was moved, in %, in brackets."""
+    parts = list(tenants(cell, BANDWIDTH).values())
+    if not parts or None in parts:
+        return ""
+    return " (" + ":".join(f"{100 * part / sum(parts):.0f}"
+                           for part in parts) + ")"
+
+
+def alike(table, label, variant):
+    """Part: chips are as busy as none's with loads in the same parts."""
+    cells, found, told = [], [], []
+    for workload, like in LIKE.items():
+        pair = (table.get(workload, label, variant),
+                table.get(like, "none", variant))
+        ours, theirs = (figure(one, "utilisation_milli") for one in pair)
+        if ours is None or not theirs:
+            continue
+        cells += pair
+        found.append(ours / theirs)
+        told.append(f"{workload}{by_bytes(pair[0])} {ours / theirs:.3f} of "
+                    f"{like}'s{by_bytes(pair[1])}")
+    part = claims.Part(f"{label}, {variant}: busy chips at least {KEPT:.0%} of "
+                       "what none does with loads in about these parts",
+                       cells)
+    return part.judge(min(found) >= KEPT, ", ".join(told)) if found else part
+
+
 ENDLESS = float("inf")
 
 
@@ -227,7 +259,7 @@ def default(cells):
             [compared(table, label, "none", variant, MIXES,
                       "utilisation_milli", KEPT, ENDLESS,
                       f"busy chips at least {KEPT:.0%} of none's")
-             for label, variant in pairs]),
+             for label, variant in pairs] + [alike(table, "acfq", "c")]),
         claims.claim(
             "Tails", "hbfq's tails are well under bfq's, at equal shares",
             "aim: a third of bfq's p99.9, half of it with slice_idle=0, "

@@ -31,6 +31,10 @@ REASONS = (
     "(even-4k) the bound on what is in the drive is all that holds anybody "
     "back. bfq with slice_idle=0 fills the drive, whatever becomes of "
     "shares.",
+    "Chips: unlike loads keep more or fewer chips busy. Where Prn, of small reads, is due "
+    "most of a drive that has 32 requests at most, these are small reads; a drive "
+    "without a scheduler that has as many of each load in it (like-125, like-1210, "
+    "their bytes in brackets) has as many chips idle.",
     "Tails: whoever keeps n outstanding has a mean latency of n over its "
     "requests a second, and its p99.9 is hardly ever less than that. Where "
     "the mean that its share leaves a tenant (in brackets, as a part of the "

@@ -349,6 +349,12 @@ def test_without_cells_nothing_is_claimed(which):
                cell("mix-111.none.d", utilisation_milli=1000)], True),
     ("Chips", [cell("mix-111.hbfq.d", utilisation_milli=940),
                cell("mix-111.none.d", utilisation_milli=1000)], False),
+    ("Chips", [cell("mix-125.acfq.c", utilisation_milli=960),
+               cell("like-125.none.c", utilisation_milli=1000)], True),
+    ("Chips", [cell("mix-125.acfq.c", utilisation_milli=960),
+               cell("like-125.none.c", utilisation_milli=1000),
+               cell("mix-1210.acfq.c", utilisation_milli=940),
+               cell("like-1210.none.c", utilisation_milli=1000)], False),
     ("Alone", [cell("alone-prn.hbfq.d", bandwidth_bytes_per_s=98),
                cell("alone-prn.none.d", bandwidth_bytes_per_s=100)], True),
     ("Alone", [cell("alone-prn.hbfq.d", bandwidth_bytes_per_s=97),
@@ -421,6 +427,15 @@ def test_bytes_lost_to_other_loads_are_told_from_idle_chips():
     rows = claims.evaluate("share", cells)
     parts = next(row for row in rows if row["id"] == "Tails")["parts"]
     assert [part["holds"] for part in parts[7:9]] == [False, True]
+
+
+def test_loads_in_like_parts_are_told():
+    busy = {"utilisation_milli": 1000, "msn_bandwidth_bytes_per_s": 10,
+            "prn_bandwidth_bytes_per_s": 30}
+    rows = claims.evaluate("share", [cell("mix-125.acfq.c", **busy),
+                                     cell("like-125.none.c", **busy)])
+    part = next(row for row in rows if row["id"] == "Chips")["parts"][-1]
+    assert part["ours"] == "mix-125 (25:75) 1.000 of like-125's (25:75)"
 
 
 def test_a_tail_that_is_all_mean_says_so():
