@@ -11,7 +11,8 @@
  *
  *   - the last of them are for tenants that have hardly any;
  *   - who holds more than its part is confined to the first places of the bitmap, as
- *     many as are its part. What it holds behind them goes to others as it ends.
+ *     many as are its part, at least a quarter of all. What it holds behind them goes to
+ *     others as it ends.
  *
  * Parts go by claims: a tenant's weight, divided by what a request of it is usually
  * charged. All requests that wait in one place for as long as each other bring their
@@ -19,10 +20,10 @@
  * these parts shares come out as the weights are, however few tags there are. By
  * weight alone who sends small requests would have too few of them.
  *
- * To places, and not to so few that it has to wait for its own: a task that sleeps
- * for a tag keeps the limit that it came with, however long it sleeps and whatever
- * becomes of the others meanwhile. With these it goes on at the next end of one of
- * its own requests.
+ * To places, and not to few: a task that sleeps for a tag keeps the limit that it
+ * came with, however long it sleeps and whatever becomes of the others meanwhile, and
+ * each end of a request wakes one. Confined to one place of each word, which
+ * others who are woken take, too, it would sleep for thousands of requests.
  */
 #ifndef FLASH_TAGS_H
 #define FLASH_TAGS_H
@@ -138,7 +139,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 {
 	const struct flash_tags_hold *h = &g->hold[who];
 	u64 others = g->claims - (h->held ? h->claim : 0);
-	u32 spare = flash_tags_spare(all), most = all - spare, part;
+	u32 spare = flash_tags_spare(all), most = all - spare, part, least;
 
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -161,8 +162,9 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 		most = part;
 	else if (most > all - all / FLASH_TAGS_SHORT)
 		most = all - all / FLASH_TAGS_SHORT;
-	/* So many at least, or whoever is faster would have the few each time. */
-	return most > spare ? most : spare;
+	/* So many at least: who is awake takes first places, too, each time one ends. */
+	least = all / FLASH_TAGS_SHORT;
+	return most > least ? most : least;
 }
 
 /**
