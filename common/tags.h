@@ -139,7 +139,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 {
 	const struct flash_tags_hold *h = &g->hold[who];
 	u64 others = g->claims - (h->held ? h->claim : 0);
-	u32 spare = flash_tags_spare(all), most = all - spare, part, least;
+	u32 spare = flash_tags_spare(all), most = all - spare, part;
 
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -163,8 +163,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 	else if (most > all - all / FLASH_TAGS_SHORT)
 		most = all - all / FLASH_TAGS_SHORT;
 	/* So many at least: who is awake takes first places, too, each time one ends. */
-	least = all / FLASH_TAGS_SHORT;
-	return most > least ? most : least;
+	return most > all / FLASH_TAGS_SHORT ? most : all / FLASH_TAGS_SHORT;
 }
 
 /**
