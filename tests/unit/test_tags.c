@@ -215,7 +215,7 @@ static void shallow(void)
 #define PLACES		2048
 #define ROW		9000
 
-enum { HOG, OTHER, THIRD, FOURTH, NR_SENDERS };
+enum { HOG, OTHER, THIRD, FOURTH, NR_SENDERS = 12 };
 
 /* Many tasks with one request each; or one task with so many */
 struct sender {
@@ -721,6 +721,31 @@ static void loads(void)
 	}
 }
 
+/*
+ * Many that hold more than their parts, which are small, share the first quarter: what
+ * is large is nobody else's.
+ */
+static void crowd(void)
+{
+	u32 all, i, got, want;
+
+	for (all = 64; all <= 256; all *= 2) {
+		begin(all, all / 4, 32, true);
+		for (i = 0; i < NR_SENDERS - 1; i++)
+			comes(i, 10, 256, true);
+		steps(16 * all);
+		comes(i, 1000, 256, true);
+		steps(16 * all);
+		b.s[i].served = 0;
+		steps(10000);
+		got = b.s[i].served;
+		want = 10000 * 1000 / (1000 + 10 * (NR_SENDERS - 1));
+		eq(within(got, want, 3), 1,
+		   "%u tags: one of weight 1000 beside %u of 10 gets %u of %u", all,
+		   NR_SENDERS - 1, got, want);
+	}
+}
+
 /* Who needs few of the tags that it may claim leaves the device busy. */
 static void modest(bool single)
 {
@@ -786,6 +811,7 @@ int main(int argc, char **argv)
 		sizes();
 		four();
 		loads();
+		crowd();
 		modest(false);
 		modest(true);
 		small();
