@@ -10,7 +10,6 @@ the paper says.
 With --estimate FORM it says how long `make bench-layer_read` takes.
 """
 
-import shutil
 import sys
 
 import claims
@@ -414,10 +413,7 @@ def estimate(form):
 
 def draw(out, paper, default):
     """Pictures of the page `out`; [(path for it, caption)]."""
-    folder = out.with_suffix("")
-    if folder.is_dir() and all(path.suffix == ".svg"
-                               for path in folder.iterdir()):
-        shutil.rmtree(folder)
+    folder = resultspage.emptied(out)
     if not paper and not default:
         return []
     import layerplots  # pylint: disable=import-outside-toplevel

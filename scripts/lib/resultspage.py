@@ -9,6 +9,7 @@ import argparse
 import json
 import pathlib
 import re
+import shutil
 import sys
 
 import options
@@ -162,9 +163,23 @@ def each(found, sort, key):
                  if sort(data)}.values())
 
 
+def emptied(out):
+    """The folder of what belongs to a page, without what was made before."""
+    folder = out.with_suffix("")
+    if folder.is_dir() and all(path.suffix in (".svg", ".md")
+                               for path in folder.iterdir()):
+        shutil.rmtree(folder)
+    return folder
+
+
+def put(file, lines):
+    """Writes a file of Markdown."""
+    file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
 def write(name, out, lines, suites, results):
     """Writes the page and says so."""
-    out.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    put(out, lines)
     print(f"{name}: {out}: " + ", ".join(
         f"{suite} {'measured' if one else 'not measured'}"
         for suite, one in zip(suites, results)))

@@ -4,10 +4,10 @@
 Takes the directories of results that it is given, suites share-paper and
 share; without one, the newest of each below build/results. Where several of one suite
 are named, the last one's figure of a cell counts. No figure and no
-verdict on that page is typed. Pictures are in scripts/report's page.
+verdict on that page is typed. Tables of all cells and pictures are in the folder
+docs/share-results.
 """
 
-import functools
 import sys
 
 import fairness
@@ -17,7 +17,10 @@ import shareclaims
 from resultspage import DASH, claim_list, facts, table
 
 PAGE = resultspage.REPO / "docs" / "share-results.md"
+NAME = "share-results"
 SUITES = ("share-paper", "share")
+PARTS = {"share-paper": ("The paper's schedulers", shareclaims.paper),
+         "share": ("Default modes", shareclaims.default)}
 # Why an aim may be out of reach; which one is, the figures above it say.
 REASONS = (
     "PV and Bound: shares are of those who have something waiting. A tenant all of whose "
@@ -139,7 +142,27 @@ def slowdowns(suite, cells):
                       "Jain"], rows)
 
 
-def page(paper, default):
+def tables(suite, title, data):
+    """All cells of a suite, line by line."""
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/share-results; change that, not this. -->"
+    yield f"# Shares: {title[0].lower()}{title[1:]}, all figures"
+    yield ""
+    yield "Times are the drive's. What the measures are: [results-schema.md](" \
+        "../results-schema.md). `–`: not measured. Slowdown: 1 is just a " \
+        "tenant's share of what its load gets alone, under the same scheduler, or under " \
+        "none where that was not run."
+    yield ""
+    for name, make in (("Shares", shares), ("Latency and throughput", tails)):
+        yield f"## {name}"
+        yield ""
+        yield from make(data["cells"])
+    yield "## Slowdown"
+    yield ""
+    yield from slowdowns(suite, data["cells"])
+
+
+def page(results, pictures, folder):
     """The whole page, line by line."""
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/share-results; change that, not this. -->"
@@ -154,19 +177,17 @@ def page(paper, default):
     yield "    scripts/share-results                   # this page again"
     yield ""
     yield "Loads are fio jobs after Table 2 of the paper, msn, prj and prn " \
-        "stand-ins for its traces; times are the drive's. What the measures " \
-        "are: [results-schema.md](results-schema.md). `–`: not measured. " \
-        "Slowdown: 1 is just a tenant's share of what its load gets alone, " \
-        "under the same scheduler, or under none where that was not run."
+        "stand-ins for its traces; times are the drive's."
     yield ""
-    for suite, title, data, judge in (
-            ("share-paper", "The paper's schedulers", paper,
-             shareclaims.paper),
-            ("share", "Default modes", default, shareclaims.default)):
+    for suite, data, shown in zip(SUITES, results, pictures):
+        title, judge = PARTS[suite]
         yield f"## {title}"
         yield ""
         yield facts(data)
         yield ""
+        for file, caption in shown:
+            yield f"![{caption}]({folder}/{file})"
+            yield ""
         yield from claim_list(judge(data["cells"] if data else []))
         if not data:
             continue
@@ -177,18 +198,30 @@ def page(paper, default):
         for line in data.get("left_out") or ():
             yield f"Left out: {line}."
             yield ""
-        for name, make in (("Shares", shares), ("Latency and throughput",
-                                                tails)):
-            yield f"### {name}"
-            yield ""
-            yield from make(data["cells"])
-        yield "### Slowdown"
+        yield f"Shares, latency and slowdown of all cells: [tables]({folder}/{suite}.md)."
         yield ""
-        yield from slowdowns(suite, data["cells"])
 
 
-main = functools.partial(resultspage.main, "share-results", __doc__, PAGE,
-                         SUITES, page)
+def main(argv=None):
+    """Command line."""
+    args = resultspage.parser(NAME, __doc__, PAGE, SUITES).parse_args(
+        sys.argv[1:] if argv is None else argv)
+    try:
+        results = resultspage.chosen(args, SUITES)
+    except ValueError as error:
+        print(f"{NAME}: {error}", file=sys.stderr)
+        return 2
+    import sharepictures  # pylint: disable=import-outside-toplevel
+    folder = resultspage.emptied(args.out)
+    pictures = sharepictures.draw(folder, *results)
+    for suite, data in zip(SUITES, results):
+        if data:
+            folder.mkdir(parents=True, exist_ok=True)
+            resultspage.put(folder / f"{suite}.md",
+                            tables(suite, PARTS[suite][0], data))
+    resultspage.write(NAME, args.out, page(results, pictures, folder.name),
+                      SUITES, results)
+    return 0
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
 sharecase = importlib.import_module("sharecase")
+sharepictures = importlib.import_module("sharepictures")
 shareresults = importlib.import_module("shareresults")
 suite = importlib.import_module("suite")
 suitecase = importlib.import_module("suitecase")
@@ -529,11 +530,18 @@ def test_results_page(tmp_path):
     folder.mkdir()
     (folder / "summary.json").write_text(json.dumps(summary(
         "share", cells, left_out=["hbfq: not built here, 6 runs left out"])))
-    out = tmp_path / "page.md"
+    out, beside = tmp_path / "page.md", tmp_path / "page"
+    beside.mkdir()
+    (beside / "of-an-earlier-run.svg").write_text("")
     assert shareresults.main([str(folder), "--out", str(out)]) == 0
     text = out.read_text()
     assert "- PV: every weight set is kept, in the unit charged: holds" in text
     assert "hbfq: not built here, 6 runs left out" in text
+    assert {file.name for file in beside.iterdir()} == {
+        "share.md", "pv-d.svg"}
+    assert "](page/pv-d.svg)\n" in text and "[tables](page/share.md)" in text
+    assert text.count("**Not measured yet.**") == 1
+    text = (beside / "share.md").read_text()
     # Due: 1/8 of 320, 2/8 of 480, 5/8 of 240
     assert "msn 1.00, prj 2.00, prn 1.00" in text
     assert [line.split(" | ")[1:3] + [line.split(" | ")[-1]]
@@ -542,5 +550,32 @@ def test_results_page(tmp_path):
                     ["d", "acfq", "what is charged |"],
                     ["c", "hbfq", "chip time |"],
                     ["d", "hbfq", "what is charged |"]]
-    assert text.count("**Not measured yet.**") == 1
     assert shareresults.main([str(tmp_path)]) == 2
+    # What is not ours stays.
+    (beside / "notes.txt").write_text("")
+    assert shareresults.main([str(folder), "--out", str(out)]) == 0
+    assert (beside / "notes.txt").exists()
+
+
+def bars_of(cells, **wanted):
+    """{file: {group: [label]}} of what would be drawn."""
+    return {file: {name: [one["label"] for one, *_ in rows]
+                   for name, rows in groups.items() if rows}
+            for file, _, groups, _ in sharepictures.default(
+                [cell(name, **wanted) for name in cells])}
+
+
+def test_pictures_show_each_load_and_scheduler():
+    names = ["same-prn.hbfq.d", "same-prn.bfq-noidle.d", "mix-111.acfq.c",
+             "same-prn.mq-deadline.d"]
+    found = bars_of(names, pv_sending_charged=0.1)
+    assert found["pv-d.svg"] == {"same-prn": ["bfq-noidle", "hbfq"]}
+    assert found["pv-c.svg"] == {"mix-111": ["acfq"]}
+    # What there are too few requests for is shown by the next percentile.
+    tail = bars_of(["mix-111.hbfq.c"], msn_latency_p99_s=0.1)
+    assert tail["tail-c.svg"] == {"msn": ["hbfq"]}
+    assert "tail-d.svg" not in tail
+    rows = sharepictures.worst(
+        [cell("prn.hbfq-128.c", grp1_latency_max_s=2.0, grp5_latency_max_s=3.0)],
+        ("bfq", "hbfq-128"), "max")
+    assert [row[2]["median"] for row in rows["prn"]] == [3.0]
