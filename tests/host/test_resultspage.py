@@ -48,3 +48,10 @@ def test_named_directories(tmp_path):
             [str(tmp_path / "one"), str(tmp_path / "two")])
     found = resultspage.chosen(args, ("a", "b"))
     assert len(found[0]["cells"]) == 2 and found[1] is None
+
+
+def test_a_long_command_is_shortened():
+    short = "scripts/bench a" + "".join(f" --only c{n}" for n in range(12, 0, -1))
+    assert resultspage.plain(short + " --out DIR --vms 1") == short
+    assert resultspage.plain(short + " --only c0 --seeds 1") == \
+        short.partition(" --only c6")[0] + " --seeds 1 ... # 13 in all"
