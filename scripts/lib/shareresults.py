@@ -24,16 +24,14 @@ PARTS = {"share-paper": ("The paper's schedulers", shareclaims.paper),
 # Where we differ from the paper, and why an aim may be out of reach; which one is, the
 # figures above it say.
 CAUSES = (
-    "Figures 1, 2, 10, 11, 14, 18: all tenants of a figure have one load here, which never "
+    "Figures 1, 2, 10, 18: all tenants of a figure have one load here, which never "
     "pauses. Whatever a turn is charged in, time, requests or sectors, is then the same "
     "for all of them, and CFQ's shares are right after some tens of turns, as are A+CFQ's "
     "and H+BFQ's. Only where loads differ (Figure 23) does it matter what is charged. The "
     "paper's loads are databases and traces that pause, on a real drive; what these did "
     "to CFQ there is not in its text.",
-    "Figures 4 to 7: windows of 50 requests of the smallest tenant are a few turns. What "
-    "makes the drive slower makes such a window longer, in turns, too, and nearer to the "
-    "shares; one request at a time makes every request a turn, and CFQ serves tenants that "
-    "have nothing waiting behind it equally.",
+    "Figure 7: one request at a time makes every request a turn, and CFQ serves tenants "
+    "that have nothing waiting behind it equally.",
     "Figures 19, 20, 24: a latency is the wait for one's next turn, and scatters by that. "
     "CFQ and A+CFQ serve everybody once a round, heavier tenants for longer; H+BFQ's "
     "budgets do not depend on weights, so the lightest tenant's turns are furthest apart. "
