@@ -11,8 +11,8 @@
  *
  *   - the last of them are for tenants that have hardly any;
  *   - who holds more than its part is confined to the first places of the bitmap, as
- *     many as are its part, at least a quarter of all. What it holds behind them goes to
- *     others as it ends.
+ *     many as are its part or four times that, at most a quarter of all, whichever is
+ *     more. What it holds behind them goes to others as it ends.
  *
  * Parts go by claims: a tenant's weight, divided by what a request of it is usually
  * charged. All requests that wait in one place for as long as each other bring their
@@ -119,6 +119,20 @@ static inline u32 flash_tags_part(u32 all, u64 claim, u64 others)
 	return part ? (u32)part : 1;
 }
 
+/*
+ * How many places who holds more than its @part may take at least: others who are awake
+ * take first places, too, each time one ends. Some of the first quarter are for those
+ * who are due more.
+ */
+static inline u32 flash_tags_least(u32 all, u32 part)
+{
+	u32 spare = flash_tags_spare(all), least = 4 * part;
+
+	if (least < spare)
+		least = spare;
+	return least < all / FLASH_TAGS_SHORT ? least : all / FLASH_TAGS_SHORT;
+}
+
 /**
  * flash_tags_limit - which tags may a tenant's next request take?
  * @g: the tags
@@ -139,7 +153,7 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 {
 	const struct flash_tags_hold *h = &g->hold[who];
 	u64 others = g->claims - (h->held ? h->claim : 0);
-	u32 spare = flash_tags_spare(all), most = all - spare, part;
+	u32 spare = flash_tags_spare(all), most = all - spare, part, least;
 
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -162,8 +176,8 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 		most = part;
 	else if (most > all - all / FLASH_TAGS_SHORT)
 		most = all - all / FLASH_TAGS_SHORT;
-	/* So many at least: who is awake takes first places, too, each time one ends. */
-	return most > all / FLASH_TAGS_SHORT ? most : all / FLASH_TAGS_SHORT;
+	least = flash_tags_least(all, part);
+	return most > least ? most : least;
 }
 
 /**

@@ -161,7 +161,19 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 900, true, 256, 17), 0, "with another claim");
 	eq(flash_tags_limit(&g, 3, 0, true, 256, 16), 0, "one of which nothing is known");
 
+	/* Who is due little takes fewer of the first places than others do. */
+	memset(&g, 0, sizeof(g));
+	takes(1, 1, 100);
+	takes(2, 1000, 150);
+	eq(flash_tags_limit(&g, 1, 1, true, 256, 6), 16, "due nearly nothing");
+	eq(flash_tags_limit(&g, 1, 10, true, 256, 6), 16, "due two of them");
+	eq(flash_tags_limit(&g, 1, 40, true, 256, 6), 36, "due nine");
+	eq(flash_tags_limit(&g, 1, 80, true, 256, 6), 64, "due seventeen");
+
 	/* Workers send for somebody else. */
+	memset(&g, 0, sizeof(g));
+	takes(1, 100, 76);
+	takes(2, 300, 1);
 	eq(flash_tags_limit(&g, 0, 100, false, 256, 64), 192,
 	   "a worker leaves the last quarter");
 	eq(flash_tags_limit(&g, 0, 100, false, 256, 65), 0,
@@ -746,6 +758,55 @@ static void crowd(void)
 	}
 }
 
+/*
+ * Requests of little weight stay for long in the places that they have. Many tasks that
+ * send these leave some of the first ones for another tenant's only task, which sleeps
+ * until it gets one of them.
+ */
+static void clogged(void)
+{
+	u32 due = 20000 * 100 / 1101;
+
+	begin(64, 16, 32, true);
+	comes(HOG, 1000, 64, false);
+	steps(256);
+	comes(OTHER, 100, 256, true);
+	steps(256);
+	comes(THIRD, 1, 200, false);
+	steps(20000);
+	b.s[OTHER].served = 0;
+	steps(20000);
+	eq(b.s[OTHER].served >= due / 6, 1,
+	   "beside 200 tasks of weight 1, one task of weight 100 gets %u of %u",
+	   b.s[OTHER].served, due);
+}
+
+/* Who is due little does not keep others out of the first places, nor gets more */
+static void little(void)
+{
+	static const u32 weights[4] = { 0, 200, 400, 500 };
+	u32 i, weight, all, got;
+
+	for (weight = 5; weight <= 20; weight *= 2) {
+		begin(64, 16, 32, true);
+		b.any = true;
+		b.slow = true;
+		for (i = 0; i < 4; i++)
+			comes(i, i ? weights[i] : weight, 256, true);
+		steps(1024);
+		for (i = 0; i < 4; i++)
+			b.s[i].served = 0;
+		steps(30000);
+		for (i = 0, all = 0; i < 4; i++)
+			all += b.s[i].served;
+		got = (u32)(1000ULL * b.s[0].served * (1100 + weight) /
+			    (all * weight));
+		eq(within(got, 1000, 6), 1,
+		   "one of weight %u of %u gets %u of 1000 parts of its share",
+		   weight, 1100 + weight, got);
+	}
+}
+
 /* Who needs few of the tags that it may claim leaves the device busy. */
 static void modest(bool single)
 {
@@ -812,6 +873,8 @@ int main(int argc, char **argv)
 		four();
 		loads();
 		crowd();
+		clogged();
+		little();
 		modest(false);
 		modest(true);
 		small();
