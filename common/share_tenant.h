@@ -286,7 +286,7 @@ static inline void flash_share_start(struct flash_share *s,
 				     struct flash_tenant *t,
 				     const struct flash_share_item *it, u64 now)
 {
-	u64 floor;
+	u64 usual = t->usual >> FLASH_SHARE_USUAL_SHIFT, floor;
 
 	/* Its turn goes on, and what it has used of that is still to come. */
 	if (s->rules.exclusive && t == s->active)
@@ -294,9 +294,13 @@ static inline void flash_share_start(struct flash_share *s,
 	flash_share_join(s);
 	floor = s->vtime;
 	if (!s->rules.exclusive && flash_share_stayed(t, now)) {
-		/* What it is behind by is its due. */
-		floor -= flash_vtime_of(flash_share_usual(s, t, it) *
-					FLASH_SHARE_CATCH_UP, t->weight);
+		/*
+		 * What it is behind by is its due: so many requests as it usually
+		 * sends. One that is large is no reason for more of them.
+		 */
+		if (!usual)
+			usual = flash_share_charge(s, it);
+		floor -= flash_vtime_of(usual * FLASH_SHARE_CATCH_UP, t->weight);
 	}
 	t->vtime = flash_vtime_max(t->vtime, floor);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tenants come, rest, are forgotten, and have other weights. */
+#include "acfq/acfq_rules.h"
 #include "share.h"
 
 /* A tenant that is gone is forgotten; its place is another one's. */
@@ -382,6 +383,42 @@ static void seconds(void)
 	   (unsigned long long)b->last_due);
 }
 
+/*
+ * Who rests on purpose, says that it wanted tags, and begins with one large request,
+ * catches up no more of the others, which are small.
+ */
+static void rests(void)
+{
+	struct flash_share_rules rules = { .depth = 8, .bound = 1 };
+	struct flash_share_item *it;
+	u32 i, row = 0, most = 0;
+
+	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	model_init(&rules);
+	for (i = 0; i < 50; i++) {
+		sends(1, 100, 8, true);
+		ends(goes());
+	}
+	for (i = 0; i < 2000; i++)
+		sends(2, 100, 8, true);
+	for (i = 0; i < 900; i++) {
+		m.now += 1000000;
+		if (i == 100)
+			flash_share_wants(tenant(1, 100), m.now);
+		ends(goes());
+	}
+	sends(1, 100, 2048, true);
+	for (i = 0; i < 500; i++)
+		sends(1, 100, 8, true);
+	while (tenant(1, 100)->nr) {
+		it = goes();
+		row = it->tenant == tenant(1, 100) && it->sectors == 8 ? row + 1 : 0;
+		most = row > most ? row : most;
+		ends(it);
+	}
+	eq(most <= FLASH_SHARE_CATCH_UP, 1, "%u in a row of who has rested", most);
+}
+
 int main(void)
 {
 	come_and_go();
@@ -393,5 +430,6 @@ int main(void)
 	reweighed();
 	raised();
 	seconds();
+	rests();
 	return tap_done();
 }
