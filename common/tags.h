@@ -176,7 +176,8 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 		most = part;
 	else if (most > all - all / FLASH_TAGS_SHORT)
 		most = all - all / FLASH_TAGS_SHORT;
-	least = flash_tags_least(all, part);
+	/* What a worker sends may be due to anybody. */
+	least = known ? flash_tags_least(all, part) : all / FLASH_TAGS_SHORT;
 	return most > least ? most : least;
 }
 

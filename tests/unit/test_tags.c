@@ -181,6 +181,9 @@ static void limits(void)
 	takes(0, 100, 60);
 	eq(flash_tags_limit(&g, 0, 100, false, 256, 64), 64,
 	   "and is limited as everybody is if these hold their part");
+	takes(0, 1, 1);
+	eq(flash_tags_limit(&g, 0, 1, false, 256, 64), 64,
+	   "to a quarter, even if these are due little");
 	memset(&g, 0, sizeof(g));
 	takes(1, 100, 250);
 	eq(flash_tags_limit(&g, 0, 100, false, 256, 6), 240,
