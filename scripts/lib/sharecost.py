@@ -78,6 +78,31 @@ class Cost:
         return (found + (1 << (SHIFT - 1))) >> SHIFT
 
 
+def handed_over(issued, done):
+    """When the scheduler gave up each request, to a device that refused some.
+
+    Without a tag of the device a request that the scheduler has given up waits
+    in front of it, and the scheduler is asked for no other. So while the device
+    holds as many as it can, the next one that it gets has been given up since
+    it got the one before. (If there always is a next one. Where there is not, the
+    sums show how far this is off.)
+    """
+    count, most, inside = len(issued), 0, 0
+    by_issue, after = [], []
+    for _, step, n in sorted([(at, 1, n) for n, at in enumerate(issued)] +
+                             [(at, -1, n) for n, at in enumerate(done)]):
+        inside += step
+        if step > 0:
+            by_issue.append(n)
+            after.append(inside)
+            most = max(most, inside)
+    found = list(issued)
+    for place in range(1, count):
+        if after[place - 1] == most:
+            found[by_issue[place]] = issued[by_issue[place - 1]]
+    return found
+
+
 def replay(issued, done, writes, sectors):
     """(what each request is charged, when that began) of one run.
 
@@ -85,7 +110,7 @@ def replay(issued, done, writes, sectors):
     as anything is known of a direction all is forgiven that was charged before
     (flash_share_anew()): that is 0, and the moment is the last such one; None
     if there was none. Sequences of whole numbers, an entry a request, all that
-    the device got.
+    the device got. issued: when the scheduler gave it up.
     """
     count = len(issued)
     # Ends come first, as they let others go; nothing ends before it came.
@@ -119,13 +144,16 @@ def replay(issued, done, writes, sectors):
     return charges, since
 
 
-def of_log(log, scale):
+def of_log(log, scale, refused):
     """replay() of a device_log(); (array, s of the device).
 
     Its times are s of the device, which runs `scale` times slower for a guest.
+    refused: the scheduler has given up more than the device ever held.
     """
     issued, done = (numpy.rint(log[key] * scale * 1e9).astype(numpy.int64)
                     .tolist() for key in ("issued", "done"))
+    if refused:
+        issued = handed_over(issued, done)
     charges, since = replay(issued, done, log["write"].tolist(),
                             log["sectors"].tolist())
     return (numpy.array(charges, float),

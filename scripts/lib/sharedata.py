@@ -16,7 +16,7 @@ from suitetables import IOCOST_MODEL
 
 # What a tenant was charged, computed again, may differ so much from what the
 # scheduler says for the single requests to be believed.
-CHARGE_OFF = 0.1
+CHARGE_OFF = 0.01
 OPS = {"R": "0", "W": "1", "D": "2", "F": "3", "Z": "4"}
 
 
@@ -319,7 +319,10 @@ def evaluate(raw, run, jobs, stats, samples):
         "foreign": foreign}}
     unit = unit_of(run)
     # All that the device had counts, whosever it was.
-    replayed = sharecost.of_log(log, run["time_scale"]) \
+    # More in flight than it ever held: it has refused some that it got later.
+    refused = benchdata.pairs(raw.get("stats-after", "")).get(
+        "peak_inflight", 0) > stats.get("outstanding_max", 0)
+    replayed = sharecost.of_log(log, run["time_scale"], refused) \
         if unit == "cost" and each_charged(run) else None
     keep = who >= 0
     log = {key: values[keep] for key, values in log.items()}

@@ -142,8 +142,27 @@ def test_a_log_is_the_device_s_time():
            "done": numpy.array([0.5e-3, 1.5e-3, 2.25e-3]),
            "write": numpy.zeros(3, bool), "sectors": numpy.full(3, 8)}
     for scale in (1, 32):
-        charges, since = sharecost.of_log(log, scale)
+        charges, since = sharecost.of_log(log, scale, False)
         assert charges.tolist() == [0, scale * 500000, scale * 500000]
         assert since == pytest.approx(0.5e-3)
     empty = {key: values[:0] for key, values in log.items()}
-    assert sharecost.of_log(empty, 32)[1] == -numpy.inf
+    for refused in (False, True):
+        assert sharecost.of_log(empty, 32, refused)[1] == -numpy.inf
+
+
+def test_who_waits_in_front_of_a_full_drive_was_given_up_before():
+    """Two at a time: the third and fourth came when the one before got in."""
+    issued, done = [0, 10, 40, 60, 97, 98], [40, 60, 80, 81, 110, 111]
+    given = [0, 10, 10, 40, 60, 98]
+    assert sharecost.handed_over(issued, done) == given
+    # Never full but with the last one
+    assert sharecost.handed_over([0, 5], [9, 8]) == [0, 5]
+    # By when they came, whatever their order here
+    assert sharecost.handed_over([40, 10, 0], [80, 60, 40]) == [10, 10, 0]
+    log = {"issued": numpy.array(issued) / 1e9,
+           "done": numpy.array(done) / 1e9,
+           "write": numpy.zeros(6, bool), "sectors": numpy.full(6, 8)}
+    assert sharecost.of_log(log, 1, True)[0].tolist() == sharecost.replay(
+        given, done, [False] * 6, [8] * 6)[0]
+    assert sharecost.of_log(log, 1, False)[0].tolist() == sharecost.replay(
+        issued, done, [False] * 6, [8] * 6)[0]
