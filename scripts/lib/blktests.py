@@ -65,7 +65,7 @@ def parse(argv):
     add = parser.add_argument
     add("folder", metavar="DIR", type=pathlib.Path,
         help="a checkout of blktests; nothing is written there")
-    add("tests", metavar="TEST", nargs="*",
+    add("tests", metavar="TEST", nargs="*", default=[],
         help="such as block/005 (default: those that concern schedulers)")
     add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")

@@ -2,9 +2,10 @@
 """scripts/check: the whole test suite.
 
 Cheap things first: scripts, unit tests, host tests, builds (warnings, sparse)
-and the ABI check; then the cases of tests/vm in virtual machines: all of them
-on 6.1, those of the core on 6.12 and on a debug kernel. With --all, everything
-on every kernel, power cuts and mutants too. The last line counts:
+and the ABI check; then the cases of tests/vm in virtual machines: on 6.1 as
+many as an hour has room for, on 6.12 and on a debug kernel those of the core;
+docs/kernels.md says how they are chosen. With --all, everything on every
+kernel, power cuts and mutants too. The last line counts:
 `N passed, N failed, N skipped`.
 """
 

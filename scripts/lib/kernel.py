@@ -573,7 +573,7 @@ def main(argv=None):
     parser = options.Parser(
         "kernel", description=__doc__.split("\n\n")[0],
         epilog="Status 77: this kernel cannot be had here.")
-    parser.add_argument("series", nargs="?",
+    parser.add_argument("series", nargs="?", metavar="SERIES",
                         help="one of " + ", ".join(SERIES))
     parser.add_argument("--list", action="store_true",
                         help="list the series and what is cached")
@@ -587,8 +587,8 @@ def main(argv=None):
             print(f"{name}\t{' '.join(have) or '-'}")
         return 0
     if args.series not in SERIES:
-        say(f"unknown series '{args.series or ''}': want one of "
-            + ", ".join(SERIES))
+        say((f"unknown series '{args.series}'" if args.series
+             else "no series named") + f": want one of {', '.join(SERIES)}")
         return 2
     try:
         facts = store.get(args.series, args.refresh)

@@ -108,6 +108,26 @@ def build(folder, version=""):
     return packages
 
 
+USAGE = """usage: scripts/package [--version V] DIR
+
+Builds the Debian packages from what is in the tree, in a copy below DIR, and
+leaves them in DIR. `make deb` does that, into build/deb; docs/packages.md says
+what is in them."""
+
+
+def packages(args):
+    """The command line of scripts/package."""
+    if {"-h", "--help"} & set(args):
+        print(USAGE)
+        return
+    version = ""
+    if args[:1] == ["--version"]:
+        version, args = "".join(args[1:2]), args[2:]
+    if len(args) != 1 or args[0].startswith("-"):
+        raise ValueError("want [--version V] DIR, see --help")
+    print(*build(args[0], version), sep="\n")
+
+
 def main(argv):
     """Command line; Makefile is who calls."""
     try:
@@ -116,10 +136,8 @@ def main(argv):
                 print(path.relative_to(REPO))
         elif argv[:1] == ["dkms"] and len(argv) > 1:
             print(dkms_conf(argv[1], argv[2:]), end="")
-        elif argv[:1] == ["build"] and len(argv) == 2:
-            print(*build(argv[1]), sep="\n")
-        elif argv[:2] == ["build", "--version"] and len(argv) == 4:
-            print(*build(argv[3], argv[2]), sep="\n")
+        elif argv[:1] == ["build"]:
+            packages(argv[1:])
         else:
             raise ValueError("want: needs FILE..., dkms VERSION DIR... or "
                              "build [--version V] DIR")

@@ -153,7 +153,10 @@ def open_device(path):
 
 def queue_of(path, sysfs=pathlib.Path("/sys")):
     """The directory of a device's queue in sysfs."""
-    device = os.stat(path).st_rdev
+    try:
+        device = os.stat(path).st_rdev
+    except OSError as error:
+        raise Trouble(f"'{path}': {error.strerror}") from None
     folder = sysfs / "dev" / "block" / \
         f"{os.major(device)}:{os.minor(device)}"
     if (folder / "partition").exists():

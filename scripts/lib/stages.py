@@ -390,7 +390,7 @@ def parse(argv):
         "Splits the life of requests into submission, queueing, dispatch, "
         "device and completion, by priority class. docs/stages.md says how to "
         "record a trace."))
-    parser.add_argument("trace", help="what ftrace, blkparse or babeltrace "
+    parser.add_argument("trace", metavar="TRACE", help="what ftrace, blkparse or babeltrace "
                         "printed; - for standard input")
     parser.add_argument("--format", choices=("auto", *FORMATS), default="auto",
                         help="by its first lines, if it is not said")

@@ -2,8 +2,9 @@
 """Weights of control groups for acfq and hbfq.
 
 Container and service managers write io.weight (1 to 10000) or io.bfq.weight (1
-to 1000); the schedulers of this project have no control-group files of their
-own, but `weights` of each disk. This reads the former and writes the latter.
+to 1000) of a control group. The schedulers of this project have no files there,
+but an attribute `weights` for each disk. This reads the files of all groups and
+writes the attribute of one disk.
 
 Weights of control groups are nested, those of the schedulers are flat. A group's
 share is its parent's times its part of the weights of all children of that
@@ -145,14 +146,15 @@ def parse(argv):
     parser = argparse.ArgumentParser(
         prog="scripts/weights-sync", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("disk", help="its name in /sys/block")
+    parser.add_argument("disk", metavar="DISK", help="its name in /sys/block, "
+                        "such as nvme0n1; it has acfq or hbfq")
     parser.add_argument("--every", type=float, metavar="SECONDS",
-                        help="again and again, until it is stopped")
+                        help="again after so long, until it is stopped")
     parser.add_argument("--dry-run", action="store_true",
                         help="print what would be written")
     parser.add_argument("--cgroups", type=pathlib.Path, metavar="DIRECTORY",
                         default=pathlib.Path("/sys/fs/cgroup"),
-                        help="where they are (%(default)s)")
+                        help="where control groups are (%(default)s)")
     parser.add_argument("--sysfs", type=pathlib.Path, help=argparse.SUPPRESS,
                         default=pathlib.Path("/sys"))
     args = parser.parse_args(argv)
@@ -168,6 +170,8 @@ def trouble(error, disk):
                 "is left of the groups has 100. Groups whose share is the mean "
                 "need none: have fewer groups with io.weight, or name a part of "
                 "them with --cgroups")
+    if error.errno == errno.ENOENT and str(error.filename).endswith("/dev"):
+        return f"no disk '{disk}' in /sys/block"
     return f"{error}: does {disk} have acfq or hbfq?"
 
 

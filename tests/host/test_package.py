@@ -315,3 +315,16 @@ def test_the_modprobe_example_is_right():
             attribute, value = option.split("=")
             assert attribute in docs.parameters(name)
             legal(name, attribute, value)
+
+
+@pytest.mark.parametrize("argv, status", [
+    (["--help"], 0), (["x", "-h"], 0), ([], 2), (["--bad"], 2), (["a", "b"], 2),
+    (["--version"], 2), (["--version", "1"], 2)])
+def test_options_are_no_folder(argv, status, tmp_path, monkeypatch, capsys):
+    """What is asked for help, or wrongly, builds nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(package, "build", lambda *_: pytest.fail("built"))
+    assert package.main(["build", *argv]) == status
+    said = capsys.readouterr()
+    assert "scripts/package" in said.out if not status else "--help" in said.err
+    assert not list(tmp_path.iterdir())

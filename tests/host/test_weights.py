@@ -145,6 +145,10 @@ def test_a_disk_without_weights(tmp_path):
          "--cgroups", tmp_path], text=True, capture_output=True, check=False)
     assert done.returncode == 1
     assert "does x have acfq or hbfq?" in done.stderr
+    done = subprocess.run(
+        [REPO / "scripts/weights-sync", "y", "--sysfs", tmp_path],
+        text=True, capture_output=True, check=False)
+    assert done.returncode == 1 and "no disk 'y'" in done.stderr
     for argv in (["--every", "0", "x"], []):
         with pytest.raises(SystemExit):
             weights.parse(argv)
