@@ -285,6 +285,8 @@ def main(argv=None):
         return 2
     results = [[data for data in given if data["suite"] == suite]
                if args.folders else newest(suite) for suite in SUITES]
+    if resultspage.kept(name, args, PAGE, results):
+        return 1
     resultspage.write(name, args.out, page(*results), SUITES, results)
     return 0
 

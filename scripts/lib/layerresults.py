@@ -435,6 +435,8 @@ def main(argv=None):
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
+    if resultspage.kept(NAME, args, PAGE, results):
+        return 1
     try:
         limits = layerlimits.printed()
     except layerlimits.Failed as error:

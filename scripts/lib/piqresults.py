@@ -472,6 +472,8 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
+    if resultspage.kept(name, args, PAGE, (paper, defaults)):
+        return 1
     resultspage.write(name, args.out, page(paper[0] if paper else None, defaults,
                                            cost, data),
                       SUITES, (paper, defaults))

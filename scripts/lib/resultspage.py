@@ -80,13 +80,22 @@ def table(head, rows):
     yield ""
 
 
+def source(text):
+    """Who says so: a paper, or we, who want that much ("aim", "aim: ...")."""
+    if text == "aim":
+        return "An aim of ours."
+    if text.startswith("aim: "):
+        return f"Our aim: {text[len('aim: '):]}."
+    return f"Paper: {text}."
+
+
 def claim_list(rows):
     """Claims with their parts."""
     for row in rows:
         yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
             f" ({row['judged']} of {row['wanted']} judged)"
             if row["holds"] is not None and row["judged"] < row["wanted"]
-            else "") + f". Paper: {row['paper']}."
+            else "") + f". {source(row['paper'])}"
         for one in row["parts"]:
             if one["holds"] is not None or one["ours"] != "not measured":
                 yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
@@ -183,6 +192,15 @@ def emptied(out):
                                for path in folder.iterdir()):
         shutil.rmtree(folder)
     return folder
+
+
+def kept(name, args, page, results):
+    """Was nothing measured at all? Then the project's page stays; says so."""
+    if args.out != page or any(results):
+        return False
+    print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "
+          f"next: make bench-{name.removesuffix('-results')}", file=sys.stderr)
+    return True
 
 
 def put(file, lines):

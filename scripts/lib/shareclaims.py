@@ -46,6 +46,12 @@ def number(value):
     return "none" if value is None else f"{value:.3g}"
 
 
+def between(values):
+    """From the least to the largest, or the one that there is."""
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
 def tenants(cell, metric):
     """{tenant: figure} of a metric that each tenant has."""
     end = "_" + metric
@@ -109,8 +115,7 @@ def everywhere(table, label, variant, workloads, metric, limit, text):
     far = [name for name, value in found.items() if value > limit]
     return part.judge(not far, ", ".join(
         f"{name} {number(value)}" for name, value in found.items()) + "".join(
-        f"; {name} {number(min(values))} to {number(max(values))}"
-        for name, values in beside.items()) + (
+        f"; {name} {between(values)}" for name, values in beside.items()) + (
             f"; too few requests: {', '.join(few)}" if few else "") + (
             f"; by chip time: {', '.join(chips)}" if chips else ""))
 

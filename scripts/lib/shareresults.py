@@ -228,6 +228,8 @@ def main(argv=None):
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
+    if resultspage.kept(NAME, args, PAGE, results):
+        return 1
     import sharepictures  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
     pictures = sharepictures.draw(folder, *results)

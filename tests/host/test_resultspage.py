@@ -6,6 +6,8 @@ import json
 import pathlib
 import sys
 
+import pytest
+
 REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
@@ -55,3 +57,36 @@ def test_a_long_command_is_shortened():
     assert resultspage.plain(short + " --out DIR --vms 1") == short
     assert resultspage.plain(short + " --only c0 --seeds 1") == \
         short.partition(" --only c6")[0] + " --seeds 1 ... # 13 in all"
+
+
+def test_an_aim_of_ours_is_no_papers():
+    row = {"id": "X", "text": "x", "holds": None, "judged": 0, "wanted": 1, "parts": []}
+    for paper, said in (("as above", "Paper: as above."), ("aim", "An aim of ours."),
+                        ("aim: 95 %", "Our aim: 95 %."), ("3; aim: 2", "Paper: 3; aim: 2.")):
+        assert next(resultspage.claim_list([{**row, "paper": paper}])).endswith(
+            f"not measured. {said}")
+
+
+def test_one_figure_is_no_range():
+    shareclaims = importlib.import_module("shareclaims")
+    assert shareclaims.between([26, 26]) == "26"
+    assert shareclaims.between([3, 26]) == "3 to 26"
+
+
+@pytest.mark.parametrize("module", ["k2results", "piqresults", "layerresults",
+                                    "shareresults"])
+def test_a_page_is_not_lost(module, monkeypatch, tmp_path, capsys):
+    """Where nothing was measured the project's own page stays."""
+    script = importlib.import_module(module)
+    page = tmp_path / script.PAGE.name
+    page.write_text("figures")
+    folder = page.with_suffix("")
+    folder.mkdir()
+    (folder / "picture.svg").write_text("")
+    monkeypatch.setattr(resultspage, "REPO", tmp_path)
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path)
+    monkeypatch.setattr(script, "PAGE", page)
+    assert script.main([]) == 1
+    assert page.read_text() == "figures" and list(folder.iterdir())
+    assert f"next: make bench-{page.stem.removesuffix('-results')}" in \
+        capsys.readouterr().err
