@@ -374,7 +374,7 @@ def test_a_pv_is_confirmed_by_chip_time():
         cell("mix-111.bfq.d", pv_sending_charged=0.5)])
     assert rows[0]["parts"][1]["ours"] == (
         "mix-111 0.02, mix-125 0.01; by chip time 0.1 to 0.2; by bytes 0.3 "
-        "to 0.4; bfq 0.5 to 0.5")
+        "to 0.4; bfq 0.5")
 
 
 def test_a_tenant_that_fills_no_window_is_named():
