@@ -41,10 +41,14 @@ CAUSES = (
     "Figure 25: such a window is shorter than a round of turns, so it shows whose turn it "
     "was.")
 REASONS = (
-    "PV and Bound: shares are of those who have something waiting. A tenant all of whose "
+    "PV: shares are of those who have something waiting. A tenant all of whose "
     "requests are in the drive, on chips that are busy with other things, misses what "
     "the others send meanwhile, and up to 64 requests of that are due to it later. With "
-    "10 of 13 parts of a SATA drive that is soon more: in mix-1210 60 ms of 8 s.",
+    "10 of 13 parts of a SATA drive it soon misses more (mix-1210). And the first tenant "
+    "that sends has up to 64 requests in the drive before there are others.",
+    "Windows: one of 50 requests of weight 1 has 200 of weight 4 and 250 of weight 5, and "
+    "32 of all these are in a SATA drive at once, of as much as 1 MiB each: which of two "
+    "such neighbours has more of a window can change.",
     "Throughput: a drive serves a tenant by how many of its requests it has, "
     "so who has n outstanding and is due a part p of the drive is behind as "
     "soon as more than n / p are in there. Shares hold the others back then, "
