@@ -11,8 +11,8 @@
  *
  *   - the last of them are for tenants that have hardly any;
  *   - who holds more than its part is confined to the first places of the bitmap, as
- *     many as are its part or four times that, at most a quarter of all, whichever is
- *     more. What it holds behind them goes to others as it ends.
+ *     many as are its part or, if that is more, four times as many up to a quarter of
+ *     all. What it holds behind them goes to others as it ends.
  *
  * Parts go by claims: a tenant's weight, divided by what a request of it is usually
  * charged. All requests that wait in one place for as long as each other bring their

@@ -87,19 +87,16 @@ def handed_over(issued, done):
     it got the one before. (If there always is a next one. Where there is not, the
     sums show how far this is off.)
     """
-    count, most, inside = len(issued), 0, 0
-    by_issue, after = [], []
+    inside, came = 0, []
     for _, step, n in sorted([(at, 1, n) for n, at in enumerate(issued)] +
                              [(at, -1, n) for n, at in enumerate(done)]):
         inside += step
         if step > 0:
-            by_issue.append(n)
-            after.append(inside)
-            most = max(most, inside)
-    found = list(issued)
-    for place in range(1, count):
-        if after[place - 1] == most:
-            found[by_issue[place]] = issued[by_issue[place - 1]]
+            came.append((n, inside))
+    found, most = list(issued), max((held for _, held in came), default=0)
+    for (before, held), (n, _) in zip(came, came[1:]):
+        if held == most:
+            found[n] = issued[before]
     return found
 
 

@@ -318,10 +318,10 @@ def evaluate(raw, run, jobs, stats, samples):
         "and some of each tenant", "logged": seen, "requests": wanted,
         "foreign": foreign}}
     unit = unit_of(run)
-    # All that the device had counts, whosever it was.
     # More in flight than it ever held: it has refused some that it got later.
     refused = benchdata.pairs(raw.get("stats-after", "")).get(
         "peak_inflight", 0) > stats.get("outstanding_max", 0)
+    # All that the device had counts, whosever it was.
     replayed = sharecost.of_log(log, run["time_scale"], refused) \
         if unit == "cost" and each_charged(run) else None
     keep = who >= 0
