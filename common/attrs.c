@@ -358,19 +358,21 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 	int len;
 
 	spin_lock_irq(&fq->lock);
+	flash_take_in(fq);
 	len = sysfs_emit(page,
 			 "queued %u\ninflight %d\npeak_inflight %u\n"
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
 			 "completed %ld\n"
 			 "merged %llu\nhead %llu\nrequeued %ld\nbypassed %ld\n"
-			 "untracked %llu\npolled %llu\ninlined %llu\nkicks %ld\n",
+			 "untracked %llu\npolled %llu\ninlined %ld\nkicks %ld\n",
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
 			 atomic_long_read(&fq->completed), fq->stats.merged,
 			 fq->stats.head, atomic_long_read(&fq->requeued),
 			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
-			 fq->stats.polled, fq->stats.inlined, atomic_long_read(&fq->kicks));
+			 fq->stats.polled, atomic_long_read(&fq->inlined),
+			 atomic_long_read(&fq->kicks));
 	len = policy_stats(fq, page, len);
 	spin_unlock_irq(&fq->lock);
 	return len;

@@ -5,8 +5,8 @@
  * One queue a device, in the policy's order, whatever the number of hardware
  * queues: the policies decide for the device as a whole. Any hardware queue's
  * run may dispatch any request, which is what QUEUE_FLAG_SQ_SCHED tells the
- * core. In-flight accounting and wake-ups are in inflight.c, merging is in
- * rqstore.c, tunables are in attrs.c.
+ * core. How requests come without the lock is in inbox.c, in-flight accounting and
+ * wake-ups are in inflight.c, merging is in rqstore.c, tunables are in attrs.c.
  *
  * Two things that are easy to get wrong, and are settled here:
  *
@@ -65,12 +65,18 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
 }
 
-static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
-			 struct request *rq, bool at_head)
+/**
+ * flash_insert - queue a request
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ * @rq: the request
+ * @at_head: before everything
+ */
+void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+		  struct request *rq, bool at_head)
 {
 	struct flash_rq *fr = flash_hctx_rec(fh, rq);
 
-	trace_block_rq_insert(rq);
 	fq->stats.inserted++;
 
 	/* What we could not release again is not counted, and goes at once. */
@@ -84,9 +90,11 @@ static void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	/* A record of the last user of this tag holds nothing any more. */
 	if (rq->elv.priv[0] != fr) {
 		if (fq->watches)
-			memset(fr, 0, policy_rec_size);
+			memset(fr + 1, 0, policy_rec_size - sizeof(*fr));
 		fr->watched = fq->watches;
 		fr->slot = FLASH_SLOT_IDLE;
+		fr->seq = 0;
+		fr->class = 0;
 		fr->rq = rq;
 		rq->elv.priv[0] = fr;
 	}
@@ -119,29 +127,50 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	bool run = !at_head && list_is_singular(list) &&
 		   flash_tun(fq, policy_inline_tunable) &&
 		   flash_may_inline(hctx);
+	bool inbox = policy_inbox && !at_head;
+	bool traced = trace_block_rq_insert_enabled();
+	struct request_queue *q = hctx->queue;
 	struct request *rq, *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&fq->lock, flags);
+	/*
+	 * The requests themselves keep this scheduler here no longer than until
+	 * they are queued: others may bring them to their end before we return.
+	 */
+	percpu_ref_get(&q->q_usage_counter);
 	/* What may go already has a run on its way. */
 	run = run && !flash_ready(fq);
-	list_for_each_entry_safe(rq, next, list, queuelist) {
-		list_del_init(&rq->queuelist);
-		flash_insert(fq, fh, rq, at_head);
+	/*
+	 * Who traces insertions wants each by its submitter, and between the same
+	 * other events as it was queued: only the lock gives that.
+	 */
+	if (!inbox || traced || flash_inbox_add(fq, fh, list)) {
+		spin_lock_irqsave(&fq->lock, flags);
+		flash_take_in(fq);
+		list_for_each_entry(rq, list, queuelist)
+			trace_block_rq_insert(rq);
+		if (inbox && traced) {
+			flash_inbox_add(fq, fh, list);
+			flash_take_in(fq);
+		}
+		list_for_each_entry_safe(rq, next, list, queuelist) {
+			list_del_init(&rq->queuelist);
+			flash_insert(fq, fh, rq, at_head);
+		}
+		spin_unlock_irqrestore(&fq->lock, flags);
+		/*
+		 * @queued before @inflight, which has_work() reads next: pairs
+		 * with the barriers in flash_release(), flash_rq_ends() and
+		 * flash_resume(). So does the one in flash_inbox_add().
+		 */
+		smp_mb();
 	}
 	run = run && flash_ready(fq);
-	if (run)
-		fq->stats.inlined++;
-	spin_unlock_irqrestore(&fq->lock, flags);
-
-	/*
-	 * @queued before @inflight, which has_work() reads next: pairs with the
-	 * barriers in flash_release(), flash_rq_ends() and flash_resume().
-	 */
-	smp_mb();
-
-	if (run)
+	if (run) {
+		atomic_long_inc(&fq->inlined);
 		blk_mq_run_hw_queue(hctx, false);
+	}
+	percpu_ref_put(&q->q_usage_counter);
 }
 
 static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
@@ -152,6 +181,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	unsigned long flags;
 
 	spin_lock_irqsave(&fq->lock, flags);
+	flash_take_in(fq);
 	if (unlikely(fq->nr_head)) {
 		rq = list_first_entry(&fq->head, struct request, queuelist);
 		list_del_init(&rq->queuelist);
@@ -162,7 +192,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		else
 			fq->stats.dispatched++;
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
-	} else if (flash_ready(fq)) {
+	} else if (fq->queued && flash_ready(fq)) {
+		/* Ready is, too, what has come since: it has a run on its way. */
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = policy_select(fq);
 		if (fr) {
@@ -250,6 +281,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
 	if (fr->watched && slots) {
 		spin_lock_irqsave(&fq->lock, flags);
+		flash_take_in(fq);
 		policy_finished(fq, fr, ended);
 		/* Who is let go now finds the slot, too, or one more would be out. */
 		atomic_dec(&fq->inflight);
@@ -318,6 +350,7 @@ static int flash_queues_show(struct seq_file *m, void *unused)
 		seq_printf(m, "disk %s\n",
 			   fq->q->disk ? fq->q->disk->disk_name : "-");
 		spin_lock_irq(&fq->lock);
+		flash_take_in(fq);
 		for (n = 0; n < fq->nr_hctx; n++)
 			if (fq->hctx[n])
 				seq_printf(m, "hctx%u queued %u\n", n,
@@ -332,6 +365,7 @@ DEFINE_SHOW_ATTRIBUTE(flash_queues);
 
 static void flash_queue_free(struct flash_queue *fq)
 {
+	flash_store_free(fq);
 	bitmap_free(fq->work);
 	kfree(fq->hctx);
 	kfree(fq);
@@ -387,13 +421,12 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	fq->nr_hctx = q->nr_hw_queues;
 	fq->hctx = kcalloc(fq->nr_hctx, sizeof(*fq->hctx), GFP_KERNEL);
 	fq->work = bitmap_zalloc(fq->nr_hctx, GFP_KERNEL);
-	if (!fq->hctx || !fq->work) {
+	if (!fq->hctx || !fq->work || flash_store_init(fq)) {
 		flash_queue_free(fq);
 		return NULL;
 	}
 	spin_lock_init(&fq->lock);
 	INIT_LIST_HEAD(&fq->head);
-	flash_store_init(&fq->store);
 	fq->bound = UINT_MAX;
 	fq->watches = policy_watches;
 	return fq;
@@ -465,10 +498,13 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	mutex_unlock(&flash_queues_lock);
 
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
-		  atomic_read(&fq->inflight),
-		  "%s: at exit %u queued, %u at head, %d first, %d in flight\n",
+		  atomic_read(&fq->inflight) || flash_inbox_waits(fq),
+		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
 		  policy_name, fq->queued, fq->nr_head, !!fq->first,
-		  atomic_read(&fq->inflight));
+		  atomic_read(&fq->inflight), flash_inbox_waits(fq));
+	WARN_ONCE(flash_seams_left(&fq->store.seams),
+		  "%s: at exit bios may join %u times\n", policy_name,
+		  flash_seams_left(&fq->store.seams));
 	WARN_ONCE(fq->stats.inserted != fq->stats.dispatched + fq->stats.absorbed,
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
 		  policy_name, fq->stats.inserted, fq->stats.dispatched,

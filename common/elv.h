@@ -13,6 +13,7 @@
 
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
+#include <linux/llist.h>
 #include <linux/spinlock.h>
 
 #include "attrs.h"
@@ -32,6 +33,9 @@
  * @class:	the policy's class; requests of different classes never merge
  * @watched:	the policy is told what becomes of it; as flash_queue.watches was
  *		when it first came
+ * @inbox:	in flash_queue.inbox, from insertion until it is taken in
+ * @nth:	about how many were in the inbox with it
+ * @seam:	where the store expects bios that join it, while it waits
  *
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
  * points here from insert to finish. @slot changes hands with the request: the
@@ -39,7 +43,7 @@
  *
  * A policy may embed it as the first member of a record of its own
  * (policy_rec_size). What follows is then the policy's. If @watched, it is all
- * zeroes when a request is inserted for the first time; it stays over a requeue.
+ * zeroes when a request is queued for the first time; it stays over a requeue.
  */
 struct flash_rq {
 	struct request *rq;
@@ -47,6 +51,9 @@ struct flash_rq {
 	enum flash_slot slot;
 	unsigned int class;
 	bool watched;
+	struct llist_node inbox;
+	unsigned int nth;
+	struct flash_seam seam;
 };
 
 /**
@@ -73,7 +80,6 @@ struct flash_hctx {
  * @absorbed:	queued requests swallowed whole by a neighbour
  * @head:	inserted at the head of the dispatch order (not bounded)
  * @untracked:	inserted without a record: growing the table had failed
- * @inlined:	dispatched in the context that submitted them
  * @polled:	dispatched to a poll queue (not bounded)
  * @peak:	largest number in flight at once
  *
@@ -86,9 +92,20 @@ struct flash_stats {
 	u64 absorbed;
 	u64 head;
 	u64 untracked;
-	u64 inlined;
 	u64 polled;
 	unsigned int peak;
+};
+
+/**
+ * struct flash_inbox - requests that have come without the lock; see inbox.c
+ * @list:	they, the newest one first. Anybody adds; who holds the lock takes all
+ * @taking:	some were taken out and may be in no queue yet; written under the lock
+ * @hctx:	number of a hardware queue that one of the newest is of
+ */
+struct flash_inbox {
+	struct llist_head list;
+	bool taking;
+	unsigned int hctx;
 };
 
 /**
@@ -98,6 +115,7 @@ struct flash_stats {
  * @lock:	guards @head, @store, @stats, @seq, @watches, each flash_hctx.queued, all
  *		writes to @queued, @nr_head, @held and @work, and the policy's
  *		queues
+ * @inbox:	what has come and is not queued yet, of policies with policy_inbox
  * @inflight:	requests handed to the driver and not finished, lockless
  * @bound:	most requests that may be in flight; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
@@ -121,6 +139,7 @@ struct flash_stats {
  * @bypassed:	requests of this device that the block layer never showed us
  *		(on 6.1: flushes, FUA writes, passthrough)
  * @kicks:	hardware queues run because a slot became free
+ * @inlined:	hardware queues run in the context that submitted a request
  * @node:	in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
@@ -140,6 +159,8 @@ struct flash_queue {
 	struct flash_stats stats;
 	unsigned int why;
 
+	struct flash_inbox inbox ____cacheline_aligned_in_smp;
+
 	atomic_t inflight ____cacheline_aligned_in_smp;
 	unsigned int bound;
 	unsigned int queued;
@@ -152,6 +173,7 @@ struct flash_queue {
 	atomic_long_t completed;
 	atomic_long_t bypassed;
 	atomic_long_t kicks;
+	atomic_long_t inlined;
 
 	struct list_head node;
 	unsigned int nr_hctx;
@@ -199,6 +221,16 @@ static inline enum flash_dir flash_dir_of(const struct request *rq)
 	}
 }
 
+/* elv.c */
+void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+		  struct request *rq, bool at_head);
+
+/* inbox.c */
+bool flash_inbox_waits(const struct flash_queue *fq);
+bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
+		     struct list_head *list);
+void flash_take_in(struct flash_queue *fq);
+
 /* inflight.c */
 bool flash_ready(const struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
@@ -237,11 +269,22 @@ extern const size_t policy_rec_size;
  * policy_watches - does the policy want to know what is in flight?
  *
  * If so policy_taken() and policy_finished() are called, and the lock is taken
- * once more a request, for the latter. This is how it begins; a policy may change
- * its mind (flash_queue.watches), which holds for requests that come later. One
- * that never watches supplies neither.
+ * once more a request, for the latter; with policy_inbox also for its coming. This is
+ * how it begins; a policy may change its mind (flash_queue.watches), which holds for
+ * requests that come later. One that never watches supplies neither.
  */
 extern const bool policy_watches;
+
+/**
+ * policy_inbox - may requests come without the lock while nothing is watched?
+ *
+ * policy_insert() is called later then, before anything is decided. It must not
+ * matter to the policy when that is, nor in whose context, and it must hold
+ * nothing back (flash_hold()) unless it watches. Where it takes the lock itself to
+ * change what waits it calls flash_take_in(); where it begins to watch it calls
+ * flash_resume() after that.
+ */
+extern const bool policy_inbox;
 
 /**
  * policy_init - prepare the policy's queues

@@ -6,7 +6,8 @@
  * a slot is free, either a run of a hardware queue is on its way, or the
  * context that made it so starts one. Five things make it so:
  *
- *   - a request is queued: the block layer runs the hardware queue next;
+ *   - a request is queued, or put into the inbox (inbox.c): the block layer runs
+ *     the hardware queue next;
  *   - a slot is given back: flash_release() kicks, or for a policy that watches
  *     who gives it back in elv.c;
  *   - the bound is raised: flash_set_bound() kicks;
@@ -17,8 +18,9 @@
  * Counting down takes no lock, but for a policy that watches, and the kick after
  * it never does. The race "the dispatcher saw the last slot taken and stops"
  * against "the slot is given back by one who saw nothing queued" is closed by
- * full barriers: who queues writes @queued, then reads @inflight; who releases
- * writes @inflight, then reads @queued. One of the two sees the other's write.
+ * full barriers: who queues writes the inbox or @queued, then reads @inflight; who
+ * releases writes @inflight, then reads the inbox and @queued. One of the two sees
+ * the other's write.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -85,14 +87,15 @@ bool flash_ready(const struct flash_queue *fq)
 {
 	/*
 	 * Who has just issued @first and asks for more: the driver's write to
-	 * its state before our read of @queued. Pairs with the barrier in
-	 * elv_insert_requests().
+	 * its state before our read of what waits. Pairs with the barriers in
+	 * elv_insert_requests() and flash_inbox_add().
 	 */
 	if (READ_ONCE(fq->first))
 		smp_mb();
 
 	return READ_ONCE(fq->nr_head) ||
-	       (READ_ONCE(fq->queued) && !READ_ONCE(fq->held) &&
+	       ((flash_inbox_waits(fq) || READ_ONCE(fq->queued)) &&
+		!READ_ONCE(fq->held) &&
 		flash_slot_free(atomic_read(&fq->inflight),
 				READ_ONCE(fq->bound)) &&
 		!flash_first_pending(fq));
@@ -133,14 +136,11 @@ static unsigned int flash_next_work(const struct flash_queue *fq,
 }
 
 /*
- * Run a hardware queue that has requests of its own.
- *
- * One run is enough however many slots are free: dispatch takes requests of
- * every hardware queue in the policy's order until no slot is left. Queues
- * without requests of their own are left alone, so the cost does not grow with
- * the number of hardware queues.
+ * A hardware queue with requests of its own that is not blocked, @prefer if it is
+ * one. Else one that is; or NULL.
  */
-static void flash_run(struct flash_queue *fq, unsigned int prefer)
+static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
+					unsigned int prefer)
 {
 	struct blk_mq_hw_ctx *hctx = NULL;
 	unsigned int n;
@@ -156,6 +156,52 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 				break;
 		}
 	}
+	return hctx;
+}
+
+/*
+ * The same among those whose requests are in the inbox, or were a moment ago. One
+ * is known without the lock. If that will not do we look under it.
+ */
+static struct blk_mq_hw_ctx *flash_find_come(struct flash_queue *fq,
+					     unsigned int prefer)
+{
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long flags;
+
+	if (!llist_empty(&fq->inbox.list)) {
+		/* The inbox before @hctx, which was written before it. */
+		smp_rmb();
+		hctx = fq->hctx[READ_ONCE(fq->inbox.hctx)]->hctx;
+		if (!flash_blocked(hctx))
+			return hctx;
+	}
+	spin_lock_irqsave(&fq->lock, flags);
+	flash_take_in(fq);
+	hctx = flash_find(fq, prefer);
+	spin_unlock_irqrestore(&fq->lock, flags);
+	return hctx;
+}
+
+/*
+ * Run a hardware queue that has requests of its own.
+ *
+ * One run is enough however many slots are free: dispatch takes requests of
+ * every hardware queue in the policy's order until no slot is left. Queues
+ * without requests of their own are left alone, so the cost does not grow with
+ * the number of hardware queues.
+ */
+static void flash_run(struct flash_queue *fq, unsigned int prefer)
+{
+	/* Before the bits: if not, they are all there. */
+	bool come = flash_inbox_waits(fq);
+	struct blk_mq_hw_ctx *hctx;
+
+	/* Pairs with the order in flash_take_in(): list, bits, @taking. */
+	smp_rmb();
+	hctx = flash_find(fq, prefer);
+	if (come && (!hctx || flash_blocked(hctx)))
+		hctx = flash_find_come(fq, prefer);
 
 	/* Emptied meanwhile: whoever took the last request has seen our slot. */
 	if (!hctx)
@@ -177,7 +223,8 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
  *
  * Any context that keeps requests from going away (a request of this device in
  * hand, or the dispatch path); the caller holds no lock. Or with the lock held
- * and something queued: a timer has nothing else to keep them by.
+ * and something queued: a timer has nothing else to keep them by. But not so in a
+ * policy with policy_inbox, for which this may take it (flash_find_come()).
  */
 void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
@@ -195,7 +242,7 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 void flash_release(struct flash_queue *fq, unsigned int idx)
 {
 	atomic_dec(&fq->inflight);
-	/* Pairs with the barrier in elv_insert_requests(). */
+	/* Pairs with the barriers in elv_insert_requests() and flash_inbox_add(). */
 	smp_mb__after_atomic();
 	flash_kick(fq, idx);
 }
@@ -251,8 +298,19 @@ void flash_set_bound(struct flash_queue *fq, unsigned int bound)
  */
 void flash_resume(struct flash_queue *fq)
 {
-	/* Pairs with the barrier in elv_insert_requests(). */
+	unsigned long flags;
+
+	/*
+	 * Pairs with the barriers in elv_insert_requests() and flash_inbox_add():
+	 * who has put a request into the inbox has seen that the policy watches
+	 * now, and takes it in, or we see the request.
+	 */
 	smp_mb();
+	if (flash_inbox_waits(fq)) {
+		spin_lock_irqsave(&fq->lock, flags);
+		flash_take_in(fq);
+		spin_unlock_irqrestore(&fq->lock, flags);
+	}
 	/*
 	 * Not flash_kick(): nothing keeps @first's memory here while
 	 * nr_requests changes. The run asks has_work(), where it is safe.

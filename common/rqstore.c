@@ -7,7 +7,12 @@
  * look for merges a second time: every bio was offered to the queued requests
  * before it became a request, and the core's insert-time merge asks no hook
  * whether two requests may merge, so that it could cross a class.
+ *
+ * Most bios join nobody. Where requests come without the lock (inbox.c) it is not
+ * taken to find that out, either: see seam.h.
  */
+#include <linux/mm.h>
+
 #include "elv.h"
 
 static struct rb_root *flash_sort_root(struct flash_queue *fq,
@@ -16,11 +21,57 @@ static struct rb_root *flash_sort_root(struct flash_queue *fq,
 	return &fq->store.sort[rq_data_dir(rq)];
 }
 
-/** flash_store_init - an empty store */
-void flash_store_init(struct flash_store *store)
+/**
+ * flash_store_init - an empty store
+ * @fq: the device, which has its hardware queues counted
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int flash_store_init(struct flash_queue *fq)
 {
-	store->sort[READ] = RB_ROOT;
-	store->sort[WRITE] = RB_ROOT;
+	struct flash_seams *seams = &fq->store.seams;
+
+	fq->store.sort[READ] = RB_ROOT;
+	fq->store.sort[WRITE] = RB_ROOT;
+	if (!policy_inbox)
+		return 0;
+	seams->bits = flash_seams_bits(fq->nr_hctx);
+	seams->count = kvzalloc_node(sizeof(*seams->count) << seams->bits,
+				     GFP_KERNEL, fq->q->node);
+	return seams->count ? 0 : -ENOMEM;
+}
+
+/** flash_store_free - undo flash_store_init(), also if it has failed */
+void flash_store_free(struct flash_queue *fq)
+{
+	kvfree(fq->store.seams.count);
+}
+
+/**
+ * flash_store_expect - bios may join a request that is about to come
+ * @fq: the device
+ * @fr: its record, of which only flash_rq.rq is set
+ *
+ * No lock. Until flash_store_del().
+ */
+void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
+{
+	const struct request *rq = fr->rq;
+
+	if (elv_rq_mergeable(rq))
+		flash_seams_set(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
+				blk_rq_pos(rq) + blk_rq_sectors(rq));
+}
+
+/* Could @bio join anything that waits? No lock. */
+static bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
+{
+	if (!flash_inbox_waits(fq) && !READ_ONCE(fq->queued))
+		return false;
+	/* These need not touch each other. */
+	return bio_op(bio) == REQ_OP_DISCARD ||
+	       flash_seams_may(&fq->store.seams, bio->bi_iter.bi_sector,
+			       bio_end_sector(bio));
 }
 
 /**
@@ -58,6 +109,7 @@ void flash_store_del(struct flash_queue *fq, struct request *rq)
 	if (!RB_EMPTY_NODE(&rq->rb_node))
 		elv_rb_del(flash_sort_root(fq, rq), rq);
 	elv_rqhash_del(q, rq);
+	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 }
@@ -78,10 +130,11 @@ bool flash_bio_merge(struct request_queue *q, struct bio *bio,
 	unsigned long flags;
 	bool merged, held;
 
-	if (!READ_ONCE(fq->queued))
+	if (!flash_store_may(fq, bio))
 		return false;
 
 	spin_lock_irqsave(&fq->lock, flags);
+	flash_take_in(fq);
 	held = fq->held;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
@@ -154,6 +207,7 @@ void flash_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct flash_queue *fq = elv_queue_data(q);
 
+	flash_store_expect(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE) {
 		elv_rb_del(flash_sort_root(fq, rq), rq);
 		elv_rb_add(flash_sort_root(fq, rq), rq);
@@ -177,6 +231,7 @@ void flash_requests_merged(struct request_queue *q, struct request *rq,
 	lockdep_assert_held(&fq->lock);
 
 	flash_store_del(fq, next);
+	flash_store_expect(fq, fr);
 	policy_merged(fq, fr, gone);
 	flash_queued_del(fq, next->mq_hctx->sched_data);
 	flash_slot_finish(&gone->slot);

@@ -14,19 +14,25 @@
 #include <linux/rbtree.h>
 
 #include "compat.h"
+#include "seam.h"
 
 struct flash_queue;
 struct flash_rq;
 
 /**
- * struct flash_store - merge lookup of one device, under flash_queue.lock
- * @sort: reads and writes by start sector
+ * struct flash_store - merge lookup of one device
+ * @sort: reads and writes by start sector, under flash_queue.lock
+ * @seams: where a bio could join one of them, or of the inbox; without it. Only of
+ *	policies with policy_inbox
  */
 struct flash_store {
 	struct rb_root sort[2];
+	struct flash_seams seams;
 };
 
-void flash_store_init(struct flash_store *store);
+int flash_store_init(struct flash_queue *fq);
+void flash_store_free(struct flash_queue *fq);
+void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr);
 void flash_store_add(struct flash_queue *fq, struct request *rq);
 void flash_store_del(struct flash_queue *fq, struct request *rq);
 

@@ -124,6 +124,7 @@ struct tenancy_queue {
 const size_t policy_queue_size = sizeof(struct tenancy_queue);
 const size_t policy_rec_size = sizeof(struct tenancy_rq);
 const bool policy_watches = true;
+const bool policy_inbox;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct tenancy_queue *to_tq(struct flash_queue *fq)

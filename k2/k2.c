@@ -93,16 +93,12 @@ static const char * const k2_units[] = { "requests", "cost" };
 
 static int k2_check_policy(const char *text)
 {
-	int policy = match_string(k2_policies, K2_NR_POLICIES, text);
-
-	return policy < 0 ? policy : 0;
+	return flash_word_check(k2_policies, K2_NR_POLICIES, text);
 }
 
 static int k2_check_unit(const char *text)
 {
-	int unit = match_string(k2_units, ARRAY_SIZE(k2_units), text);
-
-	return unit < 0 ? unit : 0;
+	return flash_word_check(k2_units, ARRAY_SIZE(k2_units), text);
 }
 
 static ssize_t k2_bound_show(struct elevator_queue *eq, char *page);
@@ -166,6 +162,7 @@ const char policy_name[] = "k2";
 const size_t policy_queue_size = sizeof(struct k2_queue);
 const size_t policy_rec_size = sizeof(struct k2_rq);
 const bool policy_watches;
+const bool policy_inbox = true;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct k2_queue *to_k2(struct flash_queue *fq)
@@ -600,6 +597,7 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 		return;
 	}
 	spin_lock_irq(&fq->lock);
+	flash_take_in(fq);
 	switch (idx) {
 	case TUN_reserve:
 	case TUN_nrt_wait_ms:
@@ -629,6 +627,7 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 	struct k2_target t;
 
 	spin_lock_irq(&fq->lock);
+	flash_take_in(fq);
 	switch (idx) {
 	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
@@ -713,6 +712,7 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	if (ret)
 		return ret;
 	spin_lock_irq(&fq->lock);
+	flash_take_in(fq);
 	k2_control_calibrate(k2->control, on, ktime_get_ns());
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);

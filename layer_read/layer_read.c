@@ -113,6 +113,7 @@ const char policy_name[] = "layer_read";
 const size_t policy_queue_size = sizeof(struct layer_queue);
 const size_t policy_rec_size = sizeof(struct layer_rq);
 const bool policy_watches = true;
+const bool policy_inbox;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct layer_queue *to_layer(struct flash_queue *fq)

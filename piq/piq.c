@@ -130,6 +130,7 @@ const char policy_name[] = "piq";
 const size_t policy_queue_size = sizeof(struct piq_queue);
 const size_t policy_rec_size = sizeof(struct piq_rq);
 const bool policy_watches = true;
+const bool policy_inbox;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct piq_queue *to_piq(struct flash_queue *fq)

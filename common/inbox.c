@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * inbox.c - requests that come, without the device's lock
+ *
+ * Who submits a request puts it into the inbox, a list that needs no lock. Who
+ * takes the lock next takes out all of it first, in the order in which it came
+ * (flash_take_in()), and only then looks at the queues: whatever is decided is
+ * decided with the same requests at hand as if each had taken the lock to come.
+ * So a request needs the lock once, when it is chosen.
+ *
+ * For the rule in inflight.c a request waits from the moment on that it is in
+ * the inbox: flash_ready() looks there, too. Between being taken out and being in
+ * a queue it is in neither; meanwhile @taking is set.
+ *
+ * What may rest there is what nobody needs to know of yet. A policy that watches
+ * does: when a request came, whether it lets others go. Then, if the event is
+ * traced, or if very many have come since somebody looked, who submits takes the
+ * lock and takes in.
+ */
+#include "elv.h"
+#include "tracepoints.h"
+
+/*
+ * After so many the next one takes in, so that nobody finds many more of them, with
+ * interrupts off. It is one time in so many that the lock is taken for it.
+ */
+#define FLASH_INBOX_MOST	64
+
+/**
+ * flash_inbox_waits - has anything come that is in no queue of the policy yet?
+ * @fq: the device
+ *
+ * No lock. If not, whatever had been taken out by now is seen in the queues by
+ * whoever looks at them next.
+ */
+bool flash_inbox_waits(const struct flash_queue *fq)
+{
+	if (!llist_empty(&fq->inbox.list))
+		return true;
+	/*
+	 * Empty since @taking was set: pairs with llist_del_all() in
+	 * flash_take_in(), a full barrier between the two.
+	 */
+	smp_rmb();
+	/* And not set any more: what was taken is queued. Pairs with the release. */
+	return smp_load_acquire(&fq->inbox.taking);
+}
+
+/* About how many are in there. Records stay as long as who asks has a request. */
+static unsigned int flash_inbox_nr(const struct flash_queue *fq)
+{
+	struct llist_node *last = READ_ONCE(fq->inbox.list.first);
+
+	return last ? data_race(llist_entry(last, struct flash_rq, inbox)->nth) : 0;
+}
+
+/**
+ * flash_inbox_add - put requests into the inbox
+ * @fq: the device
+ * @fh: their hardware queue
+ * @list: they; what has no record remains on it
+ *
+ * No lock, any context. The caller holds something that keeps the device from
+ * being frozen: what is in the inbox may have come to its end on return.
+ * Return: whether the caller must take the lock, take in, and see to the rest.
+ */
+bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
+		     struct list_head *list)
+{
+	struct llist_node *newest = NULL, *oldest = NULL;
+	unsigned int nth = flash_inbox_nr(fq);
+	struct request *rq, *next;
+
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		struct flash_rq *fr = elv_rq_ours(rq) ? flash_hctx_rec(fh, rq) :
+							NULL;
+
+		if (unlikely(!fr))
+			continue;
+		list_del_init(&rq->queuelist);
+		fr->rq = rq;
+		fr->nth = ++nth;
+		flash_store_expect(fq, fr);
+		fr->inbox.next = newest;
+		newest = &fr->inbox;
+		if (!oldest)
+			oldest = newest;
+	}
+	if (newest) {
+		/* Before the requests: who finds these finds a queue to run. */
+		if (READ_ONCE(fq->inbox.hctx) != fh->hctx->queue_num)
+			WRITE_ONCE(fq->inbox.hctx, fh->hctx->queue_num);
+		/*
+		 * A full barrier: the inbox before @inflight and @first, which
+		 * has_work() reads next (see elv_insert_requests()), and before
+		 * @watches, which pairs with flash_resume().
+		 */
+		llist_add_batch(newest, oldest, &fq->inbox.list);
+	}
+	return !list_empty(list) || nth >= FLASH_INBOX_MOST ||
+	       READ_ONCE(fq->watches) || trace_flash_insert_enabled();
+}
+
+/**
+ * flash_take_in - queue what is in the inbox
+ * @fq: the device, locked
+ *
+ * Whoever takes the lock to look at what waits calls this first. No run has to
+ * follow: who put it there has one on its way.
+ */
+void flash_take_in(struct flash_queue *fq)
+{
+	struct llist_node *all;
+	struct flash_rq *fr, *next;
+
+	lockdep_assert_held(&fq->lock);
+
+	if (llist_empty(&fq->inbox.list))
+		return;
+	WRITE_ONCE(fq->inbox.taking, true);
+	/*
+	 * A full barrier on both sides. Before: see flash_inbox_waits(). Behind: who
+	 * dispatches reads @inflight next, and who gives a slot back writes that
+	 * and reads @taking; one of the two sees the other's write.
+	 */
+	all = llist_reverse_order(llist_del_all(&fq->inbox.list));
+	llist_for_each_entry_safe(fr, next, all, inbox)
+		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
+	/* What was taken is in the queues: pairs with flash_inbox_waits(). */
+	smp_store_release(&fq->inbox.taking, false);
+}

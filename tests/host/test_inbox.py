@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0
+"""common/inbox.c and who wakes whom: a model of all orders of their steps.
+
+Requests come to two hardware queues of a device with a bound of 1 that has one in it,
+while somebody reads statistics. Whatever the order, all of them go. A step is one access
+to what others see; that each sees the others' in their order is what the barriers are
+for, and taken for granted here. Without one of the things that the code does a
+request is forgotten in some order, or the policy is asked for one when it has none.
+"""
+
+import collections
+
+import pytest
+
+State = collections.namedtuple(
+    "State", "inbox taking hand queued bits locked inflight runs none tasks")
+Task = collections.namedtuple("Task", "at what")
+BOUND = 1
+
+
+def set_at(row, place, value):
+    """A tuple with another value at a place."""
+    return row[:place] + (value,) + row[place + 1:]
+
+
+class Model:
+    """The code, without what @without names."""
+
+    def __init__(self, without=""):
+        self.without = without
+
+    def step(self, now, task):
+        """One task's next step: (what changes, the task afterwards or None).
+
+        None if it waits for the lock. A third member: tasks that begin.
+        """
+        return getattr(self, task.at)(now, task.what)
+
+    # elv_insert_requests(): the core asks has_work() next
+
+    def add(self, now, what):
+        """flash_inbox_add()"""
+        return {"inbox": now.inbox + (int(what),)}, Task("work", "")
+
+    # flash_ready(); @what: who asks, the core or one who has given a slot back
+
+    def work(self, now, what):
+        """The inbox"""
+        seen = now.inbox and self.without != "inbox"
+        return {}, Task("slot" if seen else "work2", what)
+
+    def work2(self, now, what):
+        """Is somebody taking it in?"""
+        seen = now.taking and self.without != "taking"
+        return {}, Task("slot" if seen else "work3", what)
+
+    def work3(self, now, what):
+        """The queues"""
+        return {}, Task("slot", what) if sum(now.queued) else None
+
+    def slot(self, now, what):
+        """A free slot"""
+        if now.inflight >= BOUND:
+            return {}, None
+        return {}, Task("come" if what == "kick" else "lock",
+                        "" if what == "kick" else "dispatch")
+
+    # Under the lock: who dispatches, who looks, who kicks
+
+    def lock(self, now, what):
+        """spin_lock()"""
+        return None if now.locked else ({"locked": 1}, Task("take", what))
+
+    def take(self, now, what):
+        """flash_take_in() begins"""
+        if not now.inbox:
+            return {}, Task("decide", what)
+        return {"taking": 1}, Task("empty", what)
+
+    def empty(self, now, what):
+        """llist_del_all()"""
+        return {"hand": now.inbox, "inbox": ()}, Task("bit", what)
+
+    def bit(self, now, what):
+        """flash_work_set()"""
+        return {"bits": set_at(now.bits, now.hand[0], 1)}, Task("queue", what)
+
+    def queue(self, now, what):
+        """flash_queued_add()"""
+        first, *rest = now.hand
+        return ({"hand": tuple(rest),
+                 "queued": set_at(now.queued, first, now.queued[first] + 1)},
+                Task("bit" if rest else "taken", what))
+
+    def taken(self, _now, what):
+        """It ends"""
+        return {"taking": 0}, Task("decide", what)
+
+    def decide(self, now, what):
+        """What the lock was taken for"""
+        if what == "kick":
+            return {"locked": 0, "runs": now.runs + any(now.bits)}, None
+        if what == "look" or now.inflight >= BOUND:
+            return {"locked": 0}, None
+        if not sum(now.queued):
+            # For flash_ready() what has come since is work, too.
+            asks = now.inbox and self.without == "queued"
+            return {"locked": 0, "none": now.none + bool(asks)}, None
+        first = 0 if now.queued[0] else 1
+        left = now.queued[first] - 1
+        return ({"queued": set_at(now.queued, first, left),
+                 "bits": set_at(now.bits, first, int(left > 0)),
+                 "inflight": now.inflight + 1},
+                Task("unlock", what), (Task("end", ""),))
+
+    def unlock(self, _now, _what):
+        """The round goes on"""
+        return {"locked": 0}, Task("work", "")
+
+    # flash_release(), flash_run()
+
+    def end(self, now, _what):
+        """A slot is given back"""
+        return {"inflight": now.inflight - 1}, Task("work", "kick")
+
+    def come(self, now, _what):
+        """The inbox, once more"""
+        return {}, Task("find", "come") if now.inbox else Task("come2", "")
+
+    def come2(self, now, _what):
+        """Is somebody taking it in?"""
+        seen = now.taking and self.without != "taking"
+        return {}, Task("find", "come" if seen else "")
+
+    def find(self, now, what):
+        """flash_find(): a worker runs what is in the bitmap"""
+        if any(now.bits):
+            return {"runs": now.runs + 1}, None
+        if what and self.without != "find":
+            return {}, Task("hint", "")
+        return {}, None
+
+    def hint(self, now, _what):
+        """flash_find_come()"""
+        if now.inbox:
+            return {"runs": now.runs + 1}, None
+        return {}, Task("lock", "kick")
+
+    def following(self, now):
+        """All states that may be next."""
+        if now.runs:
+            yield now._replace(runs=now.runs - 1, tasks=tuple(sorted(
+                now.tasks + (Task("work", ""),))))
+        for place, task in enumerate(now.tasks):
+            done = self.step(now, task)
+            if not done:
+                continue
+            changes, after, *begin = done
+            tasks = now.tasks[:place] + now.tasks[place + 1:]
+            tasks += (after,) if after else ()
+            tasks += begin[0] if begin else ()
+            yield now._replace(tasks=tuple(sorted(tasks)), **changes)
+
+    def forgotten(self, come, looks):
+        """(ends that are wrong, all ends) of all orders: see the top."""
+        tasks = [Task("add", place) for place in come]
+        tasks += [Task("lock", "look")] * looks + [Task("end", "")]
+        first = State((), 0, (), (0, 0), (0, 0), 0, 1, 0, 0,
+                      tuple(sorted(tasks)))
+        seen, todo, left, ends = {first}, [first], 0, 0
+        while todo:
+            now = todo.pop()
+            last = True
+            for after in self.following(now):
+                last = False
+                if after not in seen:
+                    seen.add(after)
+                    todo.append(after)
+            if last:
+                ends += 1
+                assert not now.tasks and not now.locked and not now.taking
+                left += bool(now.inbox or now.hand or sum(now.queued) or
+                             now.none)
+                assert now.inflight == 0
+        return left, ends
+
+
+@pytest.mark.parametrize("come, looks", [("0", 1), ("0", 2), ("01", 0)])
+def test_all_go(come, looks):
+    """Whatever the order."""
+    left, ends = Model().forgotten(come, looks)
+    assert (left, ends > 0) == (0, True)
+
+
+@pytest.mark.parametrize("without, come, looks", [
+    ("inbox", "0", 1), ("taking", "0", 1), ("find", "0", 1), ("queued", "00", 0)])
+def test_what_it_takes(without, come, looks):
+    """Each of these is needed."""
+    assert Model(without).forgotten(come, looks)[0] > 0

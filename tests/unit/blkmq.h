@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * blkmq.h - as much of a kernel, in user space, as common/elv.c, inbox.c and
+ * inflight.c need to run with real threads
+ *
+ * Whoever reads or writes what others see may lose the processor before it or
+ * behind it. That finds orders of steps; how processors order their accesses is as
+ * strict here as the machine is, or stricter.
+ */
+#ifndef BLKMQ_H
+#define BLKMQ_H
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <time.h>
+
+#define FLASH_COMPAT_H
+#define FLASH_TRACEPOINTS_H
+
+#include "common/pure.h"
+#include "common/seam.h"
+#include "tap.h"
+
+typedef u64 sector_t;
+typedef u32 blk_opf_t;
+typedef bool elv_insert_t;
+typedef int elv_init_arg_t, elv_depth_arg_t;
+typedef struct { long counter; } atomic_long_t;
+
+#define __weak			__attribute__((weak))
+#define __init			__attribute__((unused))
+#define __exit			__attribute__((unused))
+#define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
+#define likely(x)		(x)
+#define unlikely(x)		(x)
+#define data_race(x)		(x)
+#define static_assert		_Static_assert
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+#define round_down(x, y)	((x) / (y) * (y))
+#define BITS_PER_LONG		64
+#define BIT_WORD(n)		((n) / BITS_PER_LONG)
+#define BIT_MASK(n)		(1UL << ((n) % BITS_PER_LONG))
+#define __ffs(word)		((unsigned int)__builtin_ctzl(word))
+
+static __thread unsigned long long turns = 1;
+
+/* Much may happen now, one time in @odds. */
+static inline void nap(unsigned int odds)
+{
+	const struct timespec some = { 0, 3000000 };
+
+	if (tap_rand(&turns) % odds == 0)
+		nanosleep(&some, NULL);
+}
+
+/* Somebody else's turn, now and then, and sometimes for long. */
+static inline void others(void)
+{
+	if (tap_rand(&turns) % 32 == 0)
+		sched_yield();
+	nap(4096);
+}
+
+/* What happens in such a moment, once. */
+enum moment { NEVER, FOUND_EMPTY, ADDED, TAKEN_OUT };
+static __thread enum moment moment;
+static void (*event)(void);
+
+static inline void meanwhile(enum moment now)
+{
+	if (now != moment)
+		return;
+	moment = NEVER;
+	event();
+}
+
+#define READ_ONCE(x) \
+	({ others(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
+#define WRITE_ONCE(x, v) \
+	({ others(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
+#define smp_load_acquire(p)	READ_ONCE(*(p))
+#define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define smp_rmb()		smp_mb()
+#define smp_mb__after_atomic()	smp_mb()
+#define cmpxchg(p, from, to) ({						\
+	__typeof__(*(p)) was = (from);					\
+	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
+				    __ATOMIC_SEQ_CST);			\
+	was; })
+#define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
+#define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
+#define atomic_long_read(v)	READ_ONCE((v)->counter)
+
+static inline bool test_bit(unsigned int n, const unsigned long *map)
+{
+	return READ_ONCE(map[BIT_WORD(n)]) & BIT_MASK(n);
+}
+
+/* What the code finds wrong by itself. */
+static int warned;
+#define WARN_ON_ONCE(x) ({						\
+	bool bad = !!(x);						\
+	if (bad)							\
+		__atomic_add_fetch(&warned, 1, __ATOMIC_SEQ_CST);	\
+	bad; })
+#define WARN_ONCE(x, ...) \
+	({ if (WARN_ON_ONCE(x)) printf("# " __VA_ARGS__); })
+
+/* Lists */
+struct list_head {
+	struct list_head *next, *prev;
+};
+#define LIST_HEAD(name)		struct list_head name = { &name, &name }
+#define list_entry(p, type, m)	container_of(p, type, m)
+#define list_first_entry(h, type, m) list_entry((h)->next, type, m)
+#define list_for_each_entry(pos, h, m)					\
+	for (pos = list_first_entry(h, __typeof__(*pos), m);		\
+	     &pos->m != (h);						\
+	     pos = list_entry(pos->m.next, __typeof__(*pos), m))
+#define list_for_each_entry_safe(pos, n, h, m)				\
+	for (pos = list_first_entry(h, __typeof__(*pos), m),		\
+	     n = list_entry(pos->m.next, __typeof__(*pos), m);		\
+	     &pos->m != (h);						\
+	     pos = n, n = list_entry(n->m.next, __typeof__(*n), m))
+
+static inline void INIT_LIST_HEAD(struct list_head *h)
+{
+	h->next = h->prev = h;
+}
+
+static inline bool list_empty(const struct list_head *h)
+{
+	return h->next == h;
+}
+#define list_empty_careful(h)	list_empty(h)
+
+static inline bool list_is_singular(const struct list_head *h)
+{
+	return !list_empty(h) && h->next == h->prev;
+}
+
+static inline void list_add(struct list_head *e, struct list_head *h)
+{
+	e->next = h->next;
+	e->prev = h;
+	h->next->prev = e;
+	h->next = e;
+}
+
+static inline void list_add_tail(struct list_head *e, struct list_head *h)
+{
+	list_add(e, h->prev);
+}
+
+static inline void list_del_init(struct list_head *e)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	INIT_LIST_HEAD(e);
+}
+#define list_del(e)		list_del_init(e)
+
+struct llist_node {
+	struct llist_node *next;
+};
+
+struct llist_head {
+	struct llist_node *first;
+};
+#define llist_entry(p, type, m)	container_of(p, type, m)
+#define llist_for_each_entry_safe(pos, n, first, m)			\
+	for (struct llist_node *at = (first), *then;			\
+	     at && (pos = n = llist_entry(at, __typeof__(*pos), m),	\
+		    then = at->next, true); at = then)
+
+static inline bool llist_empty(const struct llist_head *h)
+{
+	bool empty = !READ_ONCE(h->first);
+
+	/* It may not be so any more. */
+	if (empty) {
+		meanwhile(FOUND_EMPTY);
+		nap(64);
+	}
+	return empty;
+}
+
+static inline void llist_add_batch(struct llist_node *newest,
+				   struct llist_node *oldest,
+				   struct llist_head *h)
+{
+	oldest->next = READ_ONCE(h->first);
+	while (!__atomic_compare_exchange_n(&h->first, &oldest->next, newest,
+					    false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST))
+		others();
+	/* They may be gone now, and what they kept. */
+	meanwhile(ADDED);
+	nap(32);
+}
+
+static inline struct llist_node *llist_del_all(struct llist_head *h)
+{
+	struct llist_node *all = __atomic_exchange_n(&h->first, NULL,
+						     __ATOMIC_SEQ_CST);
+
+	meanwhile(TAKEN_OUT);
+	others();
+	return all;
+}
+
+static inline struct llist_node *llist_reverse_order(struct llist_node *from)
+{
+	struct llist_node *to = NULL, *next;
+
+	for (; from; from = next) {
+		next = from->next;
+		from->next = to;
+		to = from;
+	}
+	return to;
+}
+
+/* Locks; whoever is in an interrupt is a thread here. */
+typedef pthread_mutex_t spinlock_t;
+#define spin_lock_init(l)	pthread_mutex_init(l, NULL)
+#define spin_lock_irq(l)	pthread_mutex_lock(l)
+#define spin_unlock_irq(l)	pthread_mutex_unlock(l)
+#define spin_lock_irqsave(l, f)	({ (f) = 0; pthread_mutex_lock(l); others(); })
+#define spin_unlock_irqrestore(l, f) ({ (void)(f); pthread_mutex_unlock(l); })
+#define lockdep_assert_held(l)	((void)(l))
+#define DEFINE_MUTEX(m)		pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER
+#define mutex_lock(m)		pthread_mutex_lock(m)
+#define mutex_unlock(m)		pthread_mutex_unlock(m)
+
+/* Memory */
+#define GFP_KERNEL		0
+#define kzalloc_node(size, f, n) aligned_zeroed(size)
+#define kvzalloc_node(size, f, n) aligned_zeroed(size)
+#define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
+#define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
+#define array_size(nr, size)	((nr) * (size))
+#define kfree(p)		free(p)
+#define kvfree(p)		free(p)
+#define bitmap_free(p)		free(p)
+#define memalloc_noio_save()	0
+#define memalloc_noio_restore(f) ((void)(f))
+
+static inline void *aligned_zeroed(size_t size)
+{
+	size_t all = (size + 63) / 64 * 64;
+	void *p = aligned_alloc(64, all);
+
+	return p ? memset(p, 0, all) : NULL;
+}
+
+/* The block layer */
+struct flash_queue;
+struct request_queue;
+
+struct percpu_ref {
+	long count;
+};
+#define percpu_ref_get(r)	((void)__atomic_add_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
+#define percpu_ref_put(r)	((void)__atomic_sub_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
+
+struct gendisk {
+	const char *disk_name;
+};
+
+struct elevator_queue {
+	void *elevator_data;
+};
+
+struct request_queue {
+	struct percpu_ref q_usage_counter;
+	struct elevator_queue *elevator;
+	struct gendisk *disk;
+	unsigned int nr_hw_queues;
+	int node;
+	bool quiesced;
+	pthread_rwlock_t running;
+};
+
+struct blk_mq_hw_ctx {
+	struct request_queue *queue;
+	struct list_head dispatch;
+	unsigned long state;
+	unsigned int queue_num, flags, type;
+	int numa_node;
+	void *sched_data, *sched_tags, *cpumask;
+	bool pending;
+};
+
+struct request {
+	struct list_head queuelist;
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *mq_hctx;
+	struct {
+		void *priv[2];
+	} elv;
+	unsigned int internal_tag, rq_flags;
+	bool started;
+	unsigned int by;
+	unsigned long nth;
+};
+
+struct bio;
+struct seq_file;
+struct rb_root { void *node; };
+enum elv_merge { ELEVATOR_NO_MERGE };
+enum { REQ_OP_READ, REQ_OP_WRITE };
+enum { HCTX_TYPE_DEFAULT, HCTX_TYPE_POLL };
+
+struct blk_mq_alloc_data {
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *hctx;
+	unsigned int shallow_depth;
+};
+
+struct elv_fs_entry { const char *name; };
+struct elevator_type {
+	struct {
+		void *init_sched, *exit_sched, *init_hctx, *exit_hctx,
+		     *depth_updated, *allow_merge, *bio_merge, *request_merge,
+		     *request_merged, *requests_merged, *former_request,
+		     *next_request, *limit_depth, *prepare_request,
+		     *insert_requests, *dispatch_request, *has_work,
+		     *completed_request, *requeue_request, *finish_request;
+	} ops;
+	struct elv_fs_entry *elevator_attrs;
+	const char *elevator_name;
+	void *elevator_owner;
+};
+
+#define RQF_STARTED		1U
+#define BLK_MQ_F_BLOCKING	1U
+#define BLK_MQ_S_STOPPED	0
+#define QUEUE_FLAG_SQ_SCHED	0
+#define blk_queue_flag_set(f, q) ((void)(q))
+#define blk_queue_flag_clear(f, q) ((void)(q))
+#define blk_mq_request_started(rq) READ_ONCE((rq)->started)
+#define blk_rq_sectors(rq)	8U
+#define req_op(rq)		REQ_OP_READ
+#define in_interrupt()		false
+#define irqs_disabled()		false
+#define current			NULL
+#define task_is_running(t)	true
+#define raw_smp_processor_id()	0
+#define cpumask_test_cpu(cpu, mask) ((mask) == NULL)
+
+#define elv_insert_at_head(how)	(how)
+#define elv_queue_data(q)	((struct flash_queue *)(q)->elevator->elevator_data)
+#define elv_rq_ours(rq)		true
+#define elv_queue_get(q, arg)	((q)->elevator)
+#define elv_queue_put(eq)	((void)(eq))
+#define elv_queue_attach(q, eq, fq) ((void)(q), (eq)->elevator_data = (fq))
+#define elv_depth_for_each_hctx(arg, hctx, i) \
+	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
+#define elv_shallow_depth(hctx, part) 1U
+#define elv_shallow_prepare(hctx, part) ((void)(hctx))
+#define elv_hctx_tags(hctx)	TAGS
+#define elv_register(e)		((void)(e), 0)
+#define elv_unregister(e)	((void)(e))
+
+/* What modules have around themselves */
+#define THIS_MODULE		NULL
+#define debugfs_create_dir(n, p) NULL
+#define debugfs_create_file(n, m, p, d, o) ((void)(o))
+#define debugfs_remove(d)	((void)(d))
+#define DEFINE_SHOW_ATTRIBUTE(n) \
+	static __attribute__((unused)) int (*n##_fops)(struct seq_file *, void *) = n##_show
+#define seq_printf(m, ...)	((void)(m))
+#define module_init(f)
+#define module_exit(f)
+#define MODULE_INFO(a, b)	_Static_assert(1, "")
+struct dentry;
+struct kernel_param_ops;
+
+/* Nobody traces. */
+enum flash_why {
+	FLASH_WHY_ORDER, FLASH_WHY_HEAD, FLASH_WHY_UNTRACKED, FLASH_WHY_DONE,
+	FLASH_WHY_REQUEUED, FLASH_WHY_FREED,
+};
+#define trace_block_rq_insert(rq)		((void)(rq))
+#define trace_block_rq_insert_enabled()		false
+#define trace_flash_insert(fq, rq, fr, why)	((void)(why))
+#define trace_flash_dispatch(fq, rq, fr, why)	((void)(why))
+#define trace_flash_complete(fq, rq, fr, why)	((void)(why))
+#define trace_flash_insert_enabled()		false
+#define flash_tell_why(fq, why)			((void)(why))
+
+void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async);
+void elv_run_hctx(struct blk_mq_hw_ctx *hctx);
+
+#endif /* BLKMQ_H */

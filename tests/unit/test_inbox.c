@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests come without the lock, with the real code and threads that submit,
+ * dispatch, end, watch and switch the scheduler: nothing is lost, forgotten, out of
+ * order or used after it is gone.
+ */
+#include "blkmq.h"
+
+#define TAGS		96
+#define QUEUES		2
+#define SUBMITTERS	3
+#define ROUNDS		45
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wformat"
+#include "common/inbox.c"
+#include "common/inflight.c"
+#include "common/elv.c"
+#pragma GCC diagnostic pop
+
+/* The policy: one queue, in order of arrival. It may watch, and then holds nothing. */
+
+struct fifo {
+	struct flash_queue fq;
+	struct list_head list;
+	unsigned long last[SUBMITTERS];
+};
+
+const char policy_name[] = "fifo";
+const unsigned int policy_inline_tunable;
+const size_t policy_queue_size = sizeof(struct fifo);
+const size_t policy_rec_size = sizeof(struct flash_rq);
+const bool policy_watches;
+const bool policy_inbox = true;
+struct elv_fs_entry policy_attrs[1];
+
+static int none_to_choose, out_of_order, in_vain;
+
+static struct fifo *to_fifo(struct flash_queue *fq)
+{
+	return container_of(fq, struct fifo, fq);
+}
+
+int policy_init(struct flash_queue *fq)
+{
+	INIT_LIST_HEAD(&to_fifo(fq)->list);
+	return 0;
+}
+
+void policy_exit(struct flash_queue *fq)
+{
+	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list));
+}
+
+unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+{
+	return fq && rq ? 0 : 1;
+}
+
+enum flash_urgency policy_urgency(blk_opf_t opf)
+{
+	return opf ? FLASH_URGENT : FLASH_PATIENT;
+}
+
+void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	list_add_tail(&fr->rq->queuelist, &to_fifo(fq)->list);
+}
+
+struct flash_rq *policy_select(struct flash_queue *fq)
+{
+	struct fifo *fifo = to_fifo(fq);
+	struct request *rq;
+
+	if (list_empty(&fifo->list)) {
+		none_to_choose++;
+		return NULL;
+	}
+	rq = list_first_entry(&fifo->list, struct request, queuelist);
+	list_del_init(&rq->queuelist);
+	out_of_order += rq->nth != ++fifo->last[rq->by];
+	return flash_rq_of(rq);
+}
+
+void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+{
+	(void)fq;
+	(void)m;
+}
+
+/* The store: none but the seams, at places of the tag. */
+
+int flash_store_init(struct flash_queue *fq)
+{
+	fq->store.seams.bits = flash_seams_bits(1);
+	fq->store.seams.count = aligned_zeroed(sizeof(atomic_t) <<
+					       fq->store.seams.bits);
+	return fq->store.seams.count ? 0 : -ENOMEM;
+}
+
+void flash_store_free(struct flash_queue *fq)
+{
+	kvfree(fq->store.seams.count);
+}
+
+void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
+{
+	u64 at = fr->rq->internal_tag * 8ULL;
+
+	flash_seams_set(&fq->store.seams, &fr->seam, at, at + 8);
+}
+
+void flash_store_add(struct flash_queue *fq, struct request *rq)
+{
+	WARN_ON_ONCE(!fq || !flash_rq_of(rq)->seam.begin);
+}
+
+void flash_store_del(struct flash_queue *fq, struct request *rq)
+{
+	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
+}
+
+bool flash_allow_merge(struct request_queue *q, struct request *r, struct bio *b)
+{
+	return q && r && b;
+}
+
+static struct flash_disk the_disk;
+
+struct flash_disk *flash_disk_get(struct request_queue *q)
+{
+	return q ? &the_disk : NULL;
+}
+
+void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
+{
+	(void)disk;
+	(void)q;
+}
+
+void flash_disks_free(void)
+{
+}
+
+/* The block layer, and a device. */
+
+static struct gendisk gendisk = { "disk" };
+static struct request_queue queue;
+static struct elevator_queue elevator;
+static struct blk_mq_hw_ctx hctxs[QUEUES];
+static struct request rqs[QUEUES][TAGS];
+static int busy[QUEUES][TAGS];
+static struct request *device[QUEUES * TAGS];
+static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int in_device;
+static int ended, over, deaf, each;
+static unsigned long long seed;
+
+#define GET(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
+#define SET(x, v)	__atomic_store_n(&(x), v, __ATOMIC_SEQ_CST)
+
+static void idle(long us)
+{
+	const struct timespec some = { 0, us * 1000 };
+
+	nanosleep(&some, NULL);
+}
+
+/* A round of one hardware queue. */
+static void run(struct blk_mq_hw_ctx *hctx)
+{
+	unsigned int nr = 0;
+	struct request *rq;
+
+	while (elv_has_work(hctx)) {
+		rq = elv_dispatch_request(hctx);
+		if (!rq) {
+			/* The block layer would poll; here nobody does. */
+			if (!nr)
+				__atomic_add_fetch(&in_vain, 1, __ATOMIC_SEQ_CST);
+			break;
+		}
+		nr++;
+		SET(rq->started, true);
+		pthread_mutex_lock(&device_lock);
+		device[in_device++] = rq;
+		pthread_mutex_unlock(&device_lock);
+	}
+}
+
+static bool may_run(struct blk_mq_hw_ctx *hctx)
+{
+	return !hctx->queue->quiesced;
+}
+
+void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
+{
+	pthread_rwlock_rdlock(&queue.running);
+	if (may_run(hctx) && elv_has_work(hctx)) {
+		if (async)
+			SET(hctx->pending, true);
+		else
+			run(hctx);
+	}
+	pthread_rwlock_unlock(&queue.running);
+}
+
+void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+{
+	SET(hctx->pending, true);
+}
+
+static void *worker(void *arg)
+{
+	struct blk_mq_hw_ctx *hctx = arg;
+
+	turns = seed + hctx->queue_num + 100;
+	while (!GET(over)) {
+		if (!__atomic_exchange_n(&hctx->pending, false, __ATOMIC_SEQ_CST)) {
+			idle(50);
+			continue;
+		}
+		pthread_rwlock_rdlock(&queue.running);
+		if (may_run(hctx))
+			run(hctx);
+		pthread_rwlock_unlock(&queue.running);
+	}
+	return NULL;
+}
+
+static void *interrupt(void *arg)
+{
+	struct request *rq;
+	unsigned int n;
+
+	turns = seed + (size_t)arg;
+	while (!GET(over)) {
+		rq = NULL;
+		pthread_mutex_lock(&device_lock);
+		if (in_device) {
+			n = tap_rand(&turns) % in_device;
+			rq = device[n];
+			device[n] = device[--in_device];
+		}
+		pthread_mutex_unlock(&device_lock);
+		if (!rq) {
+			idle(50);
+			continue;
+		}
+		elv_finish_request(rq);
+		__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+		SET(busy[rq->mq_hctx->queue_num][rq->internal_tag], 0);
+		percpu_ref_put(&queue.q_usage_counter);
+	}
+	return NULL;
+}
+
+static struct request *get(unsigned int by, unsigned long nth)
+{
+	struct blk_mq_hw_ctx *hctx = &hctxs[by % QUEUES];
+	struct request *rq;
+	unsigned int n;
+	int free;
+
+	for (n = 0;; n = (n + 1) % TAGS) {
+		free = 0;
+		if (__atomic_compare_exchange_n(&busy[hctx->queue_num][n], &free,
+						1, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			break;
+		idle(20);
+		if (GET(deaf))
+			return NULL;
+	}
+	percpu_ref_get(&queue.q_usage_counter);
+	rq = &rqs[hctx->queue_num][n];
+	rq->q = &queue;
+	rq->mq_hctx = hctx;
+	rq->internal_tag = n;
+	rq->started = false;
+	rq->by = by;
+	rq->nth = nth;
+	elv_prepare_request(rq);
+	return rq;
+}
+
+static void *submitter(void *arg)
+{
+	unsigned int by = (unsigned int)(size_t)arg, n, nr;
+	unsigned long nth = 0;
+	struct request *rq = NULL;
+
+	turns = seed + by + 200;
+	while (nth < (unsigned long)each) {
+		LIST_HEAD(list);
+
+		nr = tap_rand(&turns) % 4 ? 1 : 3;
+		for (n = 0; n < nr && nth < (unsigned long)each; n++) {
+			rq = get(by, nth + 1);
+			if (!rq)
+				return NULL;
+			nth++;
+			list_add_tail(&rq->queuelist, &list);
+		}
+		elv_insert_requests(&hctxs[by % QUEUES], &list, false);
+		blk_mq_run_hw_queue(&hctxs[by % QUEUES], true);
+		if (tap_rand(&turns) % 8 == 0)
+			sched_yield();
+	}
+	return NULL;
+}
+
+static bool sets;
+
+/* Reads statistics, or sets things, too, while requests keep the scheduler. */
+static void *looker(void *arg)
+{
+	struct flash_queue *fq = arg;
+
+	turns = seed + 300;
+	while (GET(ended) < SUBMITTERS * each && !GET(deaf)) {
+		pthread_mutex_lock(&fq->lock);
+		flash_take_in(fq);
+		if (sets && tap_rand(&turns) % 4 == 0)
+			WRITE_ONCE(fq->watches, !fq->watches);
+		pthread_mutex_unlock(&fq->lock);
+		if (sets && tap_rand(&turns) % 4 == 0)
+			flash_set_bound(fq, 1 + tap_rand(&turns) % 4);
+		idle(20);
+	}
+	return NULL;
+}
+
+/* The scheduler is selected, with a bound; and another one is. */
+static struct flash_queue *begin(unsigned int bound)
+{
+	struct flash_queue *fq;
+	unsigned int n;
+
+	memset(hctxs, 0, sizeof(hctxs));
+	queue.elevator = &elevator;
+	queue.disk = &gendisk;
+	queue.nr_hw_queues = QUEUES;
+	queue.quiesced = false;
+	the_disk.val[0] = 0;
+	pthread_rwlock_init(&queue.running, NULL);
+	if (elv_init_sched(&queue, NULL))
+		return NULL;
+	fq = elevator.elevator_data;
+	fq->bound = bound;
+	for (n = 0; n < QUEUES; n++) {
+		hctxs[n].queue = &queue;
+		hctxs[n].queue_num = n;
+		hctxs[n].sched_tags = &hctxs[n];
+		INIT_LIST_HEAD(&hctxs[n].dispatch);
+		elv_init_hctx(&hctxs[n], n);
+	}
+	return fq;
+}
+
+static void end(void)
+{
+	unsigned int n;
+
+	pthread_rwlock_wrlock(&queue.running);
+	queue.quiesced = true;
+	pthread_rwlock_unlock(&queue.running);
+	for (n = 0; n < QUEUES; n++)
+		elv_exit_hctx(&hctxs[n], n);
+	elv_exit_sched(&elevator);
+	elevator.elevator_data = NULL;
+}
+
+/* One moment after another, without threads. */
+
+static unsigned long nth[QUEUES];
+static bool ready;
+static long held;
+
+static void comes(unsigned int by)
+{
+	LIST_HEAD(list);
+
+	list_add_tail(&get(by, ++nth[by])->queuelist, &list);
+	elv_insert_requests(&hctxs[by], &list, false);
+}
+
+static void one_comes(void)
+{
+	comes(0);
+}
+
+static bool goes(void)
+{
+	struct request *rq = elv_dispatch_request(&hctxs[0]);
+
+	if (!rq)
+		return false;
+	SET(rq->started, true);
+	device[in_device++] = rq;
+	return true;
+}
+
+static void ends(void)
+{
+	struct request *rq;
+
+	if (!in_device)
+		return;
+	rq = device[--in_device];
+	elv_finish_request(rq);
+	SET(busy[rq->mq_hctx->queue_num][rq->internal_tag], 0);
+	percpu_ref_put(&queue.q_usage_counter);
+}
+
+static void one_goes_and_ends(void)
+{
+	if (goes())
+		ends();
+	held = GET(queue.q_usage_counter.count);
+}
+
+static void is_it_ready(void)
+{
+	ready = elv_has_work(&hctxs[0]);
+}
+
+static void on(enum moment when, void (*what)(void))
+{
+	moment = when;
+	event = what;
+}
+
+/* Who takes in what has come, but for who dispatches? */
+static void takes_in(void)
+{
+	struct flash_queue *fq = begin(1);
+	unsigned int n;
+
+	nth[0] = 0;
+	comes(0);
+	eq(goes(), 1, "the device is full");
+	for (n = 1; n < FLASH_INBOX_MOST; n++)
+		comes(0);
+	eq(fq->queued, 0, "%u come and nobody looks", n - 1);
+	comes(0);
+	eq(fq->queued, n, "who comes when there are so many takes all in");
+	comes(0);
+	eq(fq->queued, n, "and who comes then does not");
+	WRITE_ONCE(fq->watches, true);
+	flash_resume(fq);
+	eq(fq->queued, n + 1, "who begins to watch takes in what came before");
+	comes(0);
+	eq(fq->queued, n + 2, "while it watches each one does");
+	for (n = 0; n < nth[0]; n++) {
+		ends();
+		goes();
+	}
+	eq(fq->queued || in_device, 0, "all go");
+	WRITE_ONCE(fq->watches, false);
+	end();
+}
+
+static void moments(void)
+{
+	nth[0] = nth[1] = 0;
+	begin(1);
+	eq(elv_has_work(&hctxs[0]), 0, "no work");
+	on(FOUND_EMPTY, one_comes);
+	eq(goes(), 0, "one that comes when others were taken in does not go");
+	eq(none_to_choose, 0, "nor is the policy, which has none, asked for one");
+	eq(elv_has_work(&hctxs[0]), 1, "it is work");
+	on(TAKEN_OUT, is_it_ready);
+	eq(goes(), 1, "it goes");
+	eq(ready, 1, "and was work while it was taken in");
+	comes(1);
+	eq(elv_has_work(&hctxs[1]), 0, "another one, and the device is full");
+	eq(hctxs[0].pending || hctxs[1].pending, 0, "nobody runs a queue");
+	ends();
+	eq(hctxs[1].pending, 1, "a slot is given back: its queue is run");
+	eq(goes(), 1, "and it goes");
+	ends();
+	on(ADDED, one_goes_and_ends);
+	comes(0);
+	eq(held, 1, "who submits keeps the scheduler when the request is gone");
+	eq(GET(queue.q_usage_counter.count), 0, "but no longer");
+	end();
+}
+
+static int forgotten;
+
+static bool round_of(unsigned int round)
+{
+	pthread_t submit[SUBMITTERS], work[QUEUES], irq[2], look;
+	struct flash_queue *fq;
+	int before = 0, same = 0;
+	size_t n;
+
+	ended = over = 0;
+	each = round % 9 ? 1 + (int)round % 5 : 60;
+	sets = round % 4 == 3;
+	seed = round * 1000ULL;
+	fq = begin(round % 9 ? 1 : 1 + round % 3);
+	if (!fq)
+		return false;
+	the_disk.val[0] = round % 3 == 0;
+	for (n = 0; n < QUEUES; n++)
+		pthread_create(&work[n], NULL, worker, &hctxs[n]);
+	for (n = 0; n < 2; n++)
+		pthread_create(&irq[n], NULL, interrupt, (void *)(n + 400));
+	if (round % 2)
+		pthread_create(&look, NULL, looker, fq);
+	for (n = 0; n < SUBMITTERS; n++)
+		pthread_create(&submit[n], NULL, submitter, (void *)n);
+
+	/* Frozen at once when all have ended: nobody waits for submitters. */
+	while (GET(ended) < SUBMITTERS * each ||
+	       GET(queue.q_usage_counter.count)) {
+		idle(GET(ended) < SUBMITTERS * each ? 1000 : 50);
+		if (GET(ended) < SUBMITTERS * each) {
+			same = GET(ended) == before ? same + 1 : 0;
+			before = GET(ended);
+		}
+		if (same == 5000) {
+			forgotten++;
+			SET(deaf, 1);
+			return false;
+		}
+	}
+	if (round % 2)
+		pthread_join(look, NULL);
+	end();
+	for (n = 0; n < SUBMITTERS; n++)
+		pthread_join(submit[n], NULL);
+	SET(over, 1);
+	for (n = 0; n < 2; n++)
+		pthread_join(irq[n], NULL);
+	for (n = 0; n < QUEUES; n++)
+		pthread_join(work[n], NULL);
+	return true;
+}
+
+int main(void)
+{
+	unsigned int round;
+
+	moments();
+	takes_in();
+	for (round = 0; round < ROUNDS && round_of(round); round++)
+		;
+	eq(forgotten, 0, "requests that nobody runs a queue for");
+	eq(none_to_choose, 0, "times that a policy with none is asked for one");
+	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(warned, 0, "things that the code wonders about");
+	printf("# %d rounds in vain\n", in_vain);
+	return tap_done();
+}
