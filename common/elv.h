@@ -34,7 +34,8 @@
  * @watched:	the policy is told what becomes of it; as flash_queue.watches was
  *		when it first came
  * @inbox:	in flash_queue.inbox, from insertion until it is taken in
- * @nth:	about how many were in the inbox with it
+ * @nth:	how many were in the inbox with it; only of the newest of those that came
+ *		together
  * @seam:	where the store expects bios that join it, while it waits
  *
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request

@@ -46,12 +46,14 @@ bool flash_inbox_waits(const struct flash_queue *fq)
 	return smp_load_acquire(&fq->inbox.taking);
 }
 
-/* About how many are in there. Records stay as long as who asks has a request. */
-static unsigned int flash_inbox_nr(const struct flash_queue *fq)
+/*
+ * How many there are with the newest one; or about so many, if that has been taken out
+ * meanwhile. Records stay as long as who asks has a request.
+ */
+static unsigned int flash_inbox_nr(struct llist_node *newest)
 {
-	struct llist_node *last = READ_ONCE(fq->inbox.list.first);
-
-	return last ? data_race(llist_entry(last, struct flash_rq, inbox)->nth) : 0;
+	return newest ?
+	       data_race(llist_entry(newest, struct flash_rq, inbox)->nth) : 0;
 }
 
 /**
@@ -67,8 +69,8 @@ static unsigned int flash_inbox_nr(const struct flash_queue *fq)
 bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list)
 {
-	struct llist_node *newest = NULL, *oldest = NULL;
-	unsigned int nth = flash_inbox_nr(fq);
+	struct llist_node *first, *newest = NULL, *oldest = NULL;
+	unsigned int nr = 0, nth = 0;
 	struct request *rq, *next;
 
 	list_for_each_entry_safe(rq, next, list, queuelist) {
@@ -79,7 +81,7 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 			continue;
 		list_del_init(&rq->queuelist);
 		fr->rq = rq;
-		fr->nth = ++nth;
+		nr++;
 		flash_store_expect(fq, fr);
 		fr->inbox.next = newest;
 		newest = &fr->inbox;
@@ -91,11 +93,19 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 		if (READ_ONCE(fq->inbox.hctx) != fh->hctx->queue_num)
 			WRITE_ONCE(fq->inbox.hctx, fh->hctx->queue_num);
 		/*
+		 * llist_add_batch(), but each counts all that are there when it
+		 * is added. Else those that come at once count one for all.
+		 *
 		 * A full barrier: the inbox before @inflight and @first, which
 		 * has_work() reads next (see elv_insert_requests()), and before
 		 * @watches, which pairs with flash_resume().
 		 */
-		llist_add_batch(newest, oldest, &fq->inbox.list);
+		first = READ_ONCE(fq->inbox.list.first);
+		do {
+			oldest->next = first;
+			nth = flash_inbox_nr(first) + nr;
+			llist_entry(newest, struct flash_rq, inbox)->nth = nth;
+		} while (!try_cmpxchg(&fq->inbox.list.first, &first, newest));
 	}
 	return !list_empty(list) || nth >= FLASH_INBOX_MOST ||
 	       READ_ONCE(fq->watches) || trace_flash_insert_enabled();

@@ -72,7 +72,7 @@ static inline void others(void)
 }
 
 /* What happens in such a moment, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDED, TAKEN_OUT };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -98,6 +98,20 @@ static inline void meanwhile(enum moment now)
 	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
 				    __ATOMIC_SEQ_CST);			\
 	was; })
+/* Only who adds to a list does it. */
+#define try_cmpxchg(p, from, to) ({					\
+	bool done;							\
+	meanwhile(ADDING);						\
+	others();							\
+	done = __atomic_compare_exchange_n(p, from, to, false,		\
+					   __ATOMIC_SEQ_CST,		\
+					   __ATOMIC_SEQ_CST);		\
+	if (done) {							\
+		/* They may be gone now, and what they kept. */		\
+		meanwhile(ADDED);					\
+		nap(32);						\
+	}								\
+	done; })
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
@@ -194,20 +208,6 @@ static inline bool llist_empty(const struct llist_head *h)
 		nap(64);
 	}
 	return empty;
-}
-
-static inline void llist_add_batch(struct llist_node *newest,
-				   struct llist_node *oldest,
-				   struct llist_head *h)
-{
-	oldest->next = READ_ONCE(h->first);
-	while (!__atomic_compare_exchange_n(&h->first, &oldest->next, newest,
-					    false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST))
-		others();
-	/* They may be gone now, and what they kept. */
-	meanwhile(ADDED);
-	nap(32);
 }
 
 static inline struct llist_node *llist_del_all(struct llist_head *h)

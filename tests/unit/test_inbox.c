@@ -415,6 +415,14 @@ static void ends(void)
 	percpu_ref_put(&queue.q_usage_counter);
 }
 
+static void more_come(void)
+{
+	unsigned int n;
+
+	for (n = 0; n < 5; n++)
+		comes(0);
+}
+
 static void one_goes_and_ends(void)
 {
 	if (goes())
@@ -460,6 +468,28 @@ static void takes_in(void)
 	}
 	eq(fq->queued || in_device, 0, "all go");
 	WRITE_ONCE(fq->watches, false);
+	end();
+}
+
+/* Whoever is about to add one has others come before: all count. */
+static void all_count(void)
+{
+	struct flash_queue *fq = begin(1);
+	unsigned long n;
+
+	nth[0] = nth[1] = 0;
+	comes(0);
+	goes();
+	while (!fq->queued && nth[0] < TAGS - 5) {
+		on(ADDING, more_come);
+		comes(1);
+	}
+	eq(fq->queued, FLASH_INBOX_MOST,
+	   "the same who comes when there are so many that come at once");
+	for (n = nth[0] + nth[1]; n; n--) {
+		ends();
+		goes();
+	}
 	end();
 }
 
@@ -548,6 +578,7 @@ int main(void)
 
 	moments();
 	takes_in();
+	all_count();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
 	eq(forgotten, 0, "requests that nobody runs a queue for");
