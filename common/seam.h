@@ -69,8 +69,9 @@ struct flash_seam {
  * flash_seams_bits - how large a table should be
  * @queues: hardware queues of the device
  *
- * Sixteen places for each seam of a usual hardware queue's 256 requests, of
- * which few wait; what shares a place by chance costs a look under the lock.
+ * Two places for each seam of a usual hardware queue's 256 requests, of which
+ * few wait; more for fewer than four hardware queues, less for more than 32. What
+ * shares a place by chance costs a look under the lock.
  */
 static inline u32 flash_seams_bits(u32 queues)
 {
