@@ -209,6 +209,7 @@ if [[ ! -w /proc/lock_stat ]]; then
 	say "this kernel does not count locks"
 	exit 0
 fi
+is "events of insertion" "$(<"$TRACING/events/block/block_rq_insert/enable")" 0
 LOCKS_SCHEDULERS="mq-deadline $SCHED" LOCKS_IOS=1000 LOCKS_BOUND=32 \
 	bash lib/locks-guest.sh >"$TMP/locks" || fail "locks cannot be counted"
 declare -A TAKEN=() READS=()

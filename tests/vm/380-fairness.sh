@@ -15,6 +15,7 @@
 TASKS=64 WANTED=$((40 / ${LAB_SLOW:-1}))
 null_add busy size=64 submit_queues=2 irqmode=2 \
 	completion_nsec=1000000 hw_queue_depth=128
+events_set 1 block_rq_insert
 
 # count FIELD - of the disk's statistics: 0 for reads, 4 for writes
 count() {

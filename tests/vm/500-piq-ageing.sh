@@ -18,6 +18,7 @@ page_ns=$((2000000 * ${LAB_SLOW:-1}))
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=$page_ns \
 	t_prog_ns=$((2 * page_ns)) nr_hw_queues=2 gc=none data=none max_kb=512
 sched_set "$DISK" "$SCHED"
+events_set 1 block_rq_insert
 
 # flood - starts them and sets FLOOD
 flood() {

@@ -28,6 +28,7 @@ done
 flashsim_del
 
 TASKS=48 WANTED=20
+events_set 1 block_rq_insert
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
 	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
 sched_set "$DISK" "$SCHED"

@@ -613,10 +613,35 @@ kernel_at_least() {
 
 cpus() { nproc --all; }
 
-# trace_start EVENT[,EVENT] DISK - records block events of one disk. Events stay
-# enabled, for the reason that scripts/lib/qemu.py has: it is their filters that
-# let nothing through.
 TRACING=/sys/kernel/tracing
+
+# events_set 0|1 EVENT... - switches block events while there is one CPU, for the reason
+# that scripts/lib/qemu.py has. Not under load: that would move to that CPU, and stay.
+events_set() {
+	local value=$1 event file
+	local -a files=() away=()
+	shift
+	for event; do
+		file=$TRACING/events/block/$event/enable
+		[[ $(<"$file") == "$value"* ]] || files+=("$file")
+	done
+	((${#files[@]})) || return 0
+	for file in /sys/devices/system/cpu/cpu[1-9]*/online; do
+		[[ -e $file && $(<"$file") == 1 ]] || continue
+		echo 0 >"$file" || fail "cannot take a processor offline: $file"
+		away+=("$file")
+	done
+	for file in "${files[@]}"; do
+		echo "$value" >"$file" || fail "cannot switch $file"
+	done
+	for file in "${away[@]}"; do
+		echo 1 >"$file" || fail "a processor stays offline: $file"
+	done
+}
+
+# trace_start EVENT[,EVENT] DISK - records block events of one disk. Events stay
+# enabled until the end of the case; it is their filters that let nothing through. Under
+# load, events_set goes before it.
 trace_start() {
 	local major minor event file
 	IFS=: read -r major minor <"/sys/block/$2/dev"
@@ -633,14 +658,16 @@ trace_start() {
 		file=$TRACING/events/block/$event
 		echo "dev == $((major << 20 | minor))" >"$file/filter" ||
 			fail "cannot filter trace event $event"
-		[[ $(<"$file/enable") == 1* ]] || echo 1 >"$file/enable"
 	done
+	# shellcheck disable=SC2086
+	events_set 1 ${1//,/ }
 	echo 1 >$TRACING/tracing_on
 }
 
 # trace_from SECTOR DISK - records inserts and issues of one disk from the first insert
 # at that sector or behind it on, until it has some thousands of them: a flood before
-# it and after it would only take time to print
+# it and after it would only take time to print. Before the flood: events_set 1
+# block_rq_insert.
 trace_from() {
 	trace_start block_rq_insert,block_rq_issue "$2"
 	echo 0 >$TRACING/tracing_on
@@ -764,6 +791,8 @@ lab_reset() {
 	for file in "$FLASHSIM_PARAMS"/*_ppm; do
 		[[ -e $file ]] && echo 0 >"$file"
 	done
+	# Who inserts without the lock takes it while they are on.
+	events_set 0 block_rq_insert
 	rmmod flashsim 2>/dev/null
 	# What still wrote to a disk that has gone has made a file of it.
 	find /dev -maxdepth 1 -name 'flashsim*' -type f -delete
