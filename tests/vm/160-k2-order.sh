@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# core: fast
 #
 # Proves: with one request in the device and others waiting, real-time level 0
 # goes before level 5, both before the rest (best effort, idle and no priority

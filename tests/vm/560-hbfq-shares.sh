@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC1091,SC2034,SC2153
 # for: hbfq
+# core: fast
 # takes: 30 s
 # limit: 240 s
 #
