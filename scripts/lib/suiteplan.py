@@ -18,8 +18,8 @@ import suitetarget
 import synthetic
 from suitetables import (
     ALIAS, ASLEEP, DEVICE, GEOMETRY, GEOMETRY_KEYS, IOCOST, IOCOST_MODEL, IOCOST_QOS,
-    OURS, QUEUE, RATES, REGION, SCHEDULERS, TIMES, UNSCALED, Int, Text, Word,
-    words)
+    LOG_PROG_PAGES, OURS, QUEUE, RATES, REGION, SCHEDULERS, TIMES, UNSCALED, Int, Text,
+    Word, words)
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 SUITES = REPO / "tests" / "suites"
@@ -560,13 +560,29 @@ def device_bytes(params):
     return found["size_mb"] // found["shrink"] << 20
 
 
+def log_prog_pages(params):
+    """Pages that a log writes to a die before it goes on to the next.
+
+    0: the device writes no log, but has a place for each address.
+    """
+    profile = params.get("profile", "none")
+    if params.get("alloc", "dynamic" if profile in LOG_PROG_PAGES else
+                  "static") != "dynamic":
+        return 0
+    # Without a write buffer a program is a page, whatever the profile says.
+    if params.get("wbuf_kb") == "0":
+        return 1
+    return int(params.get("prog_pages", LOG_PROG_PAGES.get(profile, 1)))
+
+
 def layout(which, params):
     """The text for a scheduler's layout file.
 
     right: where `static` puts pages. Of a log, which has no such map, it is
-    how the log begins, true for what was written once in order. wrong: pages
-    twice as long on one chip fewer: what belongs together is apart, and what
-    does not looks as if it did. none: no map.
+    how the log begins, true for what was written once in order: a program to
+    each die, in turn. wrong: pages twice as long on one chip fewer: what
+    belongs together is apart, and what does not looks as if it did. none: no
+    map.
     """
     found = geometry(params)
     chips = found["channels"] * found["ways"] * found["dies"]
@@ -577,6 +593,10 @@ def layout(which, params):
         return f"page={2 * page} chips={max(1, chips - 1)}"
     if params.get("layout"):
         return f"page={page} terms={params['layout']}"
+    program = log_prog_pages(params)
+    if program:
+        return f"page={page} " + (f"chips={chips}" if program == 1 else
+                                  f"terms={program}:{chips}:1")
     stripe = params.get("stripe", "CWD")
     if stripe == "CWD":
         return f"page={page} chips={chips}"

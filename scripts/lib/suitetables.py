@@ -176,6 +176,8 @@ GEOMETRY = {
     "F": (8, 4, 1, 16, 915527, 256),
 }
 GEOMETRY_KEYS = ("channels", "ways", "dies", "page_kb", "size_mb", "shrink")
+# Those that write a log, one die after the other, and the pages of one program.
+LOG_PROG_PAGES = {"C": 2, "D": 1, "E": 6, "F": 12}
 # Of a variant, not of flashsim: workloads keep to this share of the device,
 # from its begin. A device that is half full would else answer reads of the
 # empty half without its chips.

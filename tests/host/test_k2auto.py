@@ -107,7 +107,7 @@ def test_what_a_search_is_told():
         plan()["load.k2-60us.e"]["setup"]
     assert "set queue/iosched/rt_hold_ms 1600" in \
         plan()["load.k2-bw.e"]["setup"]
-    assert "set queue/iosched/layout page=16384 chips=8" in \
+    assert "set queue/iosched/layout page=16384 terms=6:8:1" in \
         plan()["load.k2-bw.e"]["setup"]
     assert run["target"] == {"quantile": 0.99, "settle": 100,
                              "step_ms": None, "step_settle": 100}

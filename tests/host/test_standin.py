@@ -287,15 +287,27 @@ def test_geometry_is_that_of_the_profiles():
         assert [int(values[key]) for key in suiteplan.GEOMETRY_KEYS] == \
             list(found), name
         assert "FS_stripe" not in body
+        # alloc=dynamic and a write buffer: a log, in whole programs
+        assert ("alloc" in values) == (name in suiteplan.LOG_PROG_PAGES)
+        if "alloc" in values:
+            assert values["alloc"] == "1" and int(values["wbuf_kb"])
+            assert int(values.get("prog_pages", 1)) == \
+                suiteplan.LOG_PROG_PAGES[name]
 
 
 @pytest.mark.parametrize("which, params, wanted", [
     ("right", {"profile": "A"}, "page=2048 chips=64"),
     ("right", {"profile": "D", "page_kb": "4"}, "page=4096 chips=16"),
-    ("right", {"profile": "C"}, "page=8192 chips=64"),
+    ("right", {"profile": "C"}, "page=8192 terms=2:64:1"),
+    ("right", {"profile": "C", "alloc": "static"}, "page=8192 chips=64"),
+    ("right", {"profile": "C", "wbuf_kb": "0"}, "page=8192 chips=64"),
+    ("right", {"profile": "E"}, "page=16384 terms=6:8:1"),
+    ("right", {"profile": "E", "prog_pages": "3"}, "page=16384 terms=3:8:1"),
+    ("right", {"profile": "A", "alloc": "dynamic", "prog_pages": "4"},
+     "page=2048 terms=4:64:1"),
     ("right", {"profile": "A", "stripe": "WCD"},
      "page=2048 terms=1:8:8,8:8:1"),
-    ("right", {"profile": "C", "stripe": "DWC"},
+    ("right", {"profile": "C", "alloc": "static", "stripe": "DWC"},
      "page=8192 terms=1:2:32,2:4:8,8:8:1"),
     ("right", {"profile": "A", "layout": "1:8:1,8:8:8"},
      "page=2048 terms=1:8:1,8:8:8"),

@@ -622,6 +622,26 @@ static void rewritten(void)
 	bench_close(&b);
 }
 
+/* A device that looks used has whole programs on the dies in turn. */
+static void in_programs(void)
+{
+	struct ftl_cfg c = ftl_plain(FTL_DYNAMIC, FTL_GC_CHIP, 1000);
+	static struct bench b;
+	struct sim_rand r;
+	unsigned int u, bad = 0;
+
+	c.per_page = 2;
+	c.per_prog = 6;
+	c.per_block = 24;
+	bench_open(&b, c, 8);
+	sim_rand_init(&r, 1);
+	ftl_fill(&b.f, 1000, 0, 0, &r);
+	for (u = 0; u < 1000; u++)
+		bad += ftl_lun_of(&b.f, b.f.map[u]) != u / 6 % 4;
+	eq(bad, 0, "a program of 3 pages on each die, then the next");
+	bench_close(&b);
+}
+
 /* What the map says while a unit is in the write buffer */
 static void buffered(void)
 {
@@ -675,6 +695,7 @@ int main(void)
 	pacing();
 	seeds();
 	rewritten();
+	in_programs();
 	buffered();
 	return tap_done();
 }
