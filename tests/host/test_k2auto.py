@@ -157,7 +157,7 @@ def runs_of(form):
 
 
 @pytest.mark.parametrize("form, minutes", [
-    ("short", 10), ("full", 60), ("baselines", 60)])
+    ("short", 10), ("full", 60), ("layout", 40), ("baselines", 60)])
 def test_forms_take_as_long_as_they_say(tmp_path, form, minutes):
     """On a machine that has measured nothing yet."""
     one = suiteplan.load("k2-auto")
