@@ -246,8 +246,13 @@ static inline u64 flash_share_charge(const struct flash_share *s,
 }
 
 /*
- * What a request of @t is usually charged, of which @it is the next: that may be a
- * write which costs next to nothing, between reads that cost much.
+ * What a turn of @t has to hold for each request, of which @it is the next: what one is
+ * usually charged, as @it may be a write which costs next to nothing, between reads that
+ * cost much; but no less than @it, or one that is larger than usual would end its turn.
+ *
+ * flash_share_start() asks for the usual alone, and for the next one only of who is new:
+ * with the larger of the two a large request would let a tenant catch up 64 times as
+ * much with small ones. And with the usual alone turns would be too short. So both.
  */
 static inline u64 flash_share_usual(const struct flash_share *s,
 				    const struct flash_tenant *t,

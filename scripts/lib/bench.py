@@ -19,10 +19,10 @@ import sys
 import time
 
 import benchdata
-import benchreport
 import kernel
 import options
 
+benchreport = options.later("benchreport")
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
 WORKLOADS = ("seq-read", "rand-read", "seq-write", "rand-write")

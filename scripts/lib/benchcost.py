@@ -18,13 +18,12 @@ import subprocess
 import sys
 import time
 
-import benchreport
 import kernel
 import options
+import schedulers as known_schedulers
 import vm
-from rich import box
-from rich.table import Table
 
+benchreport = options.later("benchreport")
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
 # What all are compared with: no scheduler, and one that does nothing.
@@ -97,6 +96,11 @@ def parse(argv):
         help="for the results (default build/results/cost-DATE-TIME)")
     args = parser.parse_args(argv)
     args.given = list(argv)
+    # Before anything is built: what will be is known from the source.
+    try:
+        choose(args.schedulers, known_schedulers.in_source(REPO))
+    except ValueError as error:
+        parser.error(str(error))
     return args
 
 
@@ -340,6 +344,8 @@ def rows(lines, depths):
 
 def show(console, summary):
     """Prints a table a disk."""
+    from rich import box  # pylint: disable=import-outside-toplevel
+    from rich.table import Table  # pylint: disable=import-outside-toplevel
     lines = summary["cells"]
     for disk in dict.fromkeys(line["disk"] for line in lines):
         own = [line for line in lines if line["disk"] == disk]
@@ -651,6 +657,9 @@ class BenchCost:
 def main(argv=None):
     """Command line of scripts/bench-cost."""
     args = parse(sys.argv[1:] if argv is None else argv)
+    # Who calls this from Python has what it takes.
+    if argv is None:
+        options.need("build", "vm", "bench")
 
     kernel.SPEAKER = "bench-cost"
     options.catch_signals()

@@ -2,6 +2,7 @@
 """What the command lines of our scripts have in common."""
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -48,6 +49,30 @@ def end(child, seconds=20):
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
+
+
+def later(name):
+    """A module of ours that is loaded when something of it is first used.
+
+    It wants packages that may still be missing when options are looked at.
+    """
+    if name not in sys.modules:
+        spec = importlib.util.find_spec(name)
+        spec.loader = importlib.util.LazyLoader(spec.loader)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def need(*groups):
+    """Installs what is missing of these groups of scripts/deps, or ends here.
+
+    To be called when options are known to be good: nobody waits for packages to
+    be told of a typing error.
+    """
+    if subprocess.run([REPO / "scripts" / "deps", *groups],
+                      check=False).returncode:
+        sys.exit(1)
 
 
 class Parser(argparse.ArgumentParser):

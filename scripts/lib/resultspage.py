@@ -81,23 +81,37 @@ def table(head, rows):
 
 
 def source(text):
-    """Who says so: a paper, or we, who want that much ("aim", "aim: ...")."""
+    """Who says so: the scheduler's paper, another one ("other: ..."), or we.
+
+    We want that much: "aim", "aim: ...".
+    """
     if text == "aim":
         return "An aim of ours."
     if text.startswith("aim: "):
         return f"Our aim: {text[len('aim: '):]}."
+    if text.startswith("other: "):
+        return "From another paper, not the schedulers' own: " \
+            f"{text[len('other: '):]}."
     return f"Paper: {text}."
 
 
-def claim_list(rows):
-    """Claims with their parts."""
+def claim_list(rows, beside=None, every=False):
+    """Claims with their parts.
+
+    beside: {claim: what follows it}. every: of claims of which some parts were
+    measured those that were not, too.
+    """
     for row in rows:
         yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
             f" ({row['judged']} of {row['wanted']} judged)"
             if row["holds"] is not None and row["judged"] < row["wanted"]
-            else "") + f". {source(row['paper'])}"
+            else "") + f". {source(row['paper'])}" + (
+                f" {beside[row['id']]}" if row["id"] in (beside or {}) else "")
         for one in row["parts"]:
-            if one["holds"] is not None or one["ours"] != "not measured":
+            if one["holds"] is None and one["ours"] == "not measured":
+                if every and row["holds"] is not None:
+                    yield f"  - not measured: {one['text']}"
+            else:
                 yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
                     f"{one['ours']}"
     yield ""

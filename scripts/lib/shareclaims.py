@@ -41,9 +41,30 @@ def rivals(variant):
     return ("bfq", "bfq-noidle", f"iocost-{variant}")
 
 
+# A PV below it is as good as 0.
+LEAST = 0.001
+
+
 def number(value):
     """A PV as people read it."""
-    return "none" if value is None else f"{value:.3g}"
+    if value is None:
+        return "none"
+    return f"<{LEAST}" if 0 < value < LEAST else f"{value:.3g}"
+
+
+def times_of(values):
+    """Two times as people read them: us, or ms where they are long."""
+    scale, unit = (1e3, "ms") if max(values) >= 10e-3 else (1e6, "us")
+    return " against ".join(f"{value * scale:.0f}" if value * scale >= 100
+                            else f"{value * scale:.3g}"
+                            for value in values) + f" {unit}"
+
+
+def rates_of(values):
+    """Two rates, in MB/s."""
+    return " against ".join(f"{value * 1e-6:.0f}" if value >= 100e6
+                            else f"{value * 1e-6:.3g}"
+                            for value in values) + " MB/s"
 
 
 def between(values):
@@ -120,11 +141,11 @@ def everywhere(table, label, variant, workloads, metric, limit, text):
             f"; by chip time: {', '.join(chips)}" if chips else ""))
 
 
-def in_device(pair):
-    """How many requests of either the drive has had, in brackets."""
+def in_device(pair, base):
+    """How many requests the drive has had, and under base, in brackets."""
     counts = [figure(one, "in_device_mean") for one in pair]
     return "" if None in counts else \
-        f" ({counts[0]:.0f} in the drive, {counts[1]:.0f})"
+        f" ({counts[0]:.0f} in the drive, {base} {counts[1]:.0f})"
 
 
 def compared(table, label, base, variant, workloads, metric, low, high, text):
@@ -134,7 +155,8 @@ def compared(table, label, base, variant, workloads, metric, low, high, text):
         one = table.change(metric, label, base, workload, variant)
         if one:
             found[workload] = one[0] + 1
-            beside[workload] = in_device(one[1]) if metric == BANDWIDTH else ""
+            beside[workload] = in_device(one[1], base) \
+                if metric == BANDWIDTH else ""
             cells += one[1]
     part = claims.Part(f"{label}, {variant}: {text}", cells)
     if not found:
@@ -247,7 +269,12 @@ def default(cells):
         claims.claim(
             "Bound", "the service of two backlogged tenants differs by at "
             "most (D + 1)(c_i/w_i + c_j/w_j), in the unit charged",
-            "start-time fair queueing with depth D",
+            "other: W. Jin, J. S. Chase, J. Kaur, Interposed Proportional Sharing "
+            "for a Storage Service Utility, SIGMETRICS 2004, for start-time fair "
+            "queueing. D: the most that the scheduler lets into the drive, or else "
+            "that were there; c: the largest request of either tenant; w: its weight "
+            "over 100. acfq is such a scheduler; hbfq is not, and is held against it "
+            "all the same",
             [everywhere(table, *pair, shared, "service_ratio_charged", 1,
                         "largest difference over the bound")
              for pair in pairs]),
@@ -309,11 +336,13 @@ def less(table, text, metric, one, other):
         values = [figure(cell, metric) for cell in cells]
     if None in values:
         return part
-    form = "{:.0f} against {:.0f} us" if metric.endswith("_s") and \
-        not metric.endswith("per_s") else "{:.3g} against {:.3g}"
-    scale = 1e6 if "us" in form else 1
-    return part.judge(values[0] < values[1], form.format(
-        *(value * scale for value in values)))
+    if metric == BANDWIDTH:
+        told = rates_of(values)
+    elif metric.endswith("_s"):
+        told = times_of(values)
+    else:
+        told = " against ".join(map(number, values))
+    return part.judge(values[0] < values[1], told)
 
 
 def below(table, metric, workloads, variant, label, others, what):
@@ -359,7 +388,8 @@ def paper(cells):
     pv, spread = "pv_sectors", "worst:latency_stddev_s"
     moving, most = "window_pv_median_sectors", "window_pv_max_sectors"
     found = [
-        claims.claim("Fig 1, 2", "CFQ misses the weights on an SSD",
+        claims.claim("Fig 1, 2", f"CFQ misses the weights on an SSD, by a PV above "
+                     f"{PV_MAX}",
                      "all six loads, by factors at times",
                      misses(table, "cfq", ("ycsb-a", "ycsb-d", "fileserver",
                                            *TRACES))),
@@ -406,53 +436,61 @@ def paper(cells):
         claims.claim("Fig 11", "counting sectors is nearer than requests",
                      "fileserver", below(table, pv, ("fileserver",), "c",
                                          "cfq-sectors", ("cfq",), "PV")),
-        claims.claim("Fig 14", "A+CFQ gives shares where CFQ and BFQ do not",
-                     "prj and prn; bfq's throughput is slightly higher",
+        claims.claim("Fig 14", "A+CFQ is nearer to the weights than CFQ and BFQ",
+                     "prj and prn: it keeps to them, CFQ and BFQ do not; bfq's "
+                     "throughput is slightly higher",
                      below(table, pv, ("prj", "prn"), "c", "acfq-paper",
                            ("cfq", "bfq"), "PV")),
-        claims.claim("Fig 15", "A+CFQ keeps to them over time", "prn",
+        claims.claim("Fig 15", "A+CFQ's worst window is nearer than BFQ's",
+                     "prn: it keeps to them over time",
                      below(table, most, ("prn",), "c", "acfq-paper",
                            ("bfq",), "largest PV of a window")),
-        claims.claim("Fig 18a, b", "H+BFQ gives shares where CFQ and BFQ do "
-                     "not", "significantly lower PV",
+        claims.claim("Fig 18a, b", "H+BFQ is nearer to the weights than CFQ "
+                     "and BFQ", "significantly lower PV",
                      below(table, pv, ("prj", "prn"), "c", "hbfq-paper",
                            ("cfq", "bfq"), "PV")),
-        claims.claim("Fig 18c, 19a", "at BFQ's throughput and mean latency",
-                     "within 7 %",
+        claims.claim("Fig 18c, 19a", "H+BFQ has BFQ's throughput and mean "
+                     "latency", "within 7 %",
                      [compared(table, "hbfq-paper", "bfq", "c", TRACES,
                                BANDWIDTH, 1 - SIMILAR, ENDLESS,
                                "bandwidth no more than 7 % below bfq's"),
                       compared(table, "hbfq-paper", "bfq", "c", TRACES,
                                "latency_mean_s", 0, 1 + SIMILAR,
                                "worst mean latency no more than 7 % above")]),
-        claims.claim("Fig 19b", "latency scatters less under H+BFQ",
+        claims.claim("Fig 19b", "latency scatters less under H+BFQ than under "
+                     "CFQ, BFQ and A+CFQ",
                      "lowest of all on all three",
                      below(table, spread, TRACES, "c", "hbfq-paper",
                            ("cfq", "bfq", "acfq-paper"),
                            "worst standard deviation")),
-        claims.claim("Fig 20c", "and less with a smaller budget",
+        claims.claim("Fig 20c", "and less with the smallest budget than with "
+                     "the largest",
                      "128 sectors best",
                      [less(table, f"{name}: worst standard deviation with 128 "
                            "below that with 2048", spread,
                            (name, "hbfq-128", "c"), (name, "hbfq-2048", "c"))
                       for name in TRACES]),
-        claims.claim("Fig 20d", "the longest latency falls against BFQ",
+        claims.claim("Fig 20d", "the longest latency is shorter than BFQ's by as "
+                     "much as there",
                      "up to 3.1 (msn), 2.1 (prj), 5.5 times (prn)",
                      [times(table, name, ratio)
                       for name, ratio in LONGEST.items()]),
-        claims.claim("Fig 23", "unlike loads: shares at all four weight sets",
-                     "cfq fails at all, bfq is partly correct",
+        claims.claim("Fig 23", "unlike loads: A+CFQ and H+BFQ are nearer than CFQ "
+                     "at all four weight sets",
+                     "they keep to the weights, cfq fails at all, bfq is partly "
+                     "correct",
                      [part for label in ("acfq-paper", "hbfq-paper")
                       for part in below(table, pv, MIXES, "c", label,
                                         ("cfq",), "PV")]),
-        claims.claim("Fig 24", "unlike loads: H+BFQ is the steadiest",
+        claims.claim("Fig 24", "unlike loads: H+BFQ is steadier than CFQ and BFQ",
                      "standard deviation and longest latency",
                      below(table, spread, MIXES, "c", "hbfq-paper",
                            ("cfq", "bfq"), "worst standard deviation")
                      + below(table, "worst:latency_max_s", MIXES, "c",
                              "hbfq-paper", ("cfq", "bfq"),
                              "longest latency")),
-        claims.claim("Fig 25", "at 1:2:5 nobody overtakes a heavier one",
+        claims.claim("Fig 25", "unlike loads at 1:2:5: nobody overtakes a heavier "
+                     "one in any window",
                      "cfq and at times bfq do, A+CFQ and H+BFQ do not",
                      [everywhere(table, label, "c", ("mix-125",),
                                  "inversions_sectors", 0, "no inversion")

@@ -34,14 +34,16 @@ def tenants(cells, variant, workload, labels, key):
 
 
 def paper(cells):
-    """(file, title, groups, how) of the paper's figures."""
+    """(file, title, claims that it belongs to, groups, how) of the paper's figures."""
     yield ("paper-pv.svg", "Figures 1, 14, 18, 23: PV by bytes, lower is better",
+           ("Fig 1, 2", "Fig 14", "Fig 18a, b", "Fig 23"),
            groups(cells, "c", ("ycsb-a", "fileserver", *shareclaims.TRACES,
                                *shareclaims.MIXES), PAPER, "pv_sectors"),
            {"unit": "PV", "scale": 1, "log": True})
-    for key, what in (("stddev", "standard deviation"), ("max", "longest")):
+    for key, what, claim in (("stddev", "standard deviation", "Fig 20c"),
+                             ("max", "longest", "Fig 20d")):
         yield (f"paper-budgets-{key}.svg", "Figure 20: H+BFQ's budgets, latency of "
-               f"the tenant that has the worst, {what}",
+               f"the tenant that has the worst, {what}", (claim,),
                worst(cells, ("bfq", "hbfq-paper", *(
                    f"hbfq-{size}" for size in shareclaims.BUDGETS)), key),
                {"unit": "ms", "scale": 1e3})
@@ -65,32 +67,32 @@ def default(cells):
     """The same of the default modes."""
     for variant, drive in DRIVES.items():
         yield (f"pv-{variant}.svg", f"{drive}: PV in the unit charged, while all send; "
-               "0.1 is asked for",
+               "0.1 is asked for", ("PV",),
                groups(cells, variant, shareclaims.SAME + shareclaims.MIXES,
                       OURS[1:], "pv_sending_charged"),
                {"unit": "PV", "scale": 1, "log": True})
         yield (f"throughput-{variant}.svg", f"{drive}: bandwidth of all, the same load "
-               "in all tenants",
+               "in all tenants", ("Throughput",),
                groups(cells, variant, shareclaims.SAME, OURS, claims.BANDWIDTH), {})
         for key in ("p99_9", "p99"):
             rows = tenants(cells, variant, "mix-111", OURS, key)
             if rows:
                 yield (f"tail-{variant}.svg", f"{drive}: "
-                       f"{key.replace('_', '.')} of each tenant, mix-111", rows,
-                       {"unit": "ms", "scale": 1e3})
+                       f"{key.replace('_', '.')} of each tenant, mix-111",
+                       ("Tails",), rows, {"unit": "ms", "scale": 1e3})
                 break
 
 
 def draw(folder, *results):
-    """[[(file, title)]] for the results of both suites."""
+    """[[(file, title, claims)]] for the results of both suites."""
     drawn = []
     for data, make in zip(results, (paper, default)):
         drawn.append([])
-        for file, title, rows, how in make(data["cells"]) if data else ():
+        for file, title, about, rows, how in make(data["cells"]) if data else ():
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 pageplots.bars(folder / file, rows, title, **how)
             except Nothing:
                 continue
-            drawn[-1].append((file, title))
+            drawn[-1].append((file, title, about))
     return drawn

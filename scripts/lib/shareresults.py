@@ -8,12 +8,14 @@ verdict on that page is typed. Tables of all cells and pictures are in the folde
 docs/share-results.
 """
 
+import itertools
 import sys
 
 import fairness
 import piqclaims
 import resultspage
 import shareclaims
+import sharewords
 from resultspage import DASH, claim_list, facts, table
 
 PAGE = resultspage.REPO / "docs" / "share-results.md"
@@ -66,12 +68,12 @@ REASONS = (
     "their bytes in brackets) has as many chips idle.",
     "Tails: whoever keeps n outstanding has a mean latency of n over its "
     "requests a second, and its p99.9 is hardly ever less than that. Where "
-    "the mean that its share leaves a tenant (in brackets, as a part of the "
-    "same tail) is above the limit, no scheduler that gives this share meets "
+    "the mean that its share leaves a tenant (in brackets: hbfq's, as a part of "
+    "the other's tail) is above the limit, no scheduler that gives this share meets "
     "it. Bytes a second of unlike loads depend on who gets how much: with hbfq each has "
     "the same part of the drive's time, whose loads move more or less with it "
     "than those of bfq's favourites. How busy the chips are does not.")
-MICRO = 1e6
+MILLI = 1e3
 
 
 def text(value, form="{:.3g}", scale=1.0):
@@ -124,11 +126,11 @@ def tails(cells):
                 text(piqclaims.figure(cell, f"{name}_bandwidth_bytes_per_s"),
                      "{:.1f}", 1e-6),
                 *(text(piqclaims.figure(cell, f"{name}_latency_{key}_s"),
-                       "{:.0f}", MICRO) for key in
+                       "{:.4g}", MILLI) for key in
                   ("mean", "stddev", "p99", "p99_9", "max"))])
     yield from table(["load", "drive", "scheduler", "MB/s", "busy chips",
-                      "in the drive", "tenant", "MB/s", "mean, us", "std dev",
-                      "p99", "p99.9", "longest"], rows)
+                      "in the drive", "tenant", "MB/s", "mean, ms",
+                      "std dev, ms", "p99, ms", "p99.9, ms", "longest, ms"], rows)
 
 
 def slowdowns(suite, cells):
@@ -184,6 +186,12 @@ def tables(suite, title, data):
     yield from slowdowns(suite, data["cells"])
 
 
+def see(numbers):
+    """Which pictures to look at."""
+    return f"Picture{'s' if len(numbers) > 1 else ''} " + \
+        " and ".join(map(str, numbers)) + "."
+
+
 def page(results, pictures, folder):
     """The whole page, line by line."""
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
@@ -198,21 +206,39 @@ def page(results, pictures, folder):
     yield "    scripts/bench share --form tails        # p99.9 at equal shares"
     yield "    scripts/share-results                   # this page again"
     yield ""
-    yield "Loads are fio jobs after Table 2 of the paper, msn, prj and prn " \
-        "stand-ins for its traces; times are the drive's."
+    yield "The paper is J. Kim, E. Lee, S. H. Noh, *I/O Schedulers for Proportionality " \
+        "and Stability on Flash-Based SSDs in Multi-Tenant Environments*, IEEE Access 8, " \
+        "2020. Its drive was real; these are simulated ([flashsim](flashsim.md)). Its " \
+        "loads were databases and traces; these are fio jobs after its Table 2, msn, prj " \
+        "and prn stand-ins for its traces."
     yield ""
+    yield "## What the words mean"
+    yield ""
+    yield from sharewords.words(results)
+    count = itertools.count(1)
     for suite, data, shown in zip(SUITES, results, pictures):
         title, judge = PARTS[suite]
         yield f"## {title}"
         yield ""
         yield facts(data)
         yield ""
-        for file, caption in shown:
-            yield f"![{caption}]({folder}/{file})"
+        if data:
+            yield from sharewords.explained(suite, data["cells"])
+        beside = {}
+        for (file, caption, about), number in zip(shown, count):
+            yield f"![Picture {number}: {caption}]({folder}/{file})"
             yield ""
-        yield from claim_list(judge(data["cells"] if data else []))
+            yield f"Picture {number}: {caption}."
+            yield ""
+            for claim in about:
+                beside.setdefault(claim, []).append(number)
+        yield from claim_list(judge(data["cells"] if data else []),
+                              {claim: see(numbers)
+                               for claim, numbers in beside.items()}, every=True)
         if not data:
             continue
+        if suite == "share":
+            yield from sharewords.alone(data["cells"])
         for reason in REASONS if suite == "share" else CAUSES:
             yield reason
             yield ""

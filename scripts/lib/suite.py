@@ -30,12 +30,12 @@ import options
 import suitedata
 import suitefs
 import suiteplan
-import suitereport
 import suiteshare
 import suitetrace
 from suitemachine import DATA, Machine, run_files, unpack
 from suitetime import Speeds, total_seconds
 
+suitereport = options.later("suitereport")
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
 MAIN_SUITE, SMOKE_SUITE = "k2", "smoke"
@@ -723,13 +723,29 @@ def smoke(args):
     return max(status, run_suite(args))
 
 
+def checked(args):
+    """Is there such a suite, form, and cell? suiteplan.Bad if not."""
+    if args.suite:
+        suiteplan.runs(suiteplan.load(args.suite), args.form or "short",
+                       args.seeds, args.only or [], args.repeat or 1)
+
+
 def main(argv=None):
     """Command line of scripts/bench."""
+    # Who calls this from Python has what it takes.
+    install = argv is None
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["nvme"]:
+        bench.parse(argv[1:])
+        if install:
+            options.need("build", "vm", "bench")
         return bench.main(argv[1:])
     args = parse(argv)
     try:
+        checked(args)
+        if install:
+            options.need(*(("bench",) if args.list or args.compare else
+                           ("build", "vm", "bench")))
         if args.list:
             return show(args)
         if args.resume:

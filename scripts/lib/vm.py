@@ -397,6 +397,9 @@ def guarded(speaker, say_it, series, body, interrupted=None):
 def main(argv=None):
     """Command line of scripts/vm."""
     args = parse(sys.argv[1:] if argv is None else argv)
+    # Who calls this from Python has what it takes.
+    if argv is None:
+        options.need("build", "vm")
     if not shutil.which(qemu.QEMU):
         say(f"no {qemu.QEMU}: run scripts/deps vm")
         return TROUBLE

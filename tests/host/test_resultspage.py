@@ -62,9 +62,25 @@ def test_a_long_command_is_shortened():
 def test_an_aim_of_ours_is_no_papers():
     row = {"id": "X", "text": "x", "holds": None, "judged": 0, "wanted": 1, "parts": []}
     for paper, said in (("as above", "Paper: as above."), ("aim", "An aim of ours."),
-                        ("aim: 95 %", "Our aim: 95 %."), ("3; aim: 2", "Paper: 3; aim: 2.")):
+                        ("aim: 95 %", "Our aim: 95 %."), ("3; aim: 2", "Paper: 3; aim: 2."),
+                        ("other: SFQ", "From another paper, not the schedulers' own: SFQ.")):
         assert next(resultspage.claim_list([{**row, "paper": paper}])).endswith(
             f"not measured. {said}")
+
+
+def test_what_is_beside_a_claim():
+    """Pictures; and which parts of it were not measured."""
+    parts = [{"text": "d", "holds": True, "ours": "1"},
+             {"text": "c", "holds": None, "ours": "not measured"}]
+    row = {"id": "X", "text": "x", "holds": True, "judged": 1, "wanted": 2,
+           "paper": "p", "parts": parts}
+    said = list(resultspage.claim_list([row], {"X": "Picture 3."}, every=True))
+    assert said[0].endswith("holds (1 of 2 judged). Paper: p. Picture 3.")
+    assert said[2] == "  - not measured: c"
+    assert len(list(resultspage.claim_list([row]))) == len(said) - 1
+    # Of a claim of which nothing was measured that is said once.
+    assert len(list(resultspage.claim_list(
+        [{**row, "holds": None, "parts": parts[1:]}], every=True))) == 2
 
 
 def test_one_figure_is_no_range():

@@ -15,9 +15,11 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
+shareclaims = importlib.import_module("shareclaims")
 sharecase = importlib.import_module("sharecase")
 sharepictures = importlib.import_module("sharepictures")
 shareresults = importlib.import_module("shareresults")
+sharewords = importlib.import_module("sharewords")
 suite = importlib.import_module("suite")
 suitecase = importlib.import_module("suitecase")
 suitedata = importlib.import_module("suitedata")
@@ -455,7 +457,7 @@ def test_throughput_stands_beside_what_is_in_the_drive():
         cell("same-prn.none.d", bandwidth_bytes_per_s=100)])
     part = next(row for row in rows if row["id"] == "Throughput")["parts"][2]
     assert part["ours"] == \
-        "same-4k 0.940 (77 in the drive, 128), same-prn 0.940"
+        "same-4k 0.940 (77 in the drive, none 128), same-prn 0.940"
 
 
 @pytest.mark.parametrize("ours, want", [(5700, True), (5800, False),
@@ -539,6 +541,9 @@ def test_results_page(tmp_path):
     assert "hbfq: not built here, 6 runs left out" in text
     assert {file.name for file in beside.iterdir()} == {
         "share.md", "pv-d.svg"}
+    # The text refers to each picture, which says what it shows.
+    assert text.split("- PV: ")[1].split("\n")[0].endswith(" Picture 1.")
+    assert "\nPicture 1: NVMe drive (D): PV " in text
     assert "](page/pv-d.svg)\n" in text and "[tables](page/share.md)" in text
     assert text.count("**Not measured yet.**") == 1
     text = (beside / "share.md").read_text()
@@ -557,11 +562,82 @@ def test_results_page(tmp_path):
     assert (beside / "notes.txt").exists()
 
 
+# --- what the page explains --------------------------------------------------
+
+@pytest.mark.parametrize("name", ["share", "share-paper"])
+def test_all_that_a_page_names_is_explained(name):
+    found = suiteplan.load(name)
+    cells = [cell(run["cell"]) for form in found.forms
+             for run in suiteplan.runs(found, form)
+             if not re.search(r"\.[ah][cb]fq-\d+\.", run["cell"])
+             or "hbfq-" in run["cell"] and name == "share-paper"]
+    text = "\n".join(sharewords.explained(name, cells))
+    for one in cells:
+        for key in ("workload", "variant"):
+            assert f"| {one[key]} | " in text
+        assert f"| {sharewords.kind(one['label'])} | " in text
+    # Not another thing than what was run
+    assert "| hbfq-N | " not in text or \
+        "hbfq mode=paper exhausted_budget_sectors=N |" in text
+    assert "io.cost is not tuned, and nothing of it was swept" in text
+    assert "1:2:5 | theirs" in text
+    assert "io.cost" not in "\n".join(sharewords.explained(
+        name, [cell("mix-111.none.c")]))
+    assert "| mix-125 |" not in "\n".join(sharewords.explained(
+        name, [cell("mix-111.none.c")]))
+
+
+def test_the_example_of_pv_is_computed(monkeypatch):
+    text = "\n".join(sharewords.words([None]))
+    assert "weights 1:2:4:5 and the same for everybody it is 2." in text
+    monkeypatch.setattr(sharewords, "WEIGHTS", (1, 3))
+    assert "weights 1:3 and the same for everybody it is 1." in \
+        "\n".join(sharewords.words([None]))
+
+
+def test_one_seed_is_said_to_be_one():
+    one = summary("share", [])
+    other = {**one, "seed_uses": {"report": [101, 102]}}
+    assert "of seed 101" in "".join(sharewords.seeds([None, one]))
+    assert "101, 102; a figure is the median" in \
+        "".join(sharewords.seeds([{**one, "made_of": [one, other]}]))
+    assert not list(sharewords.seeds([None, None]))
+
+
+@pytest.mark.parametrize("sizes, said", [
+    ("4k/100", "4"), ("4k/74:8k/12:16k/14", "6.2"), ("128k/97:256k/3", "132"),
+    ("4k/40:8k/40:16k/20,8k/33:16k/19:32k/19:64k/24:128k/5",
+     "reads 8, writes 34")])
+def test_mean_sizes(sizes, said):
+    assert sharewords.mean_kib(sizes) == said
+
+
+def test_where_alone_was_judged():
+    def told(*names):
+        return "".join(sharewords.alone([
+            cell(name, bandwidth_bytes_per_s=1) for name in names]))
+    assert told("alone-prn.acfq.d", "alone-prn.none.d") == (
+        "Alone: judged on drive d with alone-prn; not on drive c; not with "
+        "alone-4k, alone-fileserver, alone-msn, alone-prj.")
+    assert told("alone-prn.acfq.d") == ""
+    assert told(*(f"{load}.{label}.{drive}" for load in shareclaims.ALONE
+                  for label in ("acfq", "none") for drive in "cd")) == ""
+
+
+def test_units_are_those_that_people_read():
+    assert shareclaims.times_of((0.126777, 0.107449)) == "127 against 107 ms"
+    assert shareclaims.times_of((0.001234, 0.0099)) == "1234 against 9900 us"
+    assert shareclaims.rates_of((2.43e8, 3.8e8)) == "243 against 380 MB/s"
+    assert shareclaims.rates_of((7.55e6, 3.68e7)) == "7.55 against 36.8 MB/s"
+    assert [shareclaims.number(value) for value in (None, 0, 7e-5, 0.0123)] \
+        == ["none", "0", "<0.001", "0.0123"]
+
+
 def bars_of(cells, **wanted):
     """{file: {group: [label]}} of what would be drawn."""
     return {file: {name: [one["label"] for one, *_ in rows]
                    for name, rows in groups.items() if rows}
-            for file, _, groups, _ in sharepictures.default(
+            for file, _, _, groups, _ in sharepictures.default(
                 [cell(name, **wanted) for name in cells])}
 
 
