@@ -24,7 +24,8 @@ FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
            ("8", "writes, full", ("seq-write", "rand-write"), "full"))
 BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
 # Loads that a front is made of, and where more of the same load was measured
-FRONTS = ("rand-read", "big-read", "big-write")
+FRONTS = ("rand-read", "big-read", "big-write", "op-rand-read", "op-seq-read",
+          "op-seq-write", "op-rand-write")
 SAME_LOAD = {"pareto": "rand-read"}
 
 SCALED = """\
@@ -37,6 +38,14 @@ requests a second, so to say. Windows of so few scatter more, and policy
 here is longer than where windows have thousands. "A second of the drive" is 16
 or 32 of K2's; windows of one overlap, as runs are a few long, and begin every
 31 ms. "10 s of traffic" are K2's, in which it has looked ten times."""
+
+WRITES = """\
+Writes by the chips: K2-1's tail and none's bandwidth do not go together. With a bound
+of one the drive's write buffer has room when a real-time write comes, and that ends
+as soon as it is in there; but it has room because so little is sent. Where as much is
+sent as the flash can take the buffer is full, and each write waits until the flash
+has made room, in whatever order writes came. A map says nothing about that: what
+is not written yet is on no chip."""
 
 
 def text(number, form="{:.0f}", scale=1.0):
@@ -250,6 +259,8 @@ def page(paper, auto):
     yield SCALED
     yield ""
     yield from claim_list(k2autoclaims.claims_of(merged(auto)))
+    yield WRITES
+    yield ""
     for title, phase, policy in (
             ("O1: policy latency", "settled", "latency"),
             ("O2: policy bandwidth", "settled", "bandwidth"),
