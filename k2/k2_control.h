@@ -193,6 +193,7 @@ struct k2_end {
  * @looks:	how often
  * @unmet:	the target is infeasible
  * @begun:	when the window began; 0: none has
+ * @begun_at:	log of the bound then
  * @moved:	sectors in it
  * @ends:	requests that ended in it
  * @full:	how many of these while the bound held something back
@@ -256,6 +257,7 @@ struct k2_control {
 	bool unmet;
 
 	u64 begun;
+	s64 begun_at;
 	u64 moved;
 	u32 ends;
 	u32 full;
@@ -341,12 +343,23 @@ static inline s64 k2_applied(const struct k2_control *c)
 	return c->floor;
 }
 
+/* The bound that was found. */
+static inline u32 k2_found(const struct k2_control *c)
+{
+	u32 bound = k2_exp(k2_applied(c)), least;
+
+	if (c->t.policy != K2_LATENCY)
+		return bound;
+	least = k2_exp_up(c->floor);
+	return bound > least ? bound : least;
+}
+
 static inline void k2_control_update(struct k2_control *c)
 {
 	if (c->calibrating || c->open)
 		c->bound = K2_BOUND_MAX;
 	else if (k2_control_rules(c))
-		c->bound = k2_exp(k2_applied(c));
+		c->bound = k2_found(c);
 	else
 		c->bound = c->t.start;
 }
@@ -643,6 +656,11 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 	u64 want = k2_reference(c) / 100 * c->t.floor_pct;
 	s64 from = k2_applied(c), off, to;
 
+	if (c->t.policy == K2_LATENCY && from < c->begun_at - K2_NEAR) {
+		c->smooth = 0;
+		c->climbing = false;
+		return;
+	}
 	c->smooth = c->smooth ? (3 * c->smooth + rate) / 4 : rate;
 	if (!want || !k2_control_rules(c) || c->returning)
 		return;
@@ -663,7 +681,7 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 			k2_control_update(c);
 			return;
 		}
-		to = from + off;
+		to = k2_log(c->bound) + off;
 		if (to < c->floor)
 			c->floor += (to - c->floor) / 8;
 	} else {
@@ -699,6 +717,16 @@ static inline void k2_control_second(struct k2_control *c, u64 rate)
 	c->sec_rate = rate;
 }
 
+/* A window of bandwidth begins. */
+static inline void k2_control_begin(struct k2_control *c, u64 now)
+{
+	c->begun = now;
+	c->begun_at = k2_applied(c);
+	c->moved = 0;
+	c->ends = 0;
+	c->full = 0;
+}
+
 /* Counts what is moved. */
 static inline void k2_control_count(struct k2_control *c, const struct k2_end *e)
 {
@@ -710,10 +738,7 @@ static inline void k2_control_count(struct k2_control *c, const struct k2_end *e
 		c->sec_full = true;
 	}
 	if (!c->begun) {
-		c->begun = e->now;
-		c->moved = 0;
-		c->ends = 0;
-		c->full = 0;
+		k2_control_begin(c, e->now);
 		return;
 	}
 	c->moved += e->sectors;
@@ -734,10 +759,7 @@ static inline void k2_control_count(struct k2_control *c, const struct k2_end *e
 	} else {
 		c->sec_begun = 0;
 	}
-	c->begun = e->now;
-	c->moved = 0;
-	c->ends = 0;
-	c->full = 0;
+	k2_control_begin(c, e->now);
 	ns = k2_since(e->now, &c->sec_begun);
 	if (!c->sec_begun || ns < K2_LOOK_NS)
 		return;

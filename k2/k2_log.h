@@ -30,18 +30,37 @@ static inline s64 k2_log(u64 v)
 	return (s64)octave * K2_OCTAVE + (s64)part;
 }
 
-/** k2_exp - the bound whose logarithm is @level, rounded */
-static inline u32 k2_exp(s64 level)
+/* 2^@level in parts of 65536. */
+static inline u64 k2_exp_parts(s64 level)
 {
-	u64 part, bound;
+	u64 part;
 
 	if (level <= 0)
-		return 1;
+		return 65536;
 	if (level > K2_LEVEL_MAX)
 		level = K2_LEVEL_MAX;
 	part = ((u64)level & (K2_OCTAVE - 1)) >> 8;
 	part = 65536 + (part * (43024 + (22512 * part >> 16)) >> 16);
-	bound = ((part << ((u64)level >> 24)) + 32768) >> 16;
+	return part << ((u64)level >> 24);
+}
+
+/** k2_exp - the bound whose logarithm is @level, rounded */
+static inline u32 k2_exp(s64 level)
+{
+	u64 bound = (k2_exp_parts(level) + 32768) >> 16;
+
+	return bound < K2_BOUND_MAX ? (u32)bound : K2_BOUND_MAX;
+}
+
+/**
+ * k2_exp_up - the least bound that is not below the one whose logarithm is @level
+ *
+ * But for a twentieth: logarithms are no more exact than that.
+ */
+static inline u32 k2_exp_up(s64 level)
+{
+	u64 bound = (k2_exp_parts(level) + 65535 - 3277) >> 16;
+
 	return bound < K2_BOUND_MAX ? (u32)bound : K2_BOUND_MAX;
 }
 

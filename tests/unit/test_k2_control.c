@@ -96,6 +96,33 @@ static void windup(void)
 	   late(0, t.target_ns), before);
 }
 
+/*
+ * A drive as slow as the lab's: the bound falls from the start to one within a few
+ * windows, and what it moved on the way there is no measure of what it moves at one.
+ */
+static void infeasible_at_once(unsigned int floor_pct, bool random)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	u64 begun, sec, ref;
+	unsigned int below = 0, n = 0;
+
+	t.target_ns = 960 * US;
+	t.floor_pct = floor_pct;
+	device(&t, random, 7);
+	s.t_read = 1900 * US;
+	s.rt_gap = 1600 * US;
+	set_depth(96);
+	calibrate();
+	begun = s.now / SEC + 1;
+	run(MOST_RT, (begun + 12) * SEC);
+	ref = k2_reference(&s.c) / 16;
+	for (sec = begun + 2; sec < begun + 12; sec++, n++)
+		below += s.sec_moved[sec] * 100 < ref * floor_pct;
+	eq(below, 0, "a floor of %u %% is kept from the third second on: "
+	   "%u of %u are below, bound %u", floor_pct, below, n, s.c.bound);
+	eq(s.c.unmet, 1, "and the target is what cannot be had");
+}
+
 /* The target is out of reach: said soon, and the floor is kept. */
 static void infeasible(bool calibrated, unsigned int floor_pct)
 {
@@ -563,6 +590,9 @@ int main(void)
 	windup();
 	infeasible(true, 30);
 	infeasible(false, 10);
+	infeasible_at_once(10, true);
+	infeasible_at_once(50, true);
+	infeasible_at_once(50, false);
 	bandwidth(50, true, 10);
 	bandwidth(80, true, 38);
 	bandwidth(90, true, 70);
