@@ -590,6 +590,7 @@ int main(void)
 	windup();
 	infeasible(true, 30);
 	infeasible(false, 10);
+	infeasible_at_once(7, true);
 	infeasible_at_once(10, true);
 	infeasible_at_once(50, true);
 	infeasible_at_once(50, false);
