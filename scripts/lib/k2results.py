@@ -232,7 +232,7 @@ def page(paper, auto):
         "seeds"
     yield "    scripts/bench k2-auto --form full       # 10 000 requests, " \
         "the whole scan"
-    yield "    scripts/bench k2-auto --form layout     # p99 with a map of " \
+    yield "    scripts/bench k2-auto --form layout     # p99.9 with a map of " \
         "the chips"
     yield "    scripts/bench k2-auto --form baselines  # what else there " \
         "is, swept"
