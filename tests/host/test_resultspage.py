@@ -156,11 +156,13 @@ def test_forms_by_requests():
         return {**summary("a", f"{form}{value}"), "form": form, "cells": [
             {"cell": "x", "value": value,
              "metrics": {"ios": {"median": ios}, "latency_count": None}}]}
+
     def last(*found):
         return values(resultspage.together(found, "a"))["x"]
     assert last(of("full", 90, 1), of("full", 50, 2)) == 2
     assert last(of("full", 50, 1), of("short", 20, 2)) == 1
     assert last(of("full", 20, 1), of("short", 20, 2)) == 2
+    assert last(of("full", 20, 1), of("short", 20, 2), of("full", 20, 3)) == 3
     assert last(of("full", 90, 1), of("short", 60, 2), of("full", 50, 3)) == 2
 
 
