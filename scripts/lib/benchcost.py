@@ -451,6 +451,7 @@ class BenchCost:
         self.vm = None
         self.vm_status = 0
         self.started = time.monotonic()
+        self.began = datetime.datetime.now(datetime.timezone.utc)
         self.commit = options.output_of("git", "describe", "--always", "--dirty",
                               "--abbrev=12", "--match=v[0-9]*") or "unknown"
         self.qemu = options.output_of("qemu-system-x86_64", "--version").split("\n")[0]
@@ -620,6 +621,7 @@ class BenchCost:
                 f"than {SPREAD:.1%}")
         summary = {
             "schema": 1, **self.circumstances(),
+            "began": self.began.isoformat(timespec="seconds"),
             "seconds": round(time.monotonic() - self.started, 1),
             "interrupted": bool(stopped), "trouble": self.trouble,
             "left_out": dict(self.left_out), "cells": lines}

@@ -2,20 +2,24 @@
 """scripts/k2-results: writes docs/k2-results.md from what was measured.
 
 Takes the directories of results that it is given, suites k2 and k2-auto, several
-forms of each; without one, the newest of each form below build/results. Of a
-cell that several forms have the one with most requests counts. No figure and
-no verdict on that page is typed. Pictures are in scripts/report's page.
+forms of each; without one, the newest of each form below build/results and what is
+published in docs/results. Of a cell that several have the last one's figure counts, of
+several forms that with most requests. Tail against bandwidth goes to a page beside it,
+k2-front.md, with pictures. No figure and no verdict there is typed.
 """
 
 import sys
 
 import claims
 import k2autoclaims
+import k2front
 import resultspage
-from k2autoclaims import Cells, front, rate, value
-from resultspage import DASH, claim_list, facts, table
+from k2autoclaims import Cells, rate, value
+from k2front import mb, text, told, us
+from resultspage import DASH, claim_list, table
 
 PAGE = resultspage.REPO / "docs" / "k2-results.md"
+FRONT = "k2-front.md"
 SUITES = ("k2", "k2-auto")
 # The paper's figures: what is done, how full the drive is
 FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
@@ -23,11 +27,6 @@ FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
            ("7", "reads, full", ("seq-read", "rand-read"), "full"),
            ("8", "writes, full", ("seq-write", "rand-write"), "full"))
 BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
-# Loads that a front is made of, and where more of the same load was measured
-FRONTS = ("rand-read", "big-read", "big-write", "op-rand-read", "op-seq-read",
-          "op-seq-write", "op-rand-write")
-SAME_LOAD = {"pareto": "rand-read"}
-
 SCALED = """\
 Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
 32 for d. K2's own clock is not scaled: what it does every 50 ms and every second
@@ -46,21 +45,6 @@ as soon as it is in there; but it has room because so little is sent. Where as m
 sent as the flash can take the buffer is full, and each write waits until the flash
 has made room, in whatever order writes came. A map says nothing about that: what
 is not written yet is on no chip."""
-
-
-def text(number, form="{:.0f}", scale=1.0):
-    """A figure, or a dash."""
-    return DASH if number is None else form.format(number * scale)
-
-
-def us(number):
-    """Seconds as microseconds."""
-    return text(number, scale=1e6)
-
-
-def mb(number):
-    """Bytes as megabytes."""
-    return text(number, scale=1e-6)
 
 
 def percent(number):
@@ -133,95 +117,16 @@ def searches(found, phase, policy):
          "MB/s"], rows)
 
 
-def scans(found):
-    """Each static bound."""
-    rows = []
-    for workload, variant in found.scans:
-        none = found.get(workload, variant, "none")
-        for cell in [*found.scan(workload, variant), *([none] if none
-                                                       else [])]:
-            rows.append([
-                workload, variant, cell["label"],
-                text(value(cell, "settled_requests")),
-                us(value(cell, "settled_tail_s")),
-                f"{us(value(cell, 'settled_tail_low_s'))} to "
-                f"{us(value(cell, 'settled_tail_high_s'))}",
-                mb(rate(cell))])
-    if not rows:
-        yield "Not measured."
-        yield ""
-        return
-    yield from table(["load", "drive", "", "requests", "p99, us", "95 %",
-                      "MB/s"], rows)
-
-
-# --- the front ---------------------------------------------------------------
-
-def fronts(found):
-    """All that was measured under a load; who is on the front is marked."""
-    groups = {}
-    for (workload, variant, _), cell in found.named.items():
-        load = SAME_LOAD.get(workload, workload)
-        if load in FRONTS and value(cell, "settled_tail_s") is not None:
-            groups.setdefault((load, variant), []).append(cell)
-    if not groups:
-        yield "Not measured."
-        yield ""
-    for (load, variant), cells in groups.items():
-        # A label may have been measured under two names: the longer run.
-        by_label = {}
-        for cell in sorted(cells, key=lambda one: value(
-                one, "settled_requests") or 0):
-            by_label[cell["label"]] = cell
-        cells = sorted(by_label.values(),
-                       key=lambda one: value(one, "settled_tail_s"))
-        best = front(cells)
-        full = rate(by_label["none"]) if "none" in by_label else None
-        yield f"{load}, drive {variant}, by tail; bold: nobody has both a " \
-            "shorter one and more bandwidth:"
-        yield ""
-        yield from table(
-            ["", "p99, us", "95 %", "MB/s", "of none"],
-            [[f"**{cell['label']}**" if cell in best else cell["label"],
-              us(value(cell, "settled_tail_s")),
-              f"{us(value(cell, 'settled_tail_low_s'))} to "
-              f"{us(value(cell, 'settled_tail_high_s'))}", mb(rate(cell)),
-              text(rate(cell) / full, "{:.0%}") if full else DASH]
-             for cell in cells])
-
-
 # --- the page ----------------------------------------------------------------
 
-def merged(summaries):
-    """The cells of several forms: of each the one with most requests."""
-    found = {}
-    for data in summaries:
-        for cell in data["cells"]:
-            old = found.get(cell["cell"])
-            if old is None or (value(cell, "latency_count") or 0) >= \
-                    (value(old, "latency_count") or 0):
-                found[cell["cell"]] = cell
-    return list(found.values())
-
-
-def told(summaries):
-    """How they were measured, and what was left out."""
-    for data in summaries or [None]:
-        yield facts(data)
-        yield ""
-        for line in data.get("left_out") or () if data else ():
-            yield f"Left out: {line}."
-            yield ""
-        busy = data.get("cpu_too_busy") if data else None
-        if busy:
-            yield "The guest's CPU was busy for more than a quarter of the " \
-                "time in " + ", ".join(busy) + "."
-            yield ""
+def cells_of(data):
+    """Those of a summary, or none."""
+    return data["cells"] if data else []
 
 
 def page(paper, auto):
-    """The lines of docs/k2-results.md, of the summaries of both suites."""
-    sweep, found = claims.Sweep(merged(paper)), Cells(merged(auto))
+    """The lines of docs/k2-results.md, of what there is of both suites."""
+    sweep, found = claims.Sweep(cells_of(paper)), Cells(cells_of(auto))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/k2-results; change that, not this. -->"
     yield "# K2: results"
@@ -239,8 +144,10 @@ def page(paper, auto):
     yield "    scripts/k2-results                      # this page again"
     yield ""
     yield "`–`: not measured. The newest results of each form are put " \
-        "together. K2-x: bound x. What it costs the CPU at depth 1 and how " \
-        "often it takes its locks are other measurements: `make " \
+        "together. K2-x: bound x. All settings of a load, by tail and " \
+        "bandwidth, and the whole scan are on " \
+        f"[a page of their own]({FRONT}). What it costs the CPU at depth 1 " \
+        "and how often it takes its locks are other measurements: `make " \
         "bench-cost`, `scripts/locks`."
     yield ""
     yield "## The paper's experiment"
@@ -252,13 +159,13 @@ def page(paper, auto):
         yield from figure(sweep, operations, occupancy)
     yield "### Its guidelines"
     yield ""
-    yield from claim_list(claims.k2(merged(paper)))
+    yield from claim_list(claims.k2(cells_of(paper)))
     yield "## A target instead of a bound"
     yield ""
     yield from told(auto)
     yield SCALED
     yield ""
-    yield from claim_list(k2autoclaims.claims_of(merged(auto)))
+    yield from claim_list(k2autoclaims.claims_of(cells_of(auto)))
     yield WRITES
     yield ""
     for title, phase, policy in (
@@ -268,22 +175,6 @@ def page(paper, auto):
         yield f"### {title}"
         yield ""
         yield from searches(found, phase, policy)
-    yield "### The Pareto front"
-    yield ""
-    yield from fronts(found)
-    yield "### The scan"
-    yield ""
-    yield from scans(found)
-
-
-def newest(suite):
-    """The newest results of each form of a suite, the oldest first."""
-    found = {}
-    for *_, data in resultspage.summaries():
-        if data.get("suite") == suite:
-            found.pop(data.get("form"), None)
-            found[data.get("form")] = data
-    return list(found.values())
 
 
 def main(argv=None):
@@ -291,15 +182,20 @@ def main(argv=None):
     name = "k2-results"
     args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
         sys.argv[1:] if argv is None else argv)
+    front = args.out.with_name(FRONT)
     try:
-        given = [resultspage.load(folder, SUITES) for folder in args.folders]
+        if front == args.out:
+            raise ValueError(f"--out {args.out}: that is the other page's name")
+        results = resultspage.chosen(args, SUITES)
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
-    results = [[data for data in given if data["suite"] == suite]
-               if args.folders else newest(suite) for suite in SUITES]
-    if resultspage.kept(name, args, PAGE, results):
-        return 1
+    status = resultspage.kept(name, args, PAGE, SUITES, results)
+    if status:
+        return status
+    found = Cells(cells_of(results[1]))
+    resultspage.put(front, k2front.page(results[1], found,
+                                        k2front.draw(front, found)))
     resultspage.write(name, args.out, page(*results), SUITES, results)
     return 0
 

@@ -2,10 +2,11 @@
 """scripts/layer_read-results: writes docs/layer_read-results.md.
 
 Takes the directories of results that it is given, of suites layer_read-paper and
-layer_read and of scripts/bench-cost; without one, the newest of each below
-build/results. Where several of one suite are named, the last one's figure of a cell
-counts. Pictures go into a directory beside the page, named as it. No figure and no verdict there is typed but what
-the paper says.
+layer_read and of scripts/bench-cost; without one, the newest of each form below
+build/results and what is published in docs/results. Of a cell that several have the last
+one's figure counts, of several forms that with most requests. Pictures go into a
+directory beside the page, named as it. No figure and no verdict there is typed but
+what the paper says.
 
 With --estimate FORM it says how long `make bench-layer_read` takes.
 """
@@ -37,19 +38,14 @@ def text(value, form="{:.1f}", scale=1.0):
 
 
 def chosen(args):
-    """(results of each suite, costs with layer_read) of what args name.
+    """(results of each suite, costs with layer_read) of what args name, or of all.
 
-    All that were named, or the newest of each; None where there are none. ValueError.
+    None where there are none. ValueError.
     """
     found = resultspage.all_of(args, SUITES)
-
-    def last(sort):
-        return next(filter(sort, reversed(found)), None)
-    return [resultspage.together(found, name) if args.folders else
-            last(lambda one, name=name: one.get("suite") == name)
-            for name in SUITES], \
-        last(lambda one: claims.over_none(one, "null", "layer_read",
-                                          32) is not None)
+    return [resultspage.together(found, name) for name in SUITES], next(
+        (one for one in reversed(found)
+         if claims.over_none(one, "null", "layer_read", 32) is not None), None)
 
 
 # --- tables ------------------------------------------------------------------
@@ -435,8 +431,9 @@ def main(argv=None):
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
-    if resultspage.kept(NAME, args, PAGE, results):
-        return 1
+    status = resultspage.kept(NAME, args, PAGE, SUITES, results)
+    if status:
+        return status
     try:
         limits = layerlimits.printed()
     except layerlimits.Failed as error:

@@ -2,7 +2,8 @@
 """scripts/piq-results: writes docs/piq-results.md from what was measured.
 
 Takes the directories of results that it is given, suites piq-paper and piq;
-without one, the newest of each below build/results. What a model expects
+without one, the newest of each form below build/results and what is published in
+docs/results. What a model expects
 (tests/traces/piq15-model.json) stands beside it. No figure and no verdict on
 that page is typed.
 """
@@ -457,10 +458,8 @@ def main(argv=None):
         sys.argv[1:] if argv is None else argv)
     try:
         found = resultspage.all_of(args, SUITES)
-        paper = resultspage.each(
-            found, lambda one: one.get("suite") == "piq-paper", "suite")
-        defaults = resultspage.each(
-            found, lambda one: one.get("suite") == "piq", "form")
+        paper = resultspage.together(found, "piq-paper")
+        defaults = resultspage.by_form(found, "piq")
         cost = resultspage.each(
             found, lambda one: resultspage.is_cost(one) and any(
                 cell["scheduler"] == "piq" for cell in one["cells"]),
@@ -472,10 +471,10 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    if resultspage.kept(name, args, PAGE, (paper, defaults)):
-        return 1
-    resultspage.write(name, args.out, page(paper[0] if paper else None, defaults,
-                                           cost, data),
+    status = resultspage.kept(name, args, PAGE, SUITES, (paper, defaults))
+    if status:
+        return status
+    resultspage.write(name, args.out, page(paper, defaults, cost, data),
                       SUITES, (paper, defaults))
     return 0
 

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/publish-results: a finished run of scripts/bench-all into docs/results/.
+"""scripts/publish-results: results below build/results into docs/results/.
 
-Writes the page of scripts/report (index.html, with its pictures), for each part the
-JSON that its figures come from, and README.md, which names the commit and the
-commands; and the table of results in the project's README.md, unless --out is given. What was there of an earlier run is replaced as a whole. A run that is not
-finished, lacks a part, or was made with changes that are in no commit is refused:
-what the documents claim must lead back to sources.
+Takes what scripts/bench-all has made (all of its parts that are finished), single runs
+of scripts/bench, scripts/bench-cost, or files of scripts/locks. Each gets into a file
+of its own, PART-FORM.json; a run of only some cells replaces these there and leaves
+the others, and each cell stays with the run that it is of: commit, kernel, command.
+README.md in there is the list of all. Of a whole run the page of scripts/report is kept
+as index.html. Then the table of results in the project's README.md is made again,
+unless --out is given. Refused is what was made with changes that are in no commit, what
+was interrupted, and what is of seeds for tuning: what the documents claim must lead back
+to sources.
 """
 
+import datetime
 import json
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,121 +25,276 @@ import tempfile
 import benchall
 import options
 import readmetable
+import resultspage
+import suiteplan
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 OUT = REPO / "docs" / "results"
 SPDX = "<!-- SPDX-License-Identifier: GPL-2.0 -->"
 MADE = "Made by `scripts/publish-results`"
-# Of no use elsewhere, or only the runs' own business
-DROPPED = ("vm_command", "vm_statuses")
+PAGE_OF = "<!-- publish-results: "
+# Of no use elsewhere, or only the runs' own business; claims follow from cells, and
+# those of one run from its own alone.
+DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
+WHAT = {"cost": "what schedulers cost the CPU",
+        "locks": "how often schedulers take locks"}
 
 
 class Refused(ValueError):
-    """Why a run cannot be published, one line."""
+    """Why something cannot be published, one line."""
 
 
 # --- what a run has ----------------------------------------------------------
 
+def read(path):
+    """The object in a JSON file; Refused."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refused(f"'{path}': {error}") from None
+    if not isinstance(data, dict):
+        raise Refused(f"'{path}': no JSON object")
+    return data
+
+
+def kind_of(path, data):
+    """suite, cost or locks; Refused."""
+    if data.get("kind") in ("suite", "locks"):
+        return data["kind"]
+    if resultspage.is_cost(data):
+        return "cost"
+    raise Refused(f"'{path}': no results of scripts/bench, scripts/bench-cost or "
+                  "scripts/locks")
+
+
+def key_of(kind, run, cell):
+    """What a cell is called among all runs in a file."""
+    if kind == "suite":
+        return cell["cell"]
+    # One cost on two kernels is two.
+    return (run.get("kernel"), *(cell.get(key) for key in
+                                 ("id", "scheduler", "cpus")))
+
+
+def files_of(folder):
+    """The files with figures that a directory has, or the file itself; Refused."""
+    if folder.is_file():
+        return [folder]
+    if (folder / benchall.STATE).is_file():
+        try:
+            parts = benchall.State.load(folder).data["parts"]
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        found = [source(folder, name) for name, part in parts.items()
+                 if part["status"] != benchall.NO_KERNEL]
+        if not found:
+            raise Refused(f"'{folder}': no part of it is finished")
+        return found
+    for name in ("summary.json", "locks.json"):
+        if (folder / name).is_file():
+            return [folder / name]
+    raise Refused(f"'{folder}': want a directory of scripts/bench-all, or one with "
+                  "summary.json or locks.json; is it finished?")
+
+
 def source(folder, name):
-    """The file that a part's figures come from."""
+    """The file that a part of a run of scripts/bench-all has its figures in."""
     return folder / name / ("locks.json" if name == "locks"
                             else "summary.json")
 
 
-def load(folder):
-    """(state, {part: its summary, None if it was left out}); Refused."""
-    try:
-        state = benchall.State.load(folder).data
-    except ValueError as error:
-        raise Refused(str(error)) from None
-    missing = [name for name in benchall.PARTS if name not in state["parts"]]
-    if missing or not state["finished"]:
-        raise Refused(f"'{folder}': not finished, "
-                      + (f"without {', '.join(missing)}" if missing
-                         else "its pages are missing")
-                      + f"; next: {benchall.again(state)}")
-    if state["commit"].endswith("-dirty") or state["commit"] == "unknown":
-        raise Refused(f"'{folder}': commit '{state['commit']}': want results "
-                      "of sources that are all in a commit")
-    found = {}
-    for name in benchall.PARTS:
-        if state["parts"][name]["status"] == benchall.NO_KERNEL:
-            found[name] = None
-            continue
-        path = source(folder, name)
+def command_of(path, kind, data):
+    """What made it, without what is of its own machine only; Refused."""
+    words = str(data.get("bench_command") or data.get("command") or "")
+    if kind != "suite" or "--resume" not in words:
+        return resultspage.bare(words)
+    # Says where the rest of it went; the plan says what was asked for.
+    plan = read(path.with_name("plan"))
+    return shlex.join([
+        "scripts/bench", data["suite"], "--form", data["form"],
+        *(["--seeds", ",".join(map(str, plan["seeds"]))]
+          if plan.get("seeds") else []),
+        *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
+          else []),
+        *(word for one in plan.get("only") or () for word in ("--only", one))])
+
+
+def load(path):
+    """(name of its file in docs/results, the run as it is published); Refused."""
+    data = read(path)
+    kind = kind_of(path, data)
+    commit = str(data.get("commit") or "unknown")
+    if commit.endswith("-dirty") or commit == "unknown":
+        raise Refused(f"'{path}': commit '{commit}': want results of sources "
+                      "that are all in a commit")
+    if data.get("interrupted"):
+        raise Refused(f"'{path}': interrupted, not all runs were made")
+    if not data.get("cells"):
+        raise Refused(f"'{path}': nothing was measured")
+    if kind == "suite":
+        if "tuning" in data.get("seed_uses", {}):
+            raise Refused(
+                f"'{path}': of seeds "
+                f"{', '.join(map(str, data['seed_uses']['tuning']))}, which are "
+                "for tuning")
+        name = f"{data.get('suite')}-{data.get('form')}"
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+            suiteplan.load(str(data.get("suite")))
+        except suiteplan.Bad as error:
             raise Refused(f"'{path}': {error}") from None
-        if data.get("commit") != state["commit"]:
-            raise Refused(f"'{path}': of commit {data.get('commit')}, the "
-                          f"run is of {state['commit']}")
-        if data.get("interrupted"):
-            raise Refused(f"'{path}': interrupted, not all runs were made")
-        found[name] = data
-    return state, found
+    else:
+        name = kind
+    return name, compact(data, command_of(path, kind, data))
 
 
-# --- what is written ---------------------------------------------------------
-
-def command(name, form):
-    """What makes a part again."""
-    return {"cost": "scripts/bench-cost",
-            "locks": "scripts/locks"}.get(
-                name, f"scripts/bench {name} --form {form}")
-
-
-def compact(name, form, data):
-    """A summary without what only its own machine needs, as text."""
+def compact(data, command):
+    """A run without what only its own machine needs."""
     kept = {key: value for key, value in data.items() if key not in DROPPED}
-    for key in ("command", "bench_command"):
-        if key in kept:
-            kept[key] = command(name, form)
+    kept["bench_command" if "bench_command" in kept else "command"] = command
+    # Of scripts/locks, in seconds since 1970
+    if "began" not in kept and isinstance(kept.get("when"), (int, float)):
+        kept["began"] = datetime.datetime.fromtimestamp(
+            kept["when"], datetime.timezone.utc).isoformat(timespec="seconds")
     if isinstance(kept.get("runs"), list):
         kept["runs"] = [{key: run.get(key) for key in KEPT_OF_RUNS}
                         for run in kept["runs"] if isinstance(run, dict)]
-    return json.dumps(kept, separators=(",", ":")) + "\n"
+    return kept
 
 
-def count(data):
+# --- a published file --------------------------------------------------------
+
+def add(old, run):
+    """A file with one more run: of each cell the last one's figures are left."""
+    kind = run["kind"] if run.get("kind") in ("suite", "locks") else "cost"
+    # Where it is not known when one was begun: in the order of publishing.
+    runs = sorted([*(old or {}).get("made_of", ()), run], key=age)
+    last = {key_of(kind, one, cell): one for one in runs
+            for cell in one["cells"]}
+    made_of = [cut({**one, "cells": [
+        cell for cell in one["cells"]
+        if last[key_of(kind, one, cell)] is one]}) for one in runs]
+    return {"schema": 1, "kind": kind,
+            **({key: run[key] for key in ("suite", "form", "title")
+                if key in run}),
+            "made_of": [one for one in made_of if one["cells"]]}
+
+
+def age(run):
+    """What runs are sorted by."""
+    return str(run.get("began") or "")
+
+
+def has(data, run):
+    """Is a cell of a run left in a file?"""
+    return any((one["commit"], age(one), one.get("kernel")) == (
+        run["commit"], age(run), run.get("kernel")) for one in data["made_of"])
+
+
+def cut(run):
+    """Of what a suite's run tells of its cells only what is of those left."""
+    if "runs" not in run:
+        return run
+    left = {cell["cell"] for cell in run["cells"]}
+    runs = [one for one in run["runs"] if one["cell"] in left]
+    ids = {one["id"] for one in runs}
+    return {**run, "runs": runs, "failed": {
+        name: checks for name, checks in (run.get("failed") or {}).items()
+        if name in ids}}
+
+
+def text_of(data):
+    """JSON, a line a cell: so a change shows, and merges."""
+    def line(value):
+        return json.dumps(value, separators=(",", ":"))
+    head = line({**data, "made_of": []})[:-2]
+    runs = []
+    for run in data["made_of"]:
+        rest = {key: value for key, value in run.items() if key != "cells"}
+        runs.append(line(rest)[:-1] + ',"cells":[\n'
+                    + ",\n".join(map(line, run["cells"])) + "]}")
+    return head + "\n" + ",\n".join(runs) + "]}\n"
+
+
+def published(out):
+    """{name: what is in it} of all files of figures there; Refused."""
+    found = {}
+    for path in sorted(out.glob("*.json")):
+        data = read(path)
+        if not data.get("made_of"):
+            raise Refused(f"'{path}': holds what is not ours; want another "
+                          "directory")
+        found[path.stem] = data
+    return found
+
+
+# --- the index ---------------------------------------------------------------
+
+def count(run):
     """(runs, what failed) in words."""
-    if data is None:
-        return "left out: no such kernel", ""
-    if "cells" in data and "runs_planned" in data:
-        failed = data.get("failed") or {}
-        return (f"{data.get('runs_done')} of {data['runs_planned']} runs",
-                f"{len(failed)} runs failed a check" if failed else "")
-    return (f"{len(data.get('cells') or ())} cells",
-            "; ".join(map(str, data.get("trouble") or ())))
+    if "runs_planned" in run:
+        failed = run.get("failed") or {}
+        trouble = run.get("trouble") or ()
+        return f"{run.get('runs_done')} of {run['runs_planned']}", "; ".join(
+            [f"{name}: {', '.join(checks)}" for name, checks in failed.items()]
+            + ([f"{len(trouble)} not made or not understood"]
+               if trouble else []))
+    failed = [str(one) for one in run.get("trouble") or ()]
+    failed += [f"missed: {one['claim']}" for one in run.get("verdicts") or ()
+               if not one.get("holds")]
+    return "–", "; ".join(failed)
 
 
-def readme(state, found):
+def command_in(run):
+    """What made it, a long one shortened: the file has all of it."""
+    return resultspage.plain(run.get("bench_command") or run.get("command"))
+
+
+def page_lines(index):
+    """What index.html is, if it is there."""
+    if index is None:
+        return
+    found = re.search(re.escape(PAGE_OF) + "(.*) -->", index)
+    state = json.loads(found[1]) if found else {}
+    yield "[index.html](index.html) is the report of one run, "
+    yield f"`{state.get('again')}`, begun {state.get('began')}, of commit " \
+        f"`{state.get('commit')}`. What was published since is not in there: " \
+        "whatever in the table has another commit."
+    yield ""
+
+
+def escaped(text):
+    """Text that may stand in a table."""
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def readme(found, index):
     """The lines of README.md."""
-    kernels = dict.fromkeys(str(data.get("kernel")) for data in found.values()
-                            if data)
     yield SPDX
-    yield "# Results of the last full run"
+    yield "# Published results"
     yield ""
-    yield f"{MADE} from a run of"
+    yield f"{MADE}; change that, not this. The pages `docs/*-results.md` and the " \
+        "table in the project's README are made of these files. Each was measured " \
+        "part by part: a line is a run, and *cells* is how many of its cells still " \
+        "count; later ones have replaced the others. `Failed` names runs whose " \
+        "checks failed. How to read the files: " \
+        "[results-schema](../results-schema.md#published-results)."
     yield ""
-    yield f"    {benchall.again(state)}"
-    yield ""
-    yield f"begun at {state['began']}, commit `{state['commit']}`, kernels " \
-        f"{', '.join(kernels)}. [The page](index.html) has every figure and " \
-        "picture; it needs no other file. What the JSON files hold is in " \
-        "[results-schema](../results-schema.md#summaryjson-1); of the runs " \
-        "they have name and verdict."
-    yield ""
-    yield "| part | file | again | made | failed | took |"
-    yield "|---|---|---|---|---|---|"
+    yield from page_lines(index)
+    yield "| file | what | command | commit | kernel | when | runs | cells | failed |"
+    yield "|---|---|---|---|---|---|---|---|---|"
     for name, data in found.items():
-        made, failed = count(data)
-        yield "| " + " | ".join((
-            name, f"[{name}.json]({name}.json)" if data else "",
-            f"`{command(name, benchall.form_of(state, name))}`", made, failed,
-            options.minutes(state["parts"][name]["seconds"]))) + " |"
+        for run in data["made_of"]:
+            made, failed = count(run)
+            yield "| " + " | ".join((
+                f"[{name}.json]({name}.json)",
+                escaped(data.get("title") or WHAT.get(data["kind"], "")),
+                f"`{escaped(command_in(run))}`",
+                f"`{run['commit']}`", escaped(run.get("kernel")), age(run)[:10] or "–", made,
+                str(len(run["cells"])), escaped(failed) or "–")) + " |"
 
+
+# --- what is written ---------------------------------------------------------
 
 def page(folder, out):
     """Has scripts/report write its page; its text."""
@@ -146,6 +307,26 @@ def page(folder, out):
         raise Refused(f"'{folder}': scripts/report ended with status "
                       f"{done.returncode}: {done.stdout.strip()[-200:]}")
     return (out / "index.html").read_text(encoding="utf-8")
+
+
+def report_of(folders, old):
+    """index.html: of the last whole run among these, or as it was; None: none.
+
+    scripts/report wants what each run has left, and that is not published: single
+    parts get no page.
+    """
+    for folder in reversed(folders):
+        if not (folder / benchall.STATE).is_file():
+            continue
+        state = benchall.State.load(folder).data
+        if state["finished"]:
+            with tempfile.TemporaryDirectory() as scratch:
+                text = page(folder, pathlib.Path(scratch, "page"))
+            told = json.dumps({"commit": state["commit"],
+                               "began": state["began"],
+                               "again": benchall.again(state)})
+            return f"{text.rstrip()}\n{PAGE_OF}{told} -->\n"
+    return old
 
 
 def portable(name, text):
@@ -165,17 +346,14 @@ def is_ours(out):
         said = (out / "README.md").read_text(encoding="utf-8")
     except OSError:
         said = ""
-    names = {path.name for path in out.iterdir()}
-    return not names or MADE in said and names <= {
-        "README.md", "index.html", *(f"{name}.json"
-                                     for name in benchall.PARTS)}
+    names = [path.name for path in out.iterdir()]
+    return not names or MADE in said and all(
+        name in ("README.md", "index.html") or name.endswith(".json")
+        for name in names)
 
 
 def write(out, files):
     """All files at once, in place of what was there."""
-    if out.exists() and not (out.is_dir() and is_ours(out)):
-        raise Refused(f"'{out}': holds what is not ours; want another "
-                      "directory")
     out.parent.mkdir(parents=True, exist_ok=True)
     new = pathlib.Path(tempfile.mkdtemp(prefix=".results-", dir=out.parent))
     try:
@@ -188,31 +366,39 @@ def write(out, files):
         shutil.rmtree(new, ignore_errors=True)
 
 
-def publish(folder, out, front=None):
-    """What scripts/publish-results does; the files written.
+def publish(folders, out, front=None):
+    """What scripts/publish-results does; (files written, names of the new ones).
 
     front: a README that gets the table of results.
     """
-    state, found = load(folder)
+    if out.exists() and not (out.is_dir() and is_ours(out)):
+        raise Refused(f"'{out}': holds what is not ours; want another "
+                      "directory")
+    found = published(out)
+    runs = [load(path) for folder in folders for path in files_of(folder)]
+    for name, run in runs:
+        found[name] = add(found.get(name), run)
+    found = dict(sorted(found.items()))
+    new = [name for name, run in runs if has(found[name], run)]
+    if not new:
+        raise Refused("all cells of this are published, of later runs")
     try:
-        text = front and readmetable.put(
-            front.read_text(encoding="utf-8"), readmetable.table(
-                found, lambda name: command(
-                    name, benchall.form_of(state, name))))
+        text = front and readmetable.put(front.read_text(encoding="utf-8"),
+                                         readmetable.table(found))
     except ValueError as error:
         raise Refused(str(error)) from None
-    with tempfile.TemporaryDirectory() as scratch:
-        files = {"index.html": page(folder, pathlib.Path(scratch, "page"))}
-    files["README.md"] = "\n".join(readme(state, found)) + "\n"
-    for name, data in found.items():
-        if data is not None:
-            files[f"{name}.json"] = compact(
-                name, benchall.form_of(state, name), data)
+    old = out / "index.html"
+    files = {f"{name}.json": text_of(data) for name, data in found.items()}
+    index = report_of(folders, old.read_text(encoding="utf-8")
+                      if old.is_file() else None)
+    if index is not None:
+        files["index.html"] = index
+    files["README.md"] = "\n".join(readme(found, index)) + "\n"
     files = {name: portable(name, text) for name, text in files.items()}
     write(out, files)
     if front:
         front.write_text(text, encoding="utf-8")
-    return files
+    return files, list(dict.fromkeys(new))
 
 
 # --- the command line --------------------------------------------------------
@@ -223,20 +409,27 @@ def main(argv=None):
         "publish-results", description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 written; 1 refused, or it cannot be written; 2 bad "
         "options.")
-    parser.add_argument("folder", type=pathlib.Path, metavar="DIR",
-                        help="of scripts/bench-all, below build/results")
+    parser.add_argument("folders", type=pathlib.Path, metavar="DIR", nargs="+",
+                        help="of scripts/bench-all, scripts/bench or "
+                        "scripts/bench-cost, below build/results; or the FILE of "
+                        "scripts/locks")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
                         help="instead of docs/results; README.md stays as it is")
     args = parser.parse_args(sys.argv[1:] if argv is None else argv)
     try:
-        files = publish(args.folder, args.out or OUT,
-                        None if args.out else REPO / "README.md")
+        files, new = publish(args.folders, args.out or OUT,
+                             None if args.out else REPO / "README.md")
     except (Refused, OSError) as error:
         print(f"publish-results: {error}", file=sys.stderr)
         return 1
     size = sum(len(text.encode()) for text in files.values())
-    print(f"publish-results: {len(files)} files, {size / 1e6:.1f} MB, in "
-          f"{options.shown(args.out or OUT)}")
+    print(f"publish-results: {', '.join(new)}; {len(files)} files, "
+          f"{size / 1e6:.1f} MB, in {options.shown(args.out or OUT)}")
+    made = [script for script, suites in benchall.PAGES.items()
+            if any(name.rpartition("-")[0] in suites for name in new)]
+    if made:
+        print("publish-results: next: " + ", ".join(
+            f"scripts/{script}" for script in made))
     return 0
 
 

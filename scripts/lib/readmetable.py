@@ -5,14 +5,20 @@ A row is one figure of one workload: of none, the kernel's schedulers, ours, and
 paper. No figure is typed but what a paper says. Below it stands, suite by suite,
 which claims hold and which do not. scripts/publish-results writes it between two
 lines of README.md.
+
+Everything here takes `published`: {name of a file in docs/results: what is in it},
+where "made_of" has the runs, see scripts/lib/publish.py.
 """
 
 import re
 
 import claims
+import resultspage
+import suiteplan
 
 BEGIN = "<!-- results: made by scripts/publish-results; change that, not this -->"
 END = "<!-- end of results -->"
+NOTHING = "Not published yet."
 KERNELS = ("none", "mq-deadline", "kyber", "bfq")
 
 
@@ -77,84 +83,139 @@ ROWS = (
 )
 
 
+def command(data):
+    """What makes all of a published file again."""
+    if data["kind"] != "suite":
+        return {"cost": "scripts/bench-cost",
+                "locks": "scripts/locks"}[data["kind"]]
+    return f"scripts/bench {data['suite']} --form {data['form']}"
+
+
+def traced(name, data):
+    """The file, and the command."""
+    return f"[{name}](docs/results/{name}.json), `{command(data)}`"
+
+
+def cell_of(summary, place, label):
+    """A cell of a suite; None if there is none."""
+    workload, variant = place.split(".", 1)
+    return next((cell for cell in summary["cells"] if (
+        cell.get("workload"), cell.get("variant"), cell.get("label")) == (
+            workload, variant, label)
+        and not cell["cell"].endswith(".x1")), None)
+
+
 def figure(summary, place, label, what):
     """A cell's figure; None if there is none."""
-    workload, variant = place.split(".", 1)
     if what is COST:
-        return claims.over_none(summary, workload, label, int(variant))
-    for cell in (summary or {}).get("cells") or ():
-        if (cell.get("workload"), cell.get("variant"), cell.get("label")) == (
-                workload, variant, label) and \
-                not cell["cell"].endswith(".x1"):
-            return ((cell.get("metrics") or {}).get(what[1]) or {}).get(
-                "median")
-    return None
+        disk, depth = place.split(".", 1)
+        return claims.over_none(summary, disk, label, int(depth))
+    cell = cell_of(summary, place, label)
+    return (((cell or {}).get("metrics") or {}).get(what[1]) or {}).get(
+        "median")
 
 
-def row(spec, found, command):
-    """A line of the table; None if we have no figure of it."""
+def sources(suite, published):
+    """[(name of a file, it, its figures)] that a row may be made of.
+
+    Each is one form of a suite: figures of a row are of one length. Costs of one
+    kernel are compared with none of that kernel and of that run.
+    """
+    for name, data in published.items():
+        if suite == "cost" == data["kind"]:
+            for run in data["made_of"]:
+                yield name, data, run
+        elif data.get("suite") == suite:
+            yield name, data, resultspage.together(data["made_of"], suite)
+
+
+def row(spec, published):
+    """A line of the table; None if we have no figure of it.
+
+    Where several forms of the suite are published it is made of the one whose cell
+    of ours has most requests: the longest. Of costs the run is taken that was made
+    last. What the other columns lack in there is left out, even if another file has
+    it.
+    """
     suite, place, words, what, labels, paper = spec
-    values = {column: figure(found.get(suite), place,
-                             labels.get(column, column), what)
-              for column in (*KERNELS, "ours")}
-    if values["ours"] is None:
+    name = labels["ours"]
+    best, size = None, None
+    for one in sources(suite, published):
+        if figure(one[2], place, name, what) is None:
+            continue
+        mine = (0 if what is COST else resultspage.requests(
+            cell_of(one[2], place, name)), str(one[2].get("began") or ""))
+        if best is None or mine >= size:
+            best, size = one, mine
+    if best is None:
         return None
-    best = (min if what[3] else max)(
+    file, data, summary = best
+    values = {column: figure(summary, place, labels.get(column, column), what)
+              for column in (*KERNELS, "ours")}
+    least = (min if what[3] else max)(
         value for value in values.values() if value is not None)
     shown = [("–" if value is None else what[2](value))
              for value in values.values()]
     # The best figure stands out, whoever's it is.
-    shown = [f"**{text}**" if value == best else text
+    shown = [f"**{text}**" if value == least else text
              for text, value in zip(shown, values.values())]
-    name = labels["ours"]
     return "| " + " | ".join((
         words, what[0], *shown, f"`{name}`", paper,
-        f"[{suite}](docs/results/{suite}.json), `{command}`")) + " |"
+        traced(file, data))) + " |"
 
 
-def verdicts(suite, summary, command):
-    """A line of the table of claims; None if the suite has none."""
-    rows = [claim for claim in (summary or {}).get("claims") or ()
-            if isinstance(claim, dict)]
+def verdicts(suite, published):
+    """A line of the table of claims; None if the suite has none.
+
+    Judged by all forms of it together, as its page does.
+    """
+    files = {name: data for name, data in published.items()
+             if data.get("suite") == suite}
+    runs = sorted((run for data in files.values() for run in data["made_of"]),
+                  key=lambda run: str(run.get("began") or ""))
+    rows = claims.evaluate(suiteplan.load(suite).claims,
+                           resultspage.together(runs, suite)["cells"])
     if not rows:
         return None
 
     def names(verdict):
         return ", ".join(str(claim["id"]) for claim in rows
-                         if claim.get("holds") is verdict) or "–"
+                         if claim["holds"] is verdict) or "–"
     return "| " + " | ".join((
         suite, names(True), names(False), names(None),
-        f"[{suite}](docs/results/{suite}.json), `{command}`")) + " |"
+        "; ".join(traced(*one) for one in files.items()))) + " |"
 
 
-def table(found, command):
-    """The lines between BEGIN and END.
-
-    found: what publish.load() gives; command: a function, of a part's name.
-    """
-    rows = [line for spec in ROWS
-            if (line := row(spec, found, command(spec[0])))]
+def table(published):
+    """The lines between BEGIN and END."""
+    rows = [line for spec in ROWS if (line := row(spec, published))]
+    judged = [line for suite in dict.fromkeys(
+        data["suite"] for data in published.values() if data.get("suite"))
+              if (line := verdicts(suite, published))]
+    if not published:
+        yield NOTHING
+        return
     yield "Simulated drives, virtual time: the same command gives the same " \
         "figures. bfq of the rows on shares has `slice_idle` 0. **Bold**: " \
         "the best of a row, so a row without it under *ours* is one that we " \
         "lose. –: not measured. What the workloads are stands in " \
-        "`tests/suites`, and with every other figure on " \
-        "[the page](docs/results/index.html)."
-    yield ""
-    yield "| what | figure | none | mq-deadline | kyber | bfq | ours | who | " \
-        "the paper's | file, command |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    yield from rows
-    yield ""
-    yield "What the papers claim and what we set ourselves, by the names " \
-        "that the page gives it:"
-    yield ""
-    yield "| suite | holds | does not hold | not judged | file, command |"
-    yield "|---|---|---|---|---|"
-    for suite, summary in found.items():
-        line = verdicts(suite, summary, command(suite))
-        if line:
-            yield line
+        "`tests/suites`; commit, kernel and command of each run are in " \
+        "[docs/results](docs/results/README.md). A row is of the longest form " \
+        "of its suite that has our figure."
+    if rows:
+        yield ""
+        yield "| what | figure | none | mq-deadline | kyber | bfq | ours | who " \
+            "| the paper's | file, command |"
+        yield "|---|---|---|---|---|---|---|---|---|---|"
+        yield from rows
+    if judged:
+        yield ""
+        yield "What the papers claim and what we set ourselves, by the names " \
+            "that the pages `docs/*-results.md` give it:"
+        yield ""
+        yield "| suite | holds | does not hold | not judged | file, command |"
+        yield "|---|---|---|---|---|"
+        yield from judged
 
 
 def put(text, lines):

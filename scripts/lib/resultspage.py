@@ -17,34 +17,46 @@ import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = REPO / "build" / "results"
+PUBLISHED = REPO / "docs" / "results"
 DASH = "\N{EN DASH}"
 # Of a command with more than twice as many so many are shown
 PATTERNS = 6
+# The status of a script that keeps a page which has more than the results
+KEPT = 3
 ONLY = r" --only[ =]\S+"
 VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 
 
 # --- what was measured -------------------------------------------------------
 
+def runs_of(data):
+    """The runs that a file has figures of: itself, or what is published in it."""
+    return data.get("made_of") or [data]
+
+
 def summaries():
-    """Each summary.json below build/results, as (when it began, it)."""
+    """Each run at hand, the oldest first: what is published, and the newest below
+    build/results of each form of a suite, and all there of what is no suite.
+    """
     found = []
     # Those of scripts/bench-all are one deeper.
     for path in (*RESULTS.glob("*/summary.json"),
-                 *RESULTS.glob("all-*/*/summary.json")):
+                 *RESULTS.glob("all-*/*/summary.json"),
+                 *PUBLISHED.glob("*.json")):
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(data, dict) and data.get("cells"):
-            found.append((data.get("began") or "", str(path), data))
-    return sorted(found, key=lambda one: one[:2])
-
-
-def newest(suite):
-    """The newest results of a suite, or None."""
-    found = [data for *_, data in summaries() if data.get("suite") == suite]
-    return found[-1] if found else None
+        if isinstance(data, dict):
+            # Of one that is both here and published the file here counts.
+            found += [(str(one.get("began") or ""), path.parent != PUBLISHED,
+                       str(path), one) for one in runs_of(data)
+                      if one.get("cells")]
+    found.sort(key=lambda one: one[:3])
+    newest = {(one.get("suite"), one.get("form")): one
+              for _, own, _, one in found if own}
+    return [one for _, own, _, one in found if not own or not one.get("suite")
+            or newest[(one["suite"], one.get("form"))] is one]
 
 
 def is_cost(data):
@@ -117,12 +129,14 @@ def claim_list(rows, beside=None, every=False):
     yield ""
 
 
-def plain(command):
-    """A command without where its results went: that is of use there only.
+def bare(command):
+    """A command without what is of use on its own machine only."""
+    return re.sub(r" --(out|vms)[ =]\S+| --keep\b", "", str(command))
 
-    Nor with hundreds of cells that it was asked for.
-    """
-    words = re.sub(r" --(out|vms)[ =]\S+", "", str(command))
+
+def plain(command):
+    """Nor with hundreds of cells that it was asked for."""
+    words = bare(command)
     count = itertools.count()
     some = len(re.findall(ONLY, words))
     if some <= 2 * PATTERNS:
@@ -131,23 +145,68 @@ def plain(command):
                   else "", words) + f" ... # {some} in all"
 
 
+def requests(cell):
+    """How much a cell's figures are of: requests whose latency counts, else all."""
+    found = [(cell.get("metrics") or {}).get(key) for key in
+             ("latency_count", "ios")]
+    return next((one["median"] for one in found if one and one["median"]), 0)
+
+
+def counted(runs):
+    """{cell: (its figures, the run that they are of)} of runs of one suite.
+
+    The runs in order of age. Of a cell that several of one form have the last one's
+    counts: the others are of what the project was before. Of one that several
+    forms have the one with most requests, the later one if they are alike.
+    """
+    forms = {}
+    for run in runs:
+        # The form with the newest run comes last.
+        cells = forms[run.get("form")] = forms.pop(run.get("form"), {})
+        cells.update({cell["cell"]: (cell, run) for cell in run["cells"]})
+    found = {}
+    for cells in forms.values():
+        for name, one in cells.items():
+            if name not in found or requests(one[0]) >= requests(
+                    found[name][0]):
+                found[name] = one
+    return found
+
+
 def together(found, suite):
     """The results of a suite as one; None where there are none.
 
-    Of a cell that several have the last one's counts.
+    "made_of" has the runs of which a cell counts, see counted().
     """
     own = [data for data in found if data.get("suite") == suite]
     if len(own) < 2:
         return own[0] if own else None
-    cells = {cell["cell"]: cell for data in own for cell in data["cells"]}
-    return {**own[0], "cells": list(cells.values()), "made_of": own}
+    cells = counted(own)
+    made_of = [run for run in own
+               if any(one is run for _, one in cells.values())]
+    busy = [name for name, (_, run) in cells.items()
+            if name in (run.get("cpu_too_busy") or ())]
+    return {**made_of[-1], "cells": [cell for cell, _ in cells.values()],
+            "left_out": list(dict.fromkeys(
+                line for run in made_of for line in run.get("left_out") or ())),
+            "cpu_too_busy": busy, "made_of": made_of}
+
+
+def by_form(found, suite):
+    """The results of each form of a suite, the one measured last at the end."""
+    forms = {}
+    for data in found:
+        if data.get("suite") == suite:
+            runs = forms.pop(data.get("form"), [])
+            forms[data.get("form")] = [*runs, data]
+    return [together(runs, suite) for runs in forms.values()]
 
 
 def facts(summary):
     """How it was measured, a line for each time."""
     if not summary:
         return "**Not measured yet.**"
-    return "\n\n".join(_facts(one) for one in summary.get("made_of", [summary]))
+    return "\n\n".join(map(_facts, runs_of(summary)))
 
 
 def _facts(summary):
@@ -166,31 +225,35 @@ def parser(name, doc, page, suites):
     """The options that all have."""
     found = options.Parser(
         name, formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=doc.split("\n", 1)[1].strip())
+        description=doc.split("\n", 1)[1].strip(),
+        epilog=f"Status: 0 written; 1 nothing was measured; 2 bad options; {KEPT} "
+        "the page has more\ncells than the results, and stays.")
     found.add_argument("folders", nargs="*", type=pathlib.Path,
                        metavar="DIR", help="results of suites "
                        + ", ".join(suites))
     found.add_argument("--out", type=pathlib.Path, default=page,
                        metavar="FILE",
                        help=f"instead of {page.relative_to(REPO)}")
+    found.add_argument("--fewer", action="store_true",
+                       help="write it even if it has more cells now than these "
+                       "results")
     return found
 
 
-def chosen(args, suites):
-    """The results of each suite, None where there are none.
-
-    Of all directories that were named, or the newest; ValueError.
-    """
-    given = [load(folder, suites) for folder in args.folders]
-    return [together(given, name) if given else newest(name)
-            for name in suites]
-
-
 def all_of(args, suites):
-    """The results that were named, which may be of bench-cost, or all, by age."""
+    """The runs that were named, which may be of bench-cost, or all, by age.
+
+    ValueError.
+    """
     if args.folders:
         return [load(folder, suites, cost=True) for folder in args.folders]
-    return [data for *_, data in summaries()]
+    return summaries()
+
+
+def chosen(args, suites):
+    """The results of each suite, None where there are none; ValueError."""
+    found = all_of(args, suites)
+    return [together(found, name) for name in suites]
 
 
 def each(found, sort, key):
@@ -208,13 +271,58 @@ def emptied(out):
     return folder
 
 
-def kept(name, args, page, results):
-    """Was nothing measured at all? Then the project's page stays; says so."""
-    if args.out != page or any(results):
-        return False
-    print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "
-          f"next: make bench-{name.removesuffix('-results')}", file=sys.stderr)
-    return True
+def covered(results):
+    """How many cells of each suite some results have.
+
+    Of a suite whose forms stand apart those of each form count.
+    """
+    return [sum(len(one["cells"]) for one in (
+        part if isinstance(part, (list, tuple)) else [part]) if one)
+            for part in results]
+
+
+def has(page, suites):
+    """How many cells of each suite a page has; 0 where it does not say so."""
+    try:
+        said = page.read_text(encoding="utf-8")
+    except OSError:
+        return [0] * len(suites)
+    found = re.search(r"^<!-- cells: (.*) -->$", said, re.M)
+    if found:
+        counts = dict(one.rsplit(" ", 1) for one in found[1].split(", "))
+        return [int(counts.get(suite, 0)) for suite in suites]
+    # Made before pages said so: a run is a cell and a seed. Of a cell that was
+    # measured twice both count, so this may say too much, which costs nothing.
+    counts = dict.fromkeys(suites, 0)
+    for runs, seeds, suite in re.findall(
+            r"^Form \S+, (\d+) of \d+ runs, (.*?); kernel .*`scripts/bench ([\w-]+)",
+            said, re.M):
+        if suite in counts:
+            counts[suite] += int(runs) // (seeds.count(",") + 1)
+    return list(counts.values())
+
+
+def kept(name, args, page, suites, results):
+    """The status if the project's page stays as it is, and says why; else 0.
+
+    It does where nothing was measured, or less than what the page has: a clone
+    in which one part was measured again must not lose all others.
+    """
+    if args.out != page:
+        return 0
+    if not any(results):
+        print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "
+              f"next: make bench-{name.removesuffix('-results')}",
+              file=sys.stderr)
+        return 1
+    less = [f"{suite} {ours} of {theirs}" for suite, ours, theirs in
+            zip(suites, covered(results), has(page, suites)) if ours < theirs]
+    if not less or args.fewer:
+        return 0
+    print(f"{name}: {options.shown(page)} stays as it is, of its cells these results "
+          f"have fewer: {', '.join(less)}; next: --fewer, or --out FILE",
+          file=sys.stderr)
+    return KEPT
 
 
 def put(file, lines):
@@ -224,20 +332,10 @@ def put(file, lines):
 
 def write(name, out, lines, suites, results):
     """Writes the page and says so."""
-    put(out, lines)
+    # See has().
+    counts = ", ".join(f"{suite} {count}" for suite, count in
+                       zip(suites, covered(results)))
+    put(out, ["\n".join(lines).rstrip(), "", f"<!-- cells: {counts} -->"])
     print(f"{name}: {out}: " + ", ".join(
         f"{suite} {'measured' if one else 'not measured'}"
         for suite, one in zip(suites, results)))
-
-
-def main(name, doc, page_file, suites, page, argv=None):
-    """Command line of a page that suites alone make."""
-    args = parser(name, doc, page_file, suites).parse_args(
-        sys.argv[1:] if argv is None else argv)
-    try:
-        results = chosen(args, suites)
-    except ValueError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    write(name, args.out, page(*results), suites, results)
-    return 0

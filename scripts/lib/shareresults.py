@@ -2,10 +2,10 @@
 """scripts/share-results: writes docs/share-results.md from what was measured.
 
 Takes the directories of results that it is given, suites share-paper and
-share; without one, the newest of each below build/results. Where several of one suite
-are named, the last one's figure of a cell counts. No figure and no
-verdict on that page is typed. Tables of all cells and pictures are in the folder
-docs/share-results.
+share; without one, the newest of each form below build/results and what is published in
+docs/results. Of a cell that several have the last one's figure counts, of several forms
+that with most requests. No figure and no verdict on that page is typed. Tables of all
+cells and pictures are in the folder docs/share-results.
 """
 
 import itertools
@@ -258,8 +258,9 @@ def main(argv=None):
     except ValueError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 2
-    if resultspage.kept(NAME, args, PAGE, results):
-        return 1
+    status = resultspage.kept(NAME, args, PAGE, SUITES, results)
+    if status:
+        return status
     import sharepictures  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
     pictures = sharepictures.draw(folder, *results)

@@ -160,8 +160,8 @@ def together(results):
     """How figures of several runs are put together."""
     if any(data and data.get("made_of") for data in results):
         yield "- **Runs**: cells were not all run at one time, nor at one commit. Each " \
-            "part lists its runs; of a cell that is in several, the last one listed " \
-            "counts."
+            "part lists its runs; of a cell that is in several of one form, the last " \
+            "one listed counts, and of several forms the one with most requests."
 
 
 def words(results):

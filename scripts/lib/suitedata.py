@@ -517,6 +517,7 @@ def metrics(record):
     """{metric: value or None} of a record, the ones that cells compare."""
     critical = [job for job in record["jobs"] if job["role"] == "latency"]
     found = {
+        "ios": record["total"].get("ios"),
         "iops": record["total"]["iops"],
         "bandwidth_bytes_per_s": record["total"]["bandwidth_bytes_per_s"],
         "busy_share": record["cpu"]["busy_share"],

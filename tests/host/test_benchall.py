@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/bench-all and scripts/publish-results: order, resuming, what is kept."""
+"""scripts/bench-all: order, resuming, what is kept."""
 
 import importlib
 import json
@@ -16,7 +16,6 @@ sys.dont_write_bytecode = True
 
 benchall = importlib.import_module("benchall")
 options = importlib.import_module("options")
-publish = importlib.import_module("publish")
 
 COMMIT = "0123456789ab"
 
@@ -178,6 +177,15 @@ def test_failures_do_not_stop_it(lab, tmp_path, capsys):
         words[0] for words in lab.commands[-2:]]
 
 
+def test_a_page_that_has_more_stays(lab):
+    """That is no failure; any other status is."""
+    lab.status = {"scripts/k2-results": 3}
+    assert benchall.main(["--parts", "k2,k2-auto"]) == 0
+    assert "scripts/k2-results" in [words[0] for words in lab.commands]
+    lab.status = {"scripts/k2-results": 1}
+    assert benchall.main(["--new", "--parts", "k2,k2-auto"]) == 1
+
+
 def test_pages_that_were_interrupted(lab, tmp_path, monkeypatch):
     """The run counts as finished only behind them; they change the project."""
     def interrupted(state):
@@ -237,136 +245,3 @@ def test_a_signal_ends_the_part(tmp_path, monkeypatch):
     pid = int((tmp_path / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-
-
-# --- into docs/results -------------------------------------------------------
-
-@pytest.fixture(name="run")
-def finished_run(tmp_path, monkeypatch):
-    """A directory as scripts/bench-all leaves it."""
-    folder = tmp_path / "all-full-1"
-    for name in benchall.PARTS:
-        path = publish.source(folder, name)
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({
-            "schema": 2, "kind": "suite", "suite": name, "commit": COMMIT,
-            "kernel": "6.1.0-x", "vm_command": "scripts/vm", "cells": [{}],
-            "bench_command": f"scripts/bench {name} --out /somewhere",
-            "runs_planned": 2, "runs_done": 2, "interrupted": False,
-            "failed": {"r1": ["bound_kept"]} if name == "piq" else {},
-            "runs": [{"id": "r1", "seed": 1, "passed": True,
-                      "metrics": {"iops": 1}}]}))
-    state = {"schema": 1, "form": "full", "full": [], "commit": COMMIT, "began": "then",
-             "finished": True, "wanted": list(benchall.PARTS),
-             "parts": {name: {"status": 0, "seconds": 61, "ended": "now"}
-                       for name in benchall.PARTS}}
-    (folder / "parts").write_text(json.dumps(state))
-    monkeypatch.setattr(publish, "page", lambda *_: f"{REPO}/build: a page\n")
-    return folder
-
-
-def change(folder, file, **values):
-    """Other values in a JSON file."""
-    path = folder / file
-    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
-
-
-def test_published(run, tmp_path, capsys):
-    """Page, figures, and where they are from."""
-    out = tmp_path / "docs" / "results"
-    assert publish.main([str(run), "--out", str(out)]) == 0
-    assert {path.name for path in out.iterdir()} == {
-        "index.html", "README.md",
-        *(f"{name}.json" for name in benchall.PARTS)}
-    text = (out / "README.md").read_text()
-    assert COMMIT in text and "make bench-all FORM=full" in text
-    for name in benchall.PARTS:
-        assert f"[{name}.json]({name}.json)" in text
-    assert "`scripts/bench k2 --form full` | 2 of 2 runs" in text
-    assert text.count("1 runs failed a check") == 1
-    change(run, "parts", form="short", full=["piq"])
-    assert publish.main([str(run), "--out", str(out)]) == 0
-    text = (out / "README.md").read_text()
-    assert "make bench-all FORM=short FULL=piq\n" in text
-    assert "scripts/bench piq --form full`" in text
-    assert "scripts/bench k2 --form short`" in text
-    assert (out / "index.html").read_text() == "build: a page\n"
-    kept = json.loads((out / "k2.json").read_text())
-    assert "vm_command" not in kept and "somewhere" not in str(kept)
-    assert kept["runs"] == [{"id": "r1", "cell": None, "seed": 1,
-                             "passed": True}]
-    assert capsys.readouterr().out.count("12 files") == 2
-    # Once more, in place of that.
-    (out / "k2.json").write_text("old")
-    assert publish.main([str(run), "--out", str(out)]) == 0
-    assert json.loads((out / "k2.json").read_text()) == kept
-    assert [path.name for path in out.parent.iterdir()] == ["results"]
-
-
-def test_a_part_without_its_kernel(run, tmp_path):
-    """Is said to be left out, and has no file."""
-    parts = json.loads((run / "parts").read_text())["parts"]
-    parts["locks"]["status"] = benchall.NO_KERNEL
-    change(run, "parts", parts=parts)
-    (run / "locks" / "locks.json").unlink()
-    out = tmp_path / "out"
-    assert publish.main([str(run), "--out", str(out)]) == 0
-    assert not (out / "locks.json").exists()
-    assert "left out: no such kernel" in (out / "README.md").read_text()
-
-
-@pytest.mark.parametrize("file, values, said", [
-    ("parts", {"finished": False}, "its pages are missing"),
-    ("parts", {"parts": {}}, "without k2, piq-paper"),
-    ("parts", {"commit": COMMIT + "-dirty"}, "all in a commit"),
-    ("parts", {"commit": "unknown"}, "all in a commit"),
-    ("parts", {"schema": 2}, "that scripts/bench-all has made"),
-    ("k2/summary.json", {"commit": "another"}, "of commit another"),
-    ("k2/summary.json", {"interrupted": True}, "interrupted"),
-    ("k2/summary.json", {"title": f"{pathlib.Path.home()}/x"},
-     "which is of this machine")])
-def test_refused(run, tmp_path, capsys, file, values, said):
-    """And nothing is written."""
-    change(run, file, **values)
-    out = tmp_path / "out"
-    assert publish.main([str(run), "--out", str(out)]) == 1
-    err = capsys.readouterr().err
-    assert said in err and err.count("\n") == 1 and not out.exists()
-
-
-def test_missing_and_broken_files(run, tmp_path, capsys):
-    out = tmp_path / "out"
-    (run / "share" / "summary.json").write_text("{")
-    assert publish.main([str(run), "--out", str(out)]) == 1
-    (run / "share" / "summary.json").unlink()
-    assert publish.main([str(run), "--out", str(out)]) == 1
-    assert publish.main([str(tmp_path), "--out", str(out)]) == 1
-    assert capsys.readouterr().err.count("\n") == 3 and not out.exists()
-
-
-def test_what_is_not_ours_stays(run, tmp_path, capsys):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "letter").write_text("dear")
-    assert publish.main([str(run), "--out", str(out)]) == 1
-    assert (out / "letter").read_text() == "dear"
-    assert "not ours" in capsys.readouterr().err
-    assert {path.name for path in tmp_path.iterdir()} == {"out", run.name}
-
-
-def test_the_front_page_gets_the_table(run, tmp_path):
-    """And stays as it is where there is no place for it; nothing is written."""
-    front = tmp_path / "README.md"
-    front.write_text("# Head\n")
-    out = tmp_path / "out"
-    with pytest.raises(publish.Refused, match="README.md: want one line"):
-        publish.publish(run, out, front)
-    assert front.read_text() == "# Head\n" and not out.exists()
-    front.write_text(f"# Head\n{publish.readmetable.BEGIN}\nof before\n"
-                     f"{publish.readmetable.END}\n## Tail\n")
-    change(run / "piq", "summary.json", claims=[{"id": "P1", "holds": False}])
-    publish.publish(run, out, front)
-    text = front.read_text()
-    assert "of before" not in text and text.endswith("## Tail\n")
-    assert "| piq | – | P1 | – | [piq](docs/results/piq.json), " \
-        "`scripts/bench piq --form full` |" in text

@@ -22,8 +22,11 @@ def cell(workload, label, variant, **metrics):
                         for name, value in metrics.items()}}
 
 
-def command(name):
-    return f"scripts/bench {name}"
+def file(suite, form, *cells, **run):
+    """A published file of one run."""
+    return {"kind": "suite", "suite": suite, "form": form, "made_of": [{
+        "suite": suite, "form": form, "commit": "c1", "cells": list(cells),
+        **run}]}
 
 
 SPEC = ("piq", "tail.x", "reads", readmetable.BANDWIDTH,
@@ -31,7 +34,7 @@ SPEC = ("piq", "tail.x", "reads", readmetable.BANDWIDTH,
 
 
 def row(*cells, spec=SPEC):
-    return readmetable.row(spec, {"piq": {"cells": list(cells)}}, "do it")
+    return readmetable.row(spec, {"piq-full": file("piq", "full", *cells)})
 
 
 def test_a_row():
@@ -43,7 +46,8 @@ def test_a_row():
                 cell("tail", "piq-8", "y", bandwidth_bytes_per_s=99e6),
                 cell("tail", "piq-8", "x", bandwidth_bytes_per_s=3e6))
     assert found == "| reads | MB/s | 2 | – | **5** | 4 | 3 | `piq-8` | " \
-        "1.5 times | [piq](docs/results/piq.json), `do it` |"
+        "1.5 times | [piq-full](docs/results/piq-full.json), " \
+        "`scripts/bench piq --form full` |"
 
 
 def test_less_is_better_for_times():
@@ -62,25 +66,63 @@ def test_no_row_without_our_figure(cells):
     assert row(*cells) is None
 
 
+def test_the_form_with_most_requests():
+    """All columns are of it, even what another file has; then the later one."""
+    spec = ("piq", "tail.x", "reads", readmetable.BANDWIDTH, {"ours": "piq"}, "")
+
+    def forms(short, full, none=""):
+        def of(form, ios, speed):
+            cells = [cell("tail", "piq", "x", ios=ios,
+                          bandwidth_bytes_per_s=speed)]
+            if form == none:
+                cells.append(cell("tail", "none", "x",
+                                  bandwidth_bytes_per_s=2e6))
+            return file("piq", form, *cells, began=form[0])
+        return {"piq-short": of("short", short, 3e6),
+                "piq-full": of("full", full, 4e6)}
+    found = readmetable.row(spec, forms(10, 20, none="short"))
+    assert "| – | – | – | – | **4** |" in found and "piq-full.json" in found
+    assert "piq-short.json" in readmetable.row(spec, forms(20, 10))
+    # Began later, by its name here
+    assert "piq-short.json" in readmetable.row(spec, forms(10, 10))
+
+
 def test_costs():
+    """Of the run that was made last: its kernel's none is its own."""
     spec = next(one for one in readmetable.ROWS if one[0] == "cost")
     line = {"disk": "null", "depth": 1, "label": "k2", "over_none_ns": 7.4}
-    found = {"cost": {"cells": [
-        line, {**line, "label": "mq-deadline", "over_none_ns": 20},
-        {**line, "label": "kyber", "depth": 32, "over_none_ns": 3}]}}
-    assert "| – | 20 | – | – | **7** | `k2` |" in readmetable.row(
-        spec, found, "do it")
+    found = {"cost": {"kind": "cost", "made_of": [
+        {"began": "1", "kernel": "6.1", "cells": [
+            {**line, "over_none_ns": 1}, {**line, "label": "bfq"}]},
+        {"began": "2", "kernel": "6.12", "cells": [
+            line, {**line, "label": "mq-deadline", "over_none_ns": 20},
+            {**line, "label": "kyber", "depth": 32, "over_none_ns": 3}]},
+        {"began": "3", "kernel": "6.12", "cells": [
+            {**line, "label": "bfq", "over_none_ns": 9}]}]}}
+    assert "| – | 20 | – | – | **7** | `k2` |" in readmetable.row(spec, found)
 
 
-def test_verdicts():
-    claims = [{"id": "R1", "holds": True}, {"id": "R2", "holds": False},
-              {"id": "W1", "holds": None}, {"id": "W2", "holds": True}]
-    text = "\n".join(readmetable.table(
-        {"k2": {"claims": claims}, "piq": {"claims": []}, "locks": None},
-        command))
-    assert "| k2 | R1, W2 | R2 | W1 | [k2](docs/results/k2.json), " \
-        "`scripts/bench k2` |" in text
-    assert "piq.json" not in text
+def test_verdicts(monkeypatch):
+    """Of the cells of all forms together."""
+    def judged(name, cells):
+        return [{"id": name, "holds": True}, {"id": "B", "holds": False},
+                *({"id": one["label"], "holds": None} for one in cells)]
+    monkeypatch.setattr(readmetable.claims, "evaluate", judged)
+    text = "\n".join(readmetable.table({
+        "k2-full": file("k2", "full", cell("tail", "a", "x")),
+        "k2-short": file("k2", "short", cell("tail", "b", "x")),
+        "locks": {"kind": "locks", "made_of": [{"cells": [{}]}]}}))
+    assert "| k2 | k2 | B | a, b | [k2-full](docs/results/k2-full.json), " \
+        "`scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
+        ".json), `scripts/bench k2 --form short` |" in text
+    assert readmetable.NOTHING not in text
+
+
+def test_nothing_published():
+    assert list(readmetable.table({})) == [readmetable.NOTHING]
+    readme = (REPO / "README.md").read_text("utf-8")
+    published = list((REPO / "docs/results").glob("*.json"))
+    assert (readmetable.NOTHING in readme) == (not published)
 
 
 def test_rows_are_of_workloads_that_there_are():

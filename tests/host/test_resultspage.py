@@ -106,3 +106,121 @@ def test_a_page_is_not_lost(module, monkeypatch, tmp_path, capsys):
     assert page.read_text() == "figures" and list(folder.iterdir())
     assert f"next: make bench-{page.stem.removesuffix('-results')}" in \
         capsys.readouterr().err
+
+
+def put(folder, data, name="summary.json"):
+    """A directory of results."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(json.dumps(data))
+
+
+def values(one):
+    """The figure of each cell."""
+    return {cell["cell"]: cell["value"] for cell in one["cells"]}
+
+
+@pytest.fixture(name="lab")
+def results_and_published(tmp_path, monkeypatch):
+    """Where this clone's results are, and what is published."""
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path / "build")
+    monkeypatch.setattr(resultspage, "PUBLISHED", tmp_path / "docs")
+    return tmp_path
+
+
+def test_a_part_measured_again(lab):
+    """What is published counts but for the cells that were measured later."""
+    put(lab / "docs", {"kind": "suite", "suite": "a", "made_of": [
+        {**summary("a", "c1", x=1, y=1), "began": "1"},
+        {**summary("a", "c2", y=2, z=2), "began": "2"},
+        {**summary("a", "c3", q=3), "began": "3", "form": "full"}]}, "a-s.json")
+    assert values(resultspage.together(resultspage.summaries(), "a")) == {
+        "x": 1, "y": 2, "z": 2, "q": 3}
+    # Older than what is published, and newer
+    put(lab / "build/1", {**summary("a", "c0", x=9, y=9, w=9), "began": "0"})
+    one = resultspage.together(resultspage.summaries(), "a")
+    assert values(one) == {"x": 1, "y": 2, "z": 2, "q": 3, "w": 9}
+    put(lab / "build/2", {**summary("a", "c4", z=4), "began": "4"})
+    one = resultspage.together(resultspage.summaries(), "a")
+    # Of a form below build/results the newest alone
+    assert values(one) == {"x": 1, "y": 2, "z": 4, "q": 3}
+    assert [run["commit"] for run in one["made_of"]] == ["c1", "c2", "c3", "c4"]
+    # The same run here and published is one.
+    put(lab / "build/2", {**summary("a", "c2", y=2, z=2), "began": "2"})
+    one = resultspage.together(resultspage.summaries(), "a")
+    assert [run["commit"] for run in one["made_of"]] == ["c1", "c2", "c3"]
+
+
+def test_forms_by_requests():
+    """Of one form the last one, of several the one with most."""
+    def of(form, ios, value):
+        return {**summary("a", f"{form}{value}"), "form": form, "cells": [
+            {"cell": "x", "value": value,
+             "metrics": {"ios": {"median": ios}, "latency_count": None}}]}
+
+    def last(*found):
+        return values(resultspage.together(found, "a"))["x"]
+    assert last(of("full", 90, 1), of("full", 50, 2)) == 2
+    assert last(of("full", 50, 1), of("short", 20, 2)) == 1
+    assert last(of("full", 20, 1), of("short", 20, 2)) == 2
+    assert last(of("full", 20, 1), of("short", 20, 2), of("full", 20, 3)) == 3
+    assert last(of("full", 90, 1), of("short", 60, 2), of("full", 50, 3)) == 2
+
+
+def test_what_else_runs_say():
+    """What was left out of any of them; too busy is a cell that counts."""
+    one = resultspage.together([
+        {**summary("a", "c1", x=1, y=1), "left_out": ["p"],
+         "cpu_too_busy": ["x", "y"]},
+        {**summary("a", "c2", y=2), "left_out": ["p", "q"]}], "a")
+    assert one["left_out"] == ["p", "q"] and one["cpu_too_busy"] == ["x"]
+    assert [run["commit"] for run in one["made_of"]] == ["c1", "c2"]
+    assert [data["form"] for data in resultspage.by_form(
+        [{**summary("a", "c1", x=1), "form": "full"}, summary("a", "c2", x=1),
+         {**summary("a", "c3", x=1), "form": "full"}], "a")] == ["short", "full"]
+
+
+def arguments(page, *more):
+    """What a script was told."""
+    return resultspage.parser("a-results", "A\n\ntest", page,
+                              ("a", "b")).parse_args(list(more))
+
+
+@pytest.fixture(name="page")
+def page_of_three(tmp_path, monkeypatch):
+    """A page of two cells of a, and one of b."""
+    monkeypatch.setattr(resultspage, "REPO", tmp_path)
+    page = tmp_path / "a.md"
+    results = (summary("a", "c1", x=1, y=2), [summary("b", "c1", x=1)])
+    resultspage.write("a-results", page, ["# A", ""], ("a", "b"), results)
+    assert page.read_text() == "# A\n\n<!-- cells: a 2, b 1 -->\n"
+    return page
+
+
+@pytest.mark.parametrize("results, more, status", [
+    (([1, 2], [1]), [], 0), (([1, 2, 3], [1, 2]), [], 0), (([1], [1]), [], 3),
+    (([1, 2, 3], []), [], 3), (([1], [1]), ["--fewer"], 0),
+    (([1], []), ["--out", "elsewhere.md"], 0), (([], []), ["--fewer"], 1)])
+def test_a_page_with_more_stays(page, capsys, results, more, status):
+    results = [{"cells": cells} if cells else None for cells in results]
+    assert resultspage.kept("a-results", arguments(page, *more), page,
+                            ("a", "b"), results) == status
+    said = capsys.readouterr().err
+    assert ("have fewer: " in said) == (status == 3)
+    if status == 3:
+        assert said.count("\n") == 1 and " of " in said
+
+
+def test_a_page_of_before_says_its_runs(page):
+    """Cells are counted by them, as far as they are known."""
+    one = {**summary("a", "c1", x=1, y=1), "runs_done": 10,
+           "seed_uses": {"report": [101, 102]}}
+    page.write_text(f"{resultspage.facts(one)}\n\n{resultspage.facts(one)}\n")
+    assert resultspage.has(page, ("a", "b")) == [10, 0]
+    page.unlink()
+    assert resultspage.has(page, ("a", "b")) == [0, 0]
+
+
+def test_forms_that_stand_apart():
+    """Each of them counts."""
+    one = summary("a", "c1", x=1, y=1)
+    assert resultspage.covered((one, [one, one], None, [])) == [2, 4, 0, 0]
