@@ -273,6 +273,16 @@ def check_repeat(suite, series):
                f"and tails differ: {found}", "" if same else said)
 
 
+def check_stages(suite, series):
+    """Two tracers of the same load, which scripts/stages has to split alike."""
+    status, out = suite.run([REPO / "scripts" / "stages-test", "--kernel",
+                             series, "--out", RESULTS / "stages"])
+    suite.note("fail" if status else "pass",
+               "stages: ftrace and blktrace tell the same",
+               "; ".join(re.findall(r"^stages-test: FAIL (.*)$", out, re.M)),
+               out if status else "")
+
+
 def check_rows(suite, name, command, on_row=None):
     """A script that prints its results as we do, counted as they come.
 
@@ -488,8 +498,8 @@ def estimate(args, names, cached):
     if args.all:
         total += SECONDS["control"]
     if not args.some:
-        total += SECONDS["host"] + SECONDS["unit"] + SECONDS["physics"] + \
-            SECONDS["repeat"]
+        total += sum(SECONDS[name] for name in (
+            "host", "unit", "physics", "repeat", "stages"))
     return int(total)
 
 
@@ -547,7 +557,7 @@ def mutants():
 def listing(args):
     """What --list prints."""
     if not args.some:
-        print("shellcheck\nhost\nunit\nphysics\nrepeat")
+        print("shellcheck\nhost\nunit\nphysics\nrepeat\nstages")
     for leg in args.legs:
         if leg.build:
             print(f"{leg.series} build\n{leg.series} sparse\n"
@@ -598,6 +608,7 @@ def everything(suite, args):
         for leg in [leg for leg in able if leg.slow == 1][:1]:
             check_physics(suite, leg.series)
             check_repeat(suite, leg.series)
+            check_stages(suite, leg.series)
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
     for leg in able:

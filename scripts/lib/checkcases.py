@@ -19,7 +19,7 @@ MACHINES = {
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.
-SECONDS = {"host": 190, "unit": 70, "build": 25, "boot": 10, "physics": 110,
+SECONDS = {"host": 190, "unit": 70, "build": 25, "boot": 10, "physics": 110, "stages": 75,
            "repeat": 30, "crash": 120, "control": 60, "fetch": 60,
            "make kernel": 480}
 # How much longer cases take on kernels that are slow.
