@@ -7,9 +7,10 @@ of its own, PART-FORM.json; a run of only some cells replaces these there and le
 the others, and each cell stays with the run that it is of: commit, kernel, command.
 README.md in there is the list of all. Of a whole run the page of scripts/report is kept
 as index.html. Then the table of results in the project's README.md is made again,
-unless --out is given. Refused is what was made with changes that are in no commit, what
-was interrupted, and what is of seeds for tuning: what the documents claim must lead back
-to sources.
+unless --out is given. Of a suite that was interrupted the cells that have all their seeds
+count. Refused is what was made with changes that are in no commit, other runs that were
+interrupted, and what is of seeds for tuning: what the documents claim must lead back to
+sources.
 """
 
 import datetime
@@ -129,7 +130,9 @@ def load(path):
         raise Refused(f"'{path}': commit '{commit}': want results of sources "
                       "that are all in a commit")
     if data.get("interrupted"):
-        raise Refused(f"'{path}': interrupted, not all runs were made")
+        if kind != "suite":
+            raise Refused(f"'{path}': interrupted, not all runs were made")
+        data = {**data, "cells": whole(data["cells"])}
     if not data.get("cells"):
         raise Refused(f"'{path}': nothing was measured")
     if kind == "suite":
@@ -146,6 +149,12 @@ def load(path):
     else:
         name = kind
     return name, compact(data, command_of(path, kind, data))
+
+
+def whole(cells):
+    """The cells that have as many runs as any has: a run that was made is whole."""
+    most = max((cell["runs"] for cell in cells), default=0)
+    return [cell for cell in cells if cell["runs"] == most]
 
 
 def compact(data, command):

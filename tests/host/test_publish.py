@@ -232,10 +232,20 @@ def test_runs_that_are_missing_are_said(out, tmp_path):
     assert "| 2 of 9 | 1 | 2 not made or not understood |" in row
 
 
+def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
+    run = suite("k2", "a.k2.x", "b.k2.x", "c.k2.x", interrupted=True)
+    for cell, runs in zip(run["cells"], (2, 1, 2)):
+        cell["runs"] = runs
+    data = published(out, put(tmp_path / "1/summary.json", run))["k2-full"]
+    assert [cell["cell"] for cell in data["made_of"][0]["cells"]] == \
+        ["a.k2.x", "c.k2.x"]
+
+
 @pytest.mark.parametrize("values, said", [
     ({"commit": COMMIT + "-dirty"}, "all in a commit"),
     ({"commit": "unknown"}, "all in a commit"), ({"commit": None}, "commit"),
-    ({"interrupted": True}, "interrupted"), ({"cells": []}, "nothing was"),
+    ({"kind": "locks", "interrupted": True}, "interrupted"),
+    ({"cells": []}, "nothing was"),
     ({"seed_uses": {"report": [101], "tuning": [1, 5]}}, "of seeds 1, 5, "),
     ({"suite": "none-such"}, "none-such"), ({"kind": "probe"}, "no results of"),
     ({"title": f"{pathlib.Path.home()}/x"}, "which is of this machine")])
