@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC1091,SC2153
 # for: k2
-# takes: 45 s
+# takes: 80 s
 # limit: 300 s
 #
 # Proves: what a control group in rt_cgroups and the groups below it send is served at
