@@ -196,8 +196,7 @@ if modprobe dm-crypt 2>/dev/null; then
 	way "dm-crypt without its queues, direct read" "$top" "$base" yes yes \
 		direct_read
 	way "dm-crypt without its queues, direct write" "$top" "$base" \
-		"6.1:no 6.12:yes 7.3:yes" yes \
-		direct_write
+		"6.1:no 6.12:yes 7.3:yes" yes direct_write
 	crypt_del
 else
 	say "skipped: dm-crypt, which this kernel does not have"
