@@ -228,7 +228,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = elv_queue_data(data->q);
 
-	switch (policy_urgency(opf)) {
+	switch (policy_urgency(fq, opf)) {
 	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
 			WRITE_ONCE(fq->urgent_seen, true);

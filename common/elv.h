@@ -327,11 +327,12 @@ enum flash_urgency {
 
 /**
  * policy_urgency - the current task's claim on the last scheduler tags
+ * @fq: the device
  * @opf: operation and flags of the bio it is about to submit
  *
  * Submission context, no lock held.
  */
-enum flash_urgency policy_urgency(blk_opf_t opf);
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf);
 
 /**
  * policy_shallow - which scheduler tags may the current task take?

@@ -20,18 +20,16 @@
  * Before there is a request there is a task that wants a scheduler tag. Whose bio
  * it is about to send cannot be seen there; it is taken for the task's own.
  */
-#include <linux/blk-cgroup.h>
-#include <linux/cgroup.h>
 #include <linux/iocontext.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
 #define FLASH_COMPAT_TIMER
+#include "cgroup.h"
 #include "tags.h"
 #include "tenancy.h"
 
@@ -183,25 +181,6 @@ static u32 tenancy_prio(unsigned short ioprio)
 	}
 }
 
-/* The control group that pays for @bio; NULL: nobody knows. */
-static struct cgroup_subsys_state *tenancy_bio_css(const struct bio *bio)
-{
-	/* bio holds its group, which is named before it is done. */
-	if (IS_ENABLED(CONFIG_BLK_CGROUP) && bio)
-		return bio_blkcg_css((struct bio *)bio);
-	return NULL;
-}
-
-/* The control group of the task that runs; under RCU. */
-static struct cgroup_subsys_state *tenancy_task_css(void)
-{
-#ifdef CONFIG_BLK_CGROUP
-	return task_css(current, io_cgrp_id);
-#else
-	return NULL;
-#endif
-}
-
 /* The task that sends a request, if it is the one that runs. */
 static void tenancy_task(struct flash_key *key)
 {
@@ -254,7 +233,7 @@ static void tenancy_key(const struct tenancy_queue *tq, const struct bio *bio,
 		tenancy_task(key);
 		return;
 	default:
-		tenancy_group(tq->by, tenancy_bio_css(bio), opf, key);
+		tenancy_group(tq->by, flash_bio_css(bio), opf, key);
 	}
 }
 
@@ -281,7 +260,7 @@ static bool tenancy_sender(const struct tenancy_queue *tq, blk_opf_t opf,
 		break;
 	default:
 		rcu_read_lock();
-		tenancy_group(by, tenancy_task_css(), opf, key);
+		tenancy_group(by, flash_task_css(), opf, key);
 		rcu_read_unlock();
 	}
 	return true;
@@ -536,7 +515,7 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return flash_tenant_index(s->p, t);
 }
 
-enum flash_urgency policy_urgency(blk_opf_t opf)
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return FLASH_PATIENT;
 }
@@ -665,120 +644,67 @@ ssize_t tenancy_weights_show(struct elevator_queue *eq, char *page)
 {
 	struct flash_queue *fq = eq->elevator_data;
 	struct tenancy_queue *tq = to_tq(fq);
-	const struct flash_weights *w = tq->weights;
-	unsigned int n;
-	int len = 0;
+	ssize_t len;
 
 	spin_lock_irq(&fq->lock);
-	for (n = min(tq->from, w->nr); n < w->nr; n++) {
-		/* Room for the longest line and for the last one */
-		if (len + 48 > PAGE_SIZE) {
-			len += sysfs_emit_at(page, len, "more %u\n", n);
-			break;
-		}
-		len += sysfs_emit_at(page, len, "%llu %u\n", w->w[n].id,
-				     w->w[n].weight);
-	}
+	len = flash_groups_print(tq->weights->w, tq->weights->nr, tq->from,
+				 page);
 	spin_unlock_irq(&fq->lock);
 	return len;
 }
 
-/* The number of the control group at @path, of @len characters. */
-static int tenancy_path(const char *path, size_t len, u64 *id)
+/* A weight was set, or taken back. */
+static int tenancy_weigh(struct flash_queue *fq, u64 id, u32 weight)
 {
-	struct cgroup *cgroup;
-	char *name;
-
-	name = kmemdup_nul(path, len, GFP_KERNEL);
-	if (!name)
-		return -ENOMEM;
-	cgroup = cgroup_get_from_path(name);
-	kfree(name);
-	if (IS_ERR(cgroup))
-		return -EINVAL;
-	*id = cgroup_id(cgroup);
-	cgroup_put(cgroup);
-	return 0;
-}
-
-static int tenancy_weigh(struct tenancy_queue *tq, const char *text)
-{
+	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
-	struct flash_key key = { .kind = FLASH_BY_CGROUP };
+	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = id };
 	struct flash_tenant *t;
-	unsigned int from;
-	u32 weight;
-	size_t who;
 	int ret;
 
-	if (!strncmp(text, "more ", 5)) {
-		if (text[5] < '0' || text[5] > '9' ||
-		    kstrtouint(text + 5, 10, &from))
-			return -EINVAL;
-		if (from > FLASH_WEIGHTS)
-			return -ERANGE;
-		spin_lock_irq(&tq->fq.lock);
-		tq->from = from;
-		spin_unlock_irq(&tq->fq.lock);
-		return 0;
-	}
-	ret = flash_weights_parse(text, &who, &key.id, &weight);
-	if (!ret && !key.id)
-		ret = tenancy_path(text, who, &key.id);
-	if (ret)
-		return ret;
-	spin_lock_irq(&tq->fq.lock);
-	ret = flash_weights_set(tq->weights, key.id, weight);
+	spin_lock_irq(&fq->lock);
+	ret = flash_weights_set(tq->weights, id, weight);
 	t = ret ? NULL : flash_tenant_find(s->p, &key);
 	if (t)
-		flash_share_weight(s, t, flash_weights_get(tq->weights, key.id));
-	spin_unlock_irq(&tq->fq.lock);
+		flash_share_weight(s, t, flash_weights_get(tq->weights, id));
+	spin_unlock_irq(&fq->lock);
 	return ret;
 }
+
+static const struct flash_group_attr tenancy_weights = {
+	.name		= "weights",
+	.min		= FLASH_WEIGHT_MIN,
+	.max		= FLASH_WEIGHT_MAX,
+	.entries	= FLASH_WEIGHTS,
+	.set		= tenancy_weigh,
+};
 
 /**
  * tenancy_weights_store - set one weight
  * @eq: the elevator
- * @page: "PATH WEIGHT" or "NUMBER WEIGHT", WEIGHT may be "default"; or "more N"
+ * @page: as for flash_groups_store(); or "more N"
  * @count: its length
  *
- * Return: @count; -EINVAL for what is neither and for a path where there is no
- * control group, -ERANGE for a number beyond its limits, -ENOSPC if there are too
- * many weights; all of which change nothing.
+ * Return: as there.
  */
 ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 			      size_t count)
 {
 	struct flash_queue *fq = eq->elevator_data;
 	struct gendisk *disk = fq->q->disk;
-	size_t len = strlen(page);
-	unsigned int noio;
-	char *text;
+	unsigned int from;
 	int ret;
 
-	if (len != count)
-		return -EINVAL;
-	if (len && page[len - 1] == '\n')
-		len--;
-	/* Who takes the elevator away has frozen the disk, and waits for us. */
-	noio = memalloc_noio_save();
-	text = kmemdup_nul(page, len, GFP_KERNEL);
-	ret = text ? tenancy_weigh(to_tq(fq), text) : -ENOMEM;
-	memalloc_noio_restore(noio);
-	if (!text)
+	if (strlen(page) != count || strncmp(page, "more ", 5))
+		return flash_groups_store(eq, page, count, &tenancy_weights);
+	ret = flash_number(page + 5, disk ? disk->disk_name : "disk",
+			   "weights: more", 0, FLASH_WEIGHTS, &from);
+	if (ret)
 		return ret;
-	if (ret == -ENOSPC)
-		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, there are %u already\n",
-				      policy_name,
-				      disk ? disk->disk_name : "disk", text,
-				      FLASH_WEIGHTS);
-	else if (ret)
-		pr_notice_ratelimited("%s: %s: weights: '%.64s' is refused, want a control group and 1 to %u\n",
-				      policy_name,
-				      disk ? disk->disk_name : "disk", text,
-				      FLASH_WEIGHT_MAX);
-	kfree(text);
-	return ret ? ret : count;
+	spin_lock_irq(&fq->lock);
+	to_tq(fq)->from = from;
+	spin_unlock_irq(&fq->lock);
+	return count;
 }
 
 int policy_stats(struct flash_queue *fq, char *page, int len)

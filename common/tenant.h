@@ -16,6 +16,7 @@
 
 #include "budget.h"
 #include "gap.h"
+#include "groups.h"
 #include "ring.h"
 
 /* Tenants of a device at a time, and lists that they are looked up in */
@@ -290,132 +291,34 @@ static inline void flash_tenant_drop(struct flash_tenants *p,
 }
 
 /**
- * struct flash_weight - a weight that was set
- * @id: number of the control group
- * @weight: its weight
- */
-struct flash_weight {
-	u64 id;
-	u32 weight;
-};
-
-/**
  * struct flash_weights - the weights that were set, by number
  * @nr: how many
  * @w: the weights
  */
 struct flash_weights {
 	u32 nr;
-	struct flash_weight w[FLASH_WEIGHTS];
+	struct flash_group w[FLASH_WEIGHTS];
 };
-
-/* The first one whose number is not below @id. */
-static inline u32 flash_weights_at(const struct flash_weights *w, u64 id)
-{
-	u32 low = 0, high = w->nr;
-
-	while (low < high) {
-		u32 mid = (low + high) / 2;
-
-		if (w->w[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
 
 /** flash_weights_get - the weight of @id */
 static inline u32 flash_weights_get(const struct flash_weights *w, u64 id)
 {
-	u32 at = flash_weights_at(w, id);
+	u32 weight = flash_groups_get(w->w, w->nr, id);
 
-	return at < w->nr && w->w[at].id == id ? w->w[at].weight :
-	       FLASH_WEIGHT_DEFAULT;
+	return weight == FLASH_GROUP_NONE ? FLASH_WEIGHT_DEFAULT : weight;
 }
 
 /**
  * flash_weights_set - set a weight, or take it back
  * @w: the weights
  * @id: number of the control group
- * @weight: its weight; 0: the default again
+ * @weight: its weight; FLASH_GROUP_NONE: the default again
  *
  * Return: 0, or -ENOSPC if there are too many.
  */
 static inline int flash_weights_set(struct flash_weights *w, u64 id, u32 weight)
 {
-	u32 at = flash_weights_at(w, id);
-	bool there = at < w->nr && w->w[at].id == id;
-
-	if (!weight) {
-		if (there) {
-			w->nr--;
-			memmove(&w->w[at], &w->w[at + 1],
-				(w->nr - at) * sizeof(w->w[0]));
-		}
-		return 0;
-	}
-	if (!there) {
-		if (w->nr == FLASH_WEIGHTS)
-			return -ENOSPC;
-		memmove(&w->w[at + 1], &w->w[at],
-			(w->nr - at) * sizeof(w->w[0]));
-		w->nr++;
-		w->w[at].id = id;
-	}
-	w->w[at].weight = weight;
-	return 0;
-}
-
-/**
- * flash_weights_parse - an entry from its words
- * @text: "WHO WEIGHT", WHO a path from / on or a number, WEIGHT a number or
- *	"default"; WHO may have blanks in it, as the last one counts
- * @who: set to the length of WHO
- * @id: set to its number; 0: it is a path
- * @weight: set to the weight; 0: the default
- *
- * Return: 0, -EINVAL for what is no such entry, -ERANGE for a number beyond its
- * limits. Nothing is set after an error.
- */
-static inline int flash_weights_parse(const char *text, size_t *who, u64 *id,
-				      u32 *weight)
-{
-	u64 number = 0, w = 0;
-	const char *s, *last = NULL;
-	size_t i;
-
-	for (s = text; *s; s++) {
-		if (*s == ' ')
-			last = s;
-	}
-	if (!last || last == text || !last[1])
-		return -EINVAL;
-	if (text[0] != '/') {
-		for (s = text; s < last; s++) {
-			if (*s < '0' || *s > '9')
-				return -EINVAL;
-			if (number > ~0ULL / 10 - 1)
-				return -ERANGE;
-			number = number * 10 + (u64)(*s - '0');
-		}
-		if (!number)
-			return -ERANGE;
-	}
-	if (strcmp(last + 1, "default")) {
-		for (i = 1; last[i]; i++) {
-			if (last[i] < '0' || last[i] > '9')
-				return -EINVAL;
-			if (w <= FLASH_WEIGHT_MAX)
-				w = w * 10 + (u64)(last[i] - '0');
-		}
-		if (w < FLASH_WEIGHT_MIN || w > FLASH_WEIGHT_MAX)
-			return -ERANGE;
-	}
-	*who = (size_t)(last - text);
-	*id = number;
-	*weight = (u32)w;
-	return 0;
+	return flash_groups_set(w->w, &w->nr, FLASH_WEIGHTS, id, weight);
 }
 
 /* Levels of an I/O priority, as they are in struct flash_key */

@@ -26,14 +26,18 @@
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/sysfs.h>
 
+#include "../common/cgroup.h"
 #include "../common/elv.h"
 #include "../common/tracepoints.h"
 #include "k2_admit.h"
 #include "k2_chips.h"
 #include "k2_control.h"
+#include "k2_groups.h"
 #include "k2_order.h"
 
 /*
@@ -81,7 +85,8 @@
 	X(infeasible, k2_infeasible_show)
 
 #define K2_COMMANDS(X)						\
-	X(calibrate, k2_calibrate_show, k2_calibrate_store)
+	X(calibrate, k2_calibrate_show, k2_calibrate_store)	\
+	X(rt_cgroups, k2_groups_show, k2_groups_store)
 
 static const char * const k2_policies[K2_NR_POLICIES] = {
 	[K2_STATIC]	= "static",
@@ -108,6 +113,9 @@ static ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
 static ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
 static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 				  size_t count);
+static ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
+static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
+			       size_t count);
 
 FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
 
@@ -131,6 +139,26 @@ struct k2_rq {
 };
 
 /**
+ * struct k2_kept - what stays with a disk; under flash_queue.lock
+ * @cal: the last calibration
+ * @groups: control groups with a real-time level
+ */
+struct k2_kept {
+	struct k2_calibration cal;
+	struct k2_groups groups;
+};
+
+/**
+ * struct k2_table - a copy of k2_kept.groups that does not change any more
+ * @rcu: frees it
+ * @groups: the copy
+ */
+struct k2_table {
+	struct rcu_head rcu;
+	struct k2_groups groups;
+};
+
+/**
  * struct k2_queue - K2 on one device; all under flash_queue.lock
  * @fq: what every policy has
  * @fifo: the staging queues, by class
@@ -138,6 +166,8 @@ struct k2_rq {
  * @nr: requests in each staging queue
  * @served: requests dispatched from each staging queue
  * @meta_turns: times that metadata went before a waiting real-time request
+ * @table: levels of control groups, read under RCU; NULL if none has one
+ * @rt_by_group: requests that came and are of a more urgent class by it
  * @policy: what the user has set
  * @admit: what is in the device, as far as it is watched
  * @control: the search for the bound
@@ -151,6 +181,8 @@ struct k2_queue {
 	unsigned int nr[K2_NR_CLASSES];
 	u64 served[K2_NR_CLASSES];
 	u64 meta_turns;
+	struct k2_table __rcu *table;
+	u64 rt_by_group;
 	enum k2_policy policy;
 	struct k2_admit admit;
 	struct k2_control *control;
@@ -168,6 +200,11 @@ const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 static struct k2_queue *to_k2(struct flash_queue *fq)
 {
 	return container_of(fq, struct k2_queue, fq);
+}
+
+static struct k2_kept *k2_kept(const struct k2_queue *k2)
+{
+	return k2->fq.disk->kept;
 }
 
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
@@ -273,23 +310,45 @@ static void k2_chips_apply(struct k2_queue *k2)
 			     k2_sectors(rq));
 }
 
+/*
+ * These groups have a level, for what comes from now on. @table is given away: none
+ * is needed if there is no such group.
+ */
+static void k2_groups_apply(struct k2_queue *k2, const struct k2_groups *groups,
+			    struct k2_table *table)
+{
+	struct k2_table *old;
+
+	table->groups = *groups;
+	old = rcu_replace_pointer(k2->table, groups->nr ? table : NULL,
+				  lockdep_is_held(&k2->fq.lock));
+	if (!groups->nr)
+		kfree(table);
+	/* Who asks for a tag reads it without the lock. */
+	kfree_rcu(old, rcu);
+}
+
 int policy_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
+	struct k2_table *table;
+	struct k2_kept *kept;
 	struct k2_target t;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
-	/* The last calibration stays with the disk. */
 	if (!fq->disk->kept)
-		fq->disk->kept = kvzalloc(sizeof(k2->control->cal), GFP_KERNEL);
+		fq->disk->kept = kvzalloc(sizeof(struct k2_kept), GFP_KERNEL);
+	kept = k2_kept(k2);
+	table = kmalloc(sizeof(*table), GFP_KERNEL);
 	k2->control = kvzalloc_node(sizeof(*k2->control), GFP_KERNEL,
 				    fq->q->node);
 	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
-	if (!fq->disk->kept || !k2->control || !k2->chips) {
+	if (!kept || !table || !k2->control || !k2->chips) {
 		kvfree(k2->chips);
 		kvfree(k2->control);
+		kfree(table);
 		return -ENOMEM;
 	}
 	spin_lock_irq(&fq->lock);
@@ -304,8 +363,9 @@ int policy_init(struct flash_queue *fq)
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->given);
 	k2_chips_apply(k2);
 	t = k2_target(k2);
-	k2_control_init(k2->control, &t, fq->disk->kept, ktime_get_ns());
+	k2_control_init(k2->control, &t, &kept->cal, ktime_get_ns());
 	k2_watch_follow(k2);
+	k2_groups_apply(k2, &kept->groups, table);
 	spin_unlock_irq(&fq->lock);
 	return 0;
 }
@@ -320,14 +380,40 @@ void policy_exit(struct flash_queue *fq)
 	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.rest);
 	WARN_ON_ONCE(k2->chips->occ.busy);
 	WARN_ON_ONCE(k2_chips_known(k2->chips) && k2->chips->waiting);
+	/* Who could read it would have to be in the device's queue. */
+	kfree(rcu_dereference_protected(k2->table, true));
 	kvfree(k2->chips);
 	kvfree(k2->control);
 }
 
-static unsigned int k2_class(unsigned short ioprio, bool meta)
+/* The real-time level that a priority has by itself; K2_RT_LEVELS: none. */
+static unsigned int k2_level(unsigned short ioprio)
 {
-	return k2_classify(IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT,
-			   elv_ioprio_level(ioprio), meta);
+	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ?
+	       elv_ioprio_level(ioprio) : K2_RT_LEVELS;
+}
+
+static bool k2_has_groups(const struct k2_queue *k2)
+{
+	return unlikely(rcu_access_pointer(k2->table));
+}
+
+/* The level of a group, or FLASH_GROUP_NONE; under RCU, or with the lock held. */
+static u32 k2_group_level(const struct k2_queue *k2,
+			  const struct cgroup_subsys_state *css)
+{
+	const struct k2_table *table;
+
+	table = rcu_dereference_check(k2->table,
+				      lockdep_is_held(&k2->fq.lock));
+	/* Taken back meanwhile? */
+	return table ? flash_groups_near(table->groups.g, table->groups.nr,
+					 css) : FLASH_GROUP_NONE;
+}
+
+static unsigned int k2_class(unsigned int level, bool meta)
+{
+	return k2_classify(level < K2_RT_LEVELS, level, meta);
 }
 
 /* What a real-time task may find itself waiting for. */
@@ -335,23 +421,53 @@ static unsigned int k2_class(unsigned short ioprio, bool meta)
 
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
-	return k2_class(bio->bi_ioprio, bio->bi_opf & K2_META_FLAGS);
+	unsigned int level = k2_level(bio->bi_ioprio);
+	struct k2_queue *k2 = to_k2(fq);
+
+	if (k2_has_groups(k2))
+		level = k2_urgent(level,
+				  k2_group_level(k2, flash_bio_css(bio)));
+	return k2_class(level, bio->bi_opf & K2_META_FLAGS);
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 {
+	unsigned int own = k2_level(req_get_ioprio((struct request *)rq));
 	bool meta = rq->rq_flags & RQF_FLUSH_SEQ;
+	struct k2_queue *k2 = to_k2(fq);
+	unsigned int level = own;
 	const struct bio *bio;
 
 	/* Bios that met in a plug were merged without asking us: look at all. */
 	for (bio = rq->bio; bio && !meta; bio = bio->bi_next)
 		meta = bio->bi_opf & K2_META_FLAGS;
-	return k2_class(req_get_ioprio((struct request *)rq), meta);
+	/* But the block layer merges none of different groups. */
+	if (k2_has_groups(k2)) {
+		level = k2_urgent(own,
+				  k2_group_level(k2, flash_bio_css(rq->bio)));
+		k2->rt_by_group += level < own;
+	}
+	return k2_class(level, meta);
 }
 
-enum flash_urgency policy_urgency(blk_opf_t opf)
+/* The task's own priority, and its group: whose bio it will send nobody knows yet. */
+static bool k2_task_urgent(const struct k2_queue *k2)
 {
-	if (IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT)
+	bool urgent;
+
+	if (k2_level(get_current_ioprio()) < K2_RT_LEVELS)
+		return true;
+	if (!k2_has_groups(k2))
+		return false;
+	rcu_read_lock();
+	urgent = k2_group_level(k2, flash_task_css()) != FLASH_GROUP_NONE;
+	rcu_read_unlock();
+	return urgent;
+}
+
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+{
+	if (k2_task_urgent(container_of(fq, const struct k2_queue, fq)))
 		return FLASH_URGENT;
 	return (opf & K2_META_FLAGS) ? FLASH_RELATED : FLASH_PATIENT;
 }
@@ -531,7 +647,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	k2_admit_give(&k2->admit, &kr->in, ended, end.now);
 	k2_chips_give(k2->chips, &kr->it);
 	if (ended && k2_control_done(c, &end))
-		*(struct k2_calibration *)fq->disk->kept = c->cal;
+		k2_kept(k2)->cal = c->cal;
 	/* The slot that is given back next kicks. */
 	k2_watch_follow(k2);
 }
@@ -720,6 +836,55 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	return count;
 }
 
+static ssize_t k2_groups_show(struct elevator_queue *eq, char *page)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	const struct k2_groups *groups = &k2_kept(to_k2(fq))->groups;
+	ssize_t len;
+
+	spin_lock_irq(&fq->lock);
+	len = flash_groups_print(groups->g, groups->nr, 0, page);
+	spin_unlock_irq(&fq->lock);
+	return len;
+}
+
+/* A group gets a level, or has none any more. */
+static int k2_group_set(struct flash_queue *fq, u64 id, u32 level)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	struct k2_groups *groups = &k2_kept(k2)->groups;
+	struct k2_table *table;
+	int ret;
+
+	table = kmalloc(sizeof(*table), GFP_KERNEL);
+	if (!table)
+		return -ENOMEM;
+	spin_lock_irq(&fq->lock);
+	/* What has come before is not of the class that it would have now. */
+	flash_take_in(fq);
+	ret = k2_groups_set(groups, id, level);
+	if (ret)
+		kfree(table);
+	else
+		k2_groups_apply(k2, groups, table);
+	spin_unlock_irq(&fq->lock);
+	return ret;
+}
+
+static const struct flash_group_attr k2_rt_cgroups = {
+	.name		= "rt_cgroups",
+	.min		= 0,
+	.max		= K2_RT_LEVELS - 1,
+	.entries	= K2_GROUPS,
+	.set		= k2_group_set,
+};
+
+static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
+			       size_t count)
+{
+	return flash_groups_store(eq, page, count, &k2_rt_cgroups);
+}
+
 int policy_stats(struct flash_queue *fq, char *page, int len)
 {
 	struct k2_queue *k2 = to_k2(fq);
@@ -732,9 +897,10 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 		rt += k2->served[class];
 	len += sysfs_emit_at(page, len,
 			     "served_rt %llu\nserved_meta %llu\n"
-			     "served_nrt %llu\nmeta_turns %llu\n",
+			     "served_nrt %llu\nmeta_turns %llu\n"
+			     "rt_by_cgroup %llu\n",
 			     rt, k2->served[K2_META], k2->served[K2_NRT],
-			     k2->meta_turns);
+			     k2->meta_turns, k2->rt_by_group);
 	if (c->cal.rate)
 		age = now > c->cal.at ? div_u64(now - c->cal.at, NSEC_PER_SEC) : 0;
 	len += sysfs_emit_at(page, len,

@@ -239,7 +239,7 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return 0;
 }
 
-enum flash_urgency policy_urgency(blk_opf_t opf)
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return FLASH_PATIENT;
 }

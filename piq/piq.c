@@ -252,7 +252,7 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
-enum flash_urgency policy_urgency(blk_opf_t opf)
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
 	       FLASH_URGENT : FLASH_PATIENT;

@@ -26,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = """
     bash fio postmark nvme blktrace blkparse mawk grep sed find xargs cmp diff
     kmod modprobe insmod rmmod lsmod depmod modinfo
+    dmsetup
     mke2fs mkfs.ext4 e2fsck fsck.ext4 tune2fs dumpe2fs
     mount umount mountpoint mkswap swapon swapoff losetup blkdiscard blockdev fallocate
     lsblk dmesg
@@ -45,6 +46,8 @@ MODULES = """
     virtio_console ahci libata loop dm-mod dm-flakey dm-delay dm-linear
     dm-error ext4 crc32c_generic crc32c_intel crc32c 9p 9pnet_virtio
     bfq kyber-iosched mq-deadline zram brd configfs
+    dm-crypt xts ecb aes_generic aes
+    nvmet nvme-loop nvmet-tcp nvme-fabrics nvme-tcp
 """.split()
 
 _SEARCH = "/usr/sbin:/usr/bin:/sbin:/bin"

@@ -146,7 +146,8 @@ static int parse(const char *text, size_t *who, u64 *id, u32 *weight)
 	*who = 77;
 	*id = 77;
 	*weight = 77;
-	return flash_weights_parse(text, who, id, weight);
+	return flash_groups_parse(text, FLASH_WEIGHT_MIN, FLASH_WEIGHT_MAX, who,
+				  id, weight);
 }
 
 static void weights(void)
@@ -180,7 +181,7 @@ static void weights(void)
 	eq(who, 6, "its length");
 	eq(id, 0, "and no number");
 	eq(parse("/ default", &who, &id, &weight), 0, "the root");
-	eq(weight, 0, "gets its default back");
+	eq(weight, FLASH_GROUP_NONE, "gets its default back");
 
 	for (i = 0; i < FLASH_WEIGHTS; i++)
 		seen = (u32)flash_weights_set(&w, (i * 389ULL) % FLASH_WEIGHTS +
@@ -192,13 +193,13 @@ static void weights(void)
 	eq(flash_weights_get(&w, (5 * 389) % FLASH_WEIGHTS + 10), 6, "one of them");
 	eq(flash_weights_set(&w, 5, 5), -ENOSPC, "one more");
 	eq(flash_weights_get(&w, 5), 100, "has the default");
-	eq(flash_weights_set(&w, 5, 0), 0, "which can be set");
+	eq(flash_weights_set(&w, 5, FLASH_GROUP_NONE), 0, "which can be set");
 	eq(flash_weights_set(&w, 10, 7), 0, "one that is there can change");
 	eq(flash_weights_get(&w, 10), 7, "and does");
-	eq(flash_weights_set(&w, 500, 0), 0, "and go");
+	eq(flash_weights_set(&w, 500, FLASH_GROUP_NONE), 0, "and go");
 	eq(flash_weights_get(&w, 500), 100, "then it has the default");
 	eq(w.nr, FLASH_WEIGHTS - 1, "there is room again");
-	eq(flash_weights_get(&w, FLASH_WEIGHTS + 9), w.w[w.nr - 1].weight,
+	eq(flash_weights_get(&w, FLASH_WEIGHTS + 9), w.w[w.nr - 1].value,
 	   "the last one is where it was");
 	eq(flash_weights_set(&w, ~0ULL, 3), 0, "the largest number");
 	eq(flash_weights_get(&w, ~0ULL), 3, "is found");

@@ -59,9 +59,9 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return fq && rq ? 0 : 1;
 }
 
-enum flash_urgency policy_urgency(blk_opf_t opf)
+enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	return opf ? FLASH_URGENT : FLASH_PATIENT;
+	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)

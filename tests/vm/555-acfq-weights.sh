@@ -7,8 +7,8 @@
 # Proves: weights takes one entry at a time by path or number, refuses what is none
 # and changes nothing then; has room for 1024, all of which are seen page by page; they
 # outlast other schedulers, and are gone when they were taken back.
-# Fails if: flash_weights_parse() does not look at the range, flash_weights_set() does
-# not keep the order, or tenancy_weights_show() begins each page at the start.
+# Fails if: flash_groups_parse() does not look at the range, flash_groups_set() does
+# not keep the order, or flash_groups_print() begins each page at the start.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

@@ -75,7 +75,7 @@ show_tunables() {	# "name value" lines
 	local file
 	for file in "$SYS"/queue/iosched/*; do
 		case ${file##*/} in
-		stats|inflight) ;;
+		stats|inflight|rt_cgroups) ;;
 		*) [[ -r $file ]] && echo "${file##*/} $(<"$file")" ;;
 		esac
 	done

@@ -235,7 +235,7 @@ show_tunables() {
 	local file
 	for file in "$SYS"/queue/iosched/* $SYS/queue/nr_requests; do
 		case ${file##*/} in
-		stats|inflight|weights) ;;
+		stats|inflight|weights|rt_cgroups) ;;
 		*) [[ -r $file ]] && echo "${file##*/} $(<"$file")" ;;
 		esac
 	done

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cgroup.c - attributes that name control groups
+ *
+ * One entry is written at a time, "PATH NUMBER" or "ID NUMBER". A path is looked up
+ * when it is written and no reference is kept: what stays is the group's number.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/sysfs.h>
+
+#include "cgroup.h"
+
+/**
+ * flash_groups_print - entries, as far as a page goes
+ * @g: the table
+ * @nr: its entries
+ * @from: the first one that is wanted
+ * @page: where to print "ID NUMBER" lines; the last one is "more N" if there are
+ *	more, from place N on
+ *
+ * Return: the length.
+ */
+ssize_t flash_groups_print(const struct flash_group *g, u32 nr, u32 from,
+			   char *page)
+{
+	int len = 0;
+	u32 n;
+
+	for (n = min(from, nr); n < nr; n++) {
+		/* Room for the longest line and for the last one */
+		if (len + 48 > PAGE_SIZE) {
+			len += sysfs_emit_at(page, len, "more %u\n", n);
+			break;
+		}
+		len += sysfs_emit_at(page, len, "%llu %u\n", g[n].id, g[n].value);
+	}
+	return len;
+}
+
+/* Do requests have this group? Else they have one above it. */
+static bool flash_group_has_io(struct cgroup *cgroup)
+{
+#ifdef CONFIG_BLK_CGROUP
+	return rcu_access_pointer(cgroup->subsys[io_cgrp_id]);
+#else
+	return false;
+#endif
+}
+
+/*
+ * The number of the control group at @path, of @len characters; @io: its requests are
+ * its own.
+ */
+static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
+{
+	struct cgroup *cgroup;
+	char *name;
+
+	name = kmemdup_nul(path, len, GFP_KERNEL);
+	if (!name)
+		return -ENOMEM;
+	cgroup = cgroup_get_from_path(name);
+	kfree(name);
+	if (IS_ERR(cgroup))
+		return -EINVAL;
+	*id = cgroup_id(cgroup);
+	*io = flash_group_has_io(cgroup);
+	cgroup_put(cgroup);
+	return 0;
+}
+
+static int flash_group_set(struct flash_queue *fq, const char *text,
+			   const struct flash_group_attr *attr, bool *io)
+{
+	size_t who;
+	u32 value;
+	u64 id;
+	int ret;
+
+	ret = flash_groups_parse(text, attr->min, attr->max, &who, &id, &value);
+	if (!ret && !id)
+		ret = flash_group_id(text, who, &id, io);
+	return ret ? ret : attr->set(fq, id, value);
+}
+
+/**
+ * flash_groups_store - set one entry
+ * @eq: the elevator
+ * @page: "PATH NUMBER" or "ID NUMBER", NUMBER may be "default"
+ * @count: its length
+ * @attr: of which attribute
+ *
+ * Return: @count; -EINVAL for what is neither and for a path where there is no
+ * control group, -ERANGE for a number beyond its limits, -ENOSPC if there are too
+ * many entries; all of which change nothing.
+ */
+ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
+			   size_t count, const struct flash_group_attr *attr)
+{
+	struct flash_queue *fq = eq->elevator_data;
+	struct gendisk *disk = fq->q->disk;
+	const char *name = disk ? disk->disk_name : "disk";
+	size_t len = strlen(page);
+	unsigned int noio;
+	bool io = true;
+	char *text;
+	int ret;
+
+	/* A zero in the middle would hide what follows it. */
+	if (len != count)
+		return -EINVAL;
+	if (len && page[len - 1] == '\n')
+		len--;
+	/* Who takes the elevator away has frozen the disk, and waits for us. */
+	noio = memalloc_noio_save();
+	text = kmemdup_nul(page, len, GFP_KERNEL);
+	ret = text ? flash_group_set(fq, text, attr, &io) : -ENOMEM;
+	memalloc_noio_restore(noio);
+	if (ret == -ENOSPC)
+		pr_notice_ratelimited("%s: %s: %s: '%.64s' is refused, there are %u already\n",
+				      policy_name, name, attr->name, text,
+				      attr->entries);
+	else if (ret && ret != -ENOMEM)
+		pr_notice_ratelimited("%s: %s: %s: '%.64s' is refused, want a control group and %u to %u or default\n",
+				      policy_name, name, attr->name, text,
+				      attr->min, attr->max);
+	else if (!ret && !io)
+		pr_notice_ratelimited("%s: %s: %s: '%.64s': that group has no io controller, so nothing is its own yet\n",
+				      policy_name, name, attr->name, text);
+	kfree(text);
+	return ret ? ret : count;
+}
