@@ -24,21 +24,14 @@
  * (flash_queue.watches), and functions named k2_watch_*() run.
  */
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
 #include "../common/cgroup.h"
-#include "../common/elv.h"
 #include "../common/tracepoints.h"
-#include "k2_admit.h"
-#include "k2_chips.h"
-#include "k2_control.h"
-#include "k2_groups.h"
-#include "k2_order.h"
+#include "k2.h"
 
 /*
  * max_inflight: the paper's queue length bound. 32 is the default of the
@@ -106,14 +99,8 @@ static int k2_check_unit(const char *text)
 	return flash_word_check(k2_units, ARRAY_SIZE(k2_units), text);
 }
 
-static ssize_t k2_bound_show(struct elevator_queue *eq, char *page);
-static ssize_t k2_tail_show(struct elevator_queue *eq, char *page);
-static ssize_t k2_share_show(struct elevator_queue *eq, char *page);
-static ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
-static ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
 static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 				  size_t count);
-static ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
 static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
 			       size_t count);
 
@@ -139,16 +126,6 @@ struct k2_rq {
 };
 
 /**
- * struct k2_kept - what stays with a disk; under flash_queue.lock
- * @cal: the last calibration
- * @groups: control groups with a real-time level
- */
-struct k2_kept {
-	struct k2_calibration cal;
-	struct k2_groups groups;
-};
-
-/**
  * struct k2_table - a copy of k2_kept.groups that does not change any more
  * @rcu: frees it
  * @groups: the copy
@@ -158,54 +135,12 @@ struct k2_table {
 	struct k2_groups groups;
 };
 
-/**
- * struct k2_queue - K2 on one device; all under flash_queue.lock
- * @fq: what every policy has
- * @fifo: the staging queues, by class
- * @order: which of them is busy, and how long metadata has been passed over
- * @nr: requests in each staging queue
- * @served: requests dispatched from each staging queue
- * @meta_turns: times that metadata went before a waiting real-time request
- * @table: levels of control groups, read under RCU; NULL if none has one
- * @rt_by_group: requests that came and are of a more urgent class by it
- * @policy: what the user has set
- * @admit: what is in the device, as far as it is watched
- * @control: the search for the bound
- * @given: the layout that the user has set
- * @chips: who of best effort goes, by that layout
- */
-struct k2_queue {
-	struct flash_queue fq;
-	struct list_head fifo[K2_NR_CLASSES];
-	struct k2_order order;
-	unsigned int nr[K2_NR_CLASSES];
-	u64 served[K2_NR_CLASSES];
-	u64 meta_turns;
-	struct k2_table __rcu *table;
-	u64 rt_by_group;
-	enum k2_policy policy;
-	struct k2_admit admit;
-	struct k2_control *control;
-	struct flash_geometry given;
-	struct k2_chips *chips;
-};
-
 const char policy_name[] = "k2";
 const size_t policy_queue_size = sizeof(struct k2_queue);
 const size_t policy_rec_size = sizeof(struct k2_rq);
 const bool policy_watches;
 const bool policy_inbox = true;
 const unsigned int policy_inline_tunable = TUN_inline_dispatch;
-
-static struct k2_queue *to_k2(struct flash_queue *fq)
-{
-	return container_of(fq, struct k2_queue, fq);
-}
-
-static struct k2_kept *k2_kept(const struct k2_queue *k2)
-{
-	return k2->fq.disk->kept;
-}
 
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 {
@@ -763,57 +698,6 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 	k2_bound_moved(fq);
 }
 
-static ssize_t k2_bound_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-
-	return sysfs_emit(page, "%u\n", READ_ONCE(fq->bound));
-}
-
-static ssize_t k2_tail_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-	u64 ns;
-
-	spin_lock_irq(&fq->lock);
-	ns = k2_control_tail_ns(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
-	return sysfs_emit(page, "%llu\n", div_u64(ns, NSEC_PER_USEC));
-}
-
-static ssize_t k2_share_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-	unsigned int pct;
-
-	spin_lock_irq(&fq->lock);
-	pct = k2_control_share_pct(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
-	return sysfs_emit(page, "%u\n", pct);
-}
-
-static ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-	bool infeasible;
-
-	spin_lock_irq(&fq->lock);
-	infeasible = k2_control_infeasible(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
-	return sysfs_emit(page, "%d\n", infeasible);
-}
-
-static ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-	bool on;
-
-	spin_lock_irq(&fq->lock);
-	on = to_k2(fq)->control->calibrating;
-	spin_unlock_irq(&fq->lock);
-	return sysfs_emit(page, "%d\n", on);
-}
-
 static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 				  size_t count)
 {
@@ -834,18 +718,6 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	spin_unlock_irq(&fq->lock);
 	k2_bound_moved(fq);
 	return count;
-}
-
-static ssize_t k2_groups_show(struct elevator_queue *eq, char *page)
-{
-	struct flash_queue *fq = eq->elevator_data;
-	const struct k2_groups *groups = &k2_kept(to_k2(fq))->groups;
-	ssize_t len;
-
-	spin_lock_irq(&fq->lock);
-	len = flash_groups_print(groups->g, groups->nr, 0, page);
-	spin_unlock_irq(&fq->lock);
-	return len;
 }
 
 /* A group gets a level, or has none any more. */
@@ -883,61 +755,6 @@ static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
 			       size_t count)
 {
 	return flash_groups_store(eq, page, count, &k2_rt_cgroups);
-}
-
-int policy_stats(struct flash_queue *fq, char *page, int len)
-{
-	struct k2_queue *k2 = to_k2(fq);
-	const struct k2_control *c = k2->control;
-	u64 rt = 0, now = ktime_get_ns();
-	s64 age = -1;
-	unsigned int class;
-
-	for (class = 0; class < K2_RT_LEVELS; class++)
-		rt += k2->served[class];
-	len += sysfs_emit_at(page, len,
-			     "served_rt %llu\nserved_meta %llu\n"
-			     "served_nrt %llu\nmeta_turns %llu\n"
-			     "rt_by_cgroup %llu\n",
-			     rt, k2->served[K2_META], k2->served[K2_NRT],
-			     k2->meta_turns, k2->rt_by_group);
-	if (c->cal.rate)
-		age = now > c->cal.at ? div_u64(now - c->cal.at, NSEC_PER_SEC) : 0;
-	len += sysfs_emit_at(page, len,
-			     "nrt_turns %llu\nrt_ended %llu\nrt_late %llu\n"
-			     "target_ns %llu\nsteps %llu\nopened %llu\n"
-			     "load_x16 %llu\n",
-			     k2->admit.turns, c->rt_ended, c->rt_missed,
-			     c->target_ns, c->steps, c->opens, k2->admit.load);
-	len += sysfs_emit_at(page, len,
-			     "idle_chips %llu\npasses %llu\naged %llu\n",
-			     k2->chips->idle, k2->chips->passed, k2->chips->aged);
-	/* Sectors in 16 s are half as many KiB. */
-	len += sysfs_emit_at(page, len,
-			     "calibration_age_s %lld\ncalibrated_kib_s %llu\n"
-			     "calibrated_tail_us %llu\n",
-			     age, c->cal.rate / 32,
-			     div_u64(c->cal.tail_ns, NSEC_PER_USEC));
-	return len;
-}
-
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
-{
-	struct k2_queue *k2 = to_k2(fq);
-	const struct flash_occupancy *occ = &k2->chips->occ;
-	unsigned int class, chip;
-
-	for (class = 0; class < K2_RT_LEVELS; class++)
-		seq_printf(m, "rt%u queued %u served %llu\n", class,
-			   k2->nr[class], k2->served[class]);
-	seq_printf(m, "meta queued %u served %llu\n", k2->nr[K2_META],
-		   k2->served[K2_META]);
-	seq_printf(m, "nrt queued %u served %llu\n", k2->nr[K2_NRT],
-		   k2->served[K2_NRT]);
-	for (chip = 0; chip < k2->chips->geo.nr_chips; chip++)
-		seq_printf(m, "chip%u reads %u writes %u\n", chip,
-			   occ->out[FLASH_READ][chip],
-			   occ->out[FLASH_WRITE][chip]);
 }
 
 MODULE_ALIAS("k2-iosched");

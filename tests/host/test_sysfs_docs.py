@@ -15,8 +15,9 @@ POLICIES = sorted(p.parent.name for p in REPO.glob("*/*.c")
 
 
 def source(name):
-    """The code of a scheduler's .c file, and what it has in common with others."""
-    text = (REPO / name / f"{name}.c").read_text(encoding="utf-8")
+    """The code of a scheduler's .c files, and what it has in common with others."""
+    text = "".join(path.read_text(encoding="utf-8")
+                   for path in sorted((REPO / name).glob("*.c")))
     if "TENANCY_TUNABLES(X)" not in text:
         return text
     shared = (REPO / "common" / "tenancy.h").read_text(encoding="utf-8") + \

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * k2.h - what the parts of K2 share: its state on a device
+ */
+#ifndef K2_H
+#define K2_H
+
+#include "../common/elv.h"
+#include "k2_admit.h"
+#include "k2_chips.h"
+#include "k2_control.h"
+#include "k2_groups.h"
+#include "k2_order.h"
+
+struct k2_table;
+
+/**
+ * struct k2_kept - what stays with a disk; under flash_queue.lock
+ * @cal: the last calibration
+ * @groups: control groups with a real-time level
+ */
+struct k2_kept {
+	struct k2_calibration cal;
+	struct k2_groups groups;
+};
+
+/**
+ * struct k2_queue - K2 on one device; all under flash_queue.lock
+ * @fq: what every policy has
+ * @fifo: the staging queues, by class
+ * @order: which of them is busy, and how long metadata has been passed over
+ * @nr: requests in each staging queue
+ * @served: requests dispatched from each staging queue
+ * @meta_turns: times that metadata went before a waiting real-time request
+ * @table: levels of control groups, read under RCU; NULL if none has one
+ * @rt_by_group: requests that came and are of a more urgent class by it
+ * @policy: what the user has set
+ * @admit: what is in the device, as far as it is watched
+ * @control: the search for the bound
+ * @given: the layout that the user has set
+ * @chips: who of best effort goes, by that layout
+ */
+struct k2_queue {
+	struct flash_queue fq;
+	struct list_head fifo[K2_NR_CLASSES];
+	struct k2_order order;
+	unsigned int nr[K2_NR_CLASSES];
+	u64 served[K2_NR_CLASSES];
+	u64 meta_turns;
+	struct k2_table __rcu *table;
+	u64 rt_by_group;
+	enum k2_policy policy;
+	struct k2_admit admit;
+	struct k2_control *control;
+	struct flash_geometry given;
+	struct k2_chips *chips;
+};
+
+static inline struct k2_queue *to_k2(struct flash_queue *fq)
+{
+	return container_of(fq, struct k2_queue, fq);
+}
+
+static inline struct k2_kept *k2_kept(const struct k2_queue *k2)
+{
+	return k2->fq.disk->kept;
+}
+
+/* k2_show.c: attributes that can be read */
+ssize_t k2_bound_show(struct elevator_queue *eq, char *page);
+ssize_t k2_tail_show(struct elevator_queue *eq, char *page);
+ssize_t k2_share_show(struct elevator_queue *eq, char *page);
+ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
+ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
+ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
+
+#endif /* K2_H */
