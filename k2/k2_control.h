@@ -38,6 +38,7 @@
 
 #include "../common/latency.h"
 #include "k2_log.h"
+#include "k2_told.h"
 
 /* Steps are that far apart: completions of real-time requests, and ns. */
 #define K2_STEP_ENDS		8
@@ -82,7 +83,10 @@
 /* A level that is no further above the floor is at the floor. */
 #define K2_NEAR			(K2_OCTAVE / 4)
 
-/* After a floor was out of reach, so long until it is tried again. */
+/*
+ * After a floor was out of reach, so long until it is tried again; and while none
+ * was missed, until a bound below the one that keeps it is.
+ */
 #define K2_RETRY_NS		5000000000ULL
 
 /*
@@ -105,65 +109,6 @@
 
 /* Of one request and of one window, so that products fit. */
 #define K2_SECTORS_MAX		(1ULL << 29)
-
-enum k2_policy {
-	K2_STATIC,
-	K2_LATENCY,
-	K2_BANDWIDTH,
-	K2_NR_POLICIES,
-};
-
-/**
- * struct k2_target - what the user wants
- * @policy:	which of them
- * @start:	the static bound, and where a search begins
- * @quantile:	parts of a million that are to be in time
- * @target_ns:	in time is what takes no longer; 0: see @target_pct
- * @target_pct:	in per cent of the tail that the device has without a bound
- * @floor_pct:	bandwidth to keep, in per cent of that without a bound
- * @hold_ns:	without a real-time request for so long the bound opens; 0: never
- */
-struct k2_target {
-	enum k2_policy policy;
-	u32 start;
-	u32 quantile;
-	u64 target_ns;
-	u32 target_pct;
-	u32 floor_pct;
-	u64 hold_ns;
-};
-
-/**
- * struct k2_calibration - what the device does without a bound
- * @rate:	sectors in 16 s; 0: not known
- * @tail_ns:	the quantile of real-time requests, or of all if they were few
- * @at:		when that was found out, ns
- */
-struct k2_calibration {
-	u64 rate;
-	u64 tail_ns;
-	u64 at;
-};
-
-/**
- * struct k2_end - the end of a request
- * @now:	when, ns
- * @arrived:	when it came to the scheduler, ns; 0: not known
- * @sectors:	what it has moved
- * @inflight:	requests in the device, this one among them
- * @rt:		it was a real-time request
- * @returned:	see k2_control_arrived()
- * @refused:	the bound held something back when it ended
- */
-struct k2_end {
-	u64 now;
-	u64 arrived;
-	u64 sectors;
-	u32 inflight;
-	bool rt;
-	bool returned;
-	bool refused;
-};
 
 /**
  * struct k2_control - the search on one device
@@ -204,6 +149,7 @@ struct k2_end {
  * @climb_rate:	what was moved there
  * @starved:	the floor is infeasible
  * @retry:	since when
+ * @lacked:	when bandwidth was below the floor last
  * @sec_begun:	when the second began
  * @sec_moved:	sectors in it
  * @sec_full:	the bound held something back in every window of it
@@ -268,6 +214,7 @@ struct k2_control {
 	u64 climb_rate;
 	bool starved;
 	u64 retry;
+	u64 lacked;
 	u64 sec_begun;
 	u64 sec_moved;
 	bool sec_full;
@@ -432,6 +379,7 @@ static inline void k2_control_set(struct k2_control *c,
 	c->unmet = false;
 	c->starved = false;
 	c->retry = 0;
+	c->lacked = now;
 	if (!c->t.hold_ns || c->t.policy == K2_STATIC)
 		c->open = false;
 	k2_control_anew(c);
@@ -617,6 +565,9 @@ static inline void k2_control_climb(struct k2_control *c, u64 now)
 		c->climb_rate = c->smooth;
 		return;
 	}
+	/* What was averaged over a time when the device was faster. */
+	if (c->smooth < c->climb_rate)
+		c->climb_rate = c->smooth;
 	if (c->floor < c->climb_from + K2_OCTAVE &&
 	    c->floor < K2_LEVEL_MAX)
 		return;
@@ -681,13 +632,17 @@ static inline void k2_control_window(struct k2_control *c, u64 rate, u64 now)
 			k2_control_update(c);
 			return;
 		}
-		to = k2_log(c->bound) + off;
+		/* Is a smaller bound enough by now? */
+		if (k2_since(now, &c->lacked) < K2_RETRY_NS)
+			from = k2_log(c->bound);
+		to = from + off;
 		if (to < c->floor)
 			c->floor += (to - c->floor) / 8;
 	} else {
 		/* Too little was asked for, not too little let in. */
 		if (c->full * 4 < c->ends * 3)
 			return;
+		c->lacked = now;
 		if (c->starved && k2_since(now, &c->retry) < K2_RETRY_NS)
 			return;
 		c->floor = from + (c->t.policy == K2_BANDWIDTH ?

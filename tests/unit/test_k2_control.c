@@ -123,6 +123,57 @@ static void infeasible_at_once(unsigned int floor_pct, bool random)
 	eq(s.c.unmet, 1, "and the target is what cannot be had");
 }
 
+/* A device that becomes half as fast: a floor that it can keep is kept all the same. */
+static void infeasible_and_slower(unsigned long long seed)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	u64 begun, ref;
+	unsigned int starved = 0, below = 0, n;
+
+	t.target_ns = 300 * US;
+	t.floor_pct = 13;
+	device(&t, true, seed);
+	set_depth(192);
+	calibrate();
+	run(MOST_RT, (s.now / SEC + 13) * SEC);
+	s.t_read *= 2;
+	begun = s.now / SEC;
+	for (n = 0; n < 80; n++) {
+		run(MOST_RT, begun * SEC + (n + 1) * 100 * MS);
+		starved += s.c.starved;
+	}
+	ref = k2_reference(&s.c) / 16;
+	for (n = 2; n < 8; n++)
+		below += s.sec_moved[begun + n] * 100 < ref * t.floor_pct;
+	eq(starved, 0, "half as fast: the floor is not given up");
+	eq(below, 0, "and kept from the third second on: %u of 6 are below, "
+	   "bound %u", below, s.c.bound);
+}
+
+/* A slow spell takes the floor up by a whole bound, which is taken back after it. */
+static void floor_comes_down(void)
+{
+	struct k2_target t = aim(K2_LATENCY);
+	u64 since;
+
+	t.target_ns = 100 * US;
+	t.floor_pct = 43;
+	device(&t, true, 3);
+	s.chips = 2;
+	set_depth(64);
+	calibrate();
+	run(MOST_RT, s.now + 10 * SEC);
+	s.t_read = s.t_read * 13 / 10;
+	run(MOST_RT, s.now + 3 * SEC);
+	eq(s.c.bound, 2, "two chips, slower: one request is too little");
+	s.t_read = s.t_read * 10 / 13;
+	run(MOST_RT, s.now + 12 * SEC);
+	since = s.now;
+	while (s.c.bound > 1 && s.now < since + 20 * SEC)
+		run(MOST_RT, s.now + 100 * MS);
+	eq(s.c.bound, 1, "as fast as before: it is enough again");
+}
+
 /* The target is out of reach: said soon, and the floor is kept. */
 static void infeasible(bool calibrated, unsigned int floor_pct)
 {
@@ -594,6 +645,10 @@ int main(void)
 	infeasible_at_once(10, true);
 	infeasible_at_once(50, true);
 	infeasible_at_once(50, false);
+	infeasible_and_slower(21);
+	infeasible_and_slower(22);
+	infeasible_and_slower(23);
+	floor_comes_down();
 	bandwidth(50, true, 10);
 	bandwidth(80, true, 38);
 	bandwidth(90, true, 70);
