@@ -38,22 +38,13 @@ ssize_t flash_groups_print(const struct flash_group *g, u32 nr, u32 from,
 	return len;
 }
 
-/* Do requests have this group? Else they have one above it. */
-static bool flash_group_has_io(struct cgroup *cgroup)
-{
-#ifdef CONFIG_BLK_CGROUP
-	return rcu_access_pointer(cgroup->subsys[io_cgrp_id]);
-#else
-	return false;
-#endif
-}
-
 /*
  * The number of the control group at @path, of @len characters; @io: its requests are
- * its own.
+ * its own, else they are those of a group above it.
  */
 static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
 {
+#ifdef CONFIG_BLK_CGROUP
 	struct cgroup *cgroup;
 	char *name;
 
@@ -65,22 +56,28 @@ static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
 	if (IS_ERR(cgroup))
 		return -EINVAL;
 	*id = cgroup_id(cgroup);
-	*io = flash_group_has_io(cgroup);
+	*io = rcu_access_pointer(cgroup->subsys[io_cgrp_id]);
 	cgroup_put(cgroup);
 	return 0;
+#else
+	return -EINVAL;
+#endif
 }
 
 static int flash_group_set(struct flash_queue *fq, const char *text,
 			   const struct flash_group_attr *attr, bool *io)
 {
 	size_t who;
-	u32 value;
-	u64 id;
+	u32 value = 0;
+	u64 id = 0;
 	int ret;
 
 	ret = flash_groups_parse(text, attr->min, attr->max, &who, &id, &value);
 	if (!ret && !id)
 		ret = flash_group_id(text, who, &id, io);
+	/* What is taken back need not be able to do anything. */
+	if (value == FLASH_GROUP_NONE)
+		*io = true;
 	return ret ? ret : attr->set(fq, id, value);
 }
 
@@ -108,8 +105,11 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 	int ret;
 
 	/* A zero in the middle would hide what follows it. */
-	if (len != count)
+	if (len != count) {
+		pr_notice_ratelimited("%s: %s: %s: a text with a zero byte is refused\n",
+				      policy_name, name, attr->name);
 		return -EINVAL;
+	}
 	if (len && page[len - 1] == '\n')
 		len--;
 	/* Who takes the elevator away has frozen the disk, and waits for us. */

@@ -70,8 +70,9 @@ static inline struct cgroup_subsys_state *flash_task_css(void)
 static inline u32 flash_groups_near(const struct flash_group *g, u32 nr,
 				    const struct cgroup_subsys_state *css)
 {
-	struct cgroup *cgroup = css ? css->cgroup : NULL;
 	u32 value = FLASH_GROUP_NONE;
+#ifdef CONFIG_BLK_CGROUP
+	struct cgroup *cgroup = css ? css->cgroup : NULL;
 	int level;
 
 	/* Numbers are of version 2; a hierarchy of version 1 counts for itself. */
@@ -84,6 +85,7 @@ static inline u32 flash_groups_near(const struct flash_group *g, u32 nr,
 		if (value != FLASH_GROUP_NONE)
 			break;
 	}
+#endif
 	return value;
 }
 

@@ -133,7 +133,8 @@ struct flash_inbox {
  * @why:	why the request was chosen that policy_select() returns, an enum flash_why;
  *		written only while that is traced, see flash_tell_why()
  * @first:	dispatched, and to be issued before anything else is chosen
- * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device
+ * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device; a policy may
+ *	set that back
  * @requeued:	requests in flight that the driver handed back
  * @completed:	requests in flight that ended; at rest dispatched = completed +
  *		requeued + what was never in flight (polled, untracked)

@@ -257,8 +257,11 @@ static void k2_groups_apply(struct k2_queue *k2, const struct k2_groups *groups,
 	table->groups = *groups;
 	old = rcu_replace_pointer(k2->table, groups->nr ? table : NULL,
 				  lockdep_is_held(&k2->fq.lock));
-	if (!groups->nr)
+	if (!groups->nr) {
 		kfree(table);
+		/* Whoever asks for a tag tells whether there is somebody else. */
+		WRITE_ONCE(k2->fq.urgent_seen, false);
+	}
 	/* Who asks for a tag reads it without the lock. */
 	kfree_rcu(old, rcu);
 }

@@ -27,33 +27,35 @@ struct k2_kept {
 /**
  * struct k2_queue - K2 on one device; all under flash_queue.lock
  * @fq: what every policy has
+ * @table: levels of control groups, read under RCU; NULL if none has one
+ * @control: the search for the bound
+ * @chips: who of best effort goes, by that layout
+ * @policy: what the user has set
+ * @given: the layout that the user has set
  * @fifo: the staging queues, by class
  * @order: which of them is busy, and how long metadata has been passed over
  * @nr: requests in each staging queue
  * @served: requests dispatched from each staging queue
  * @meta_turns: times that metadata went before a waiting real-time request
- * @table: levels of control groups, read under RCU; NULL if none has one
  * @rt_by_group: requests that came and are of a more urgent class by it
- * @policy: what the user has set
  * @admit: what is in the device, as far as it is watched
- * @control: the search for the bound
- * @given: the layout that the user has set
- * @chips: who of best effort goes, by that layout
  */
 struct k2_queue {
 	struct flash_queue fq;
-	struct list_head fifo[K2_NR_CLASSES];
+	/* Read without the lock when a tag is wanted: not where dispatch writes */
+	struct k2_table __rcu *table;
+	struct k2_control *control;
+	struct k2_chips *chips;
+	enum k2_policy policy;
+	struct flash_geometry given;
+
+	struct list_head fifo[K2_NR_CLASSES] ____cacheline_aligned_in_smp;
 	struct k2_order order;
 	unsigned int nr[K2_NR_CLASSES];
 	u64 served[K2_NR_CLASSES];
 	u64 meta_turns;
-	struct k2_table __rcu *table;
 	u64 rt_by_group;
-	enum k2_policy policy;
 	struct k2_admit admit;
-	struct k2_control *control;
-	struct flash_geometry given;
-	struct k2_chips *chips;
 };
 
 static inline struct k2_queue *to_k2(struct flash_queue *fq)
