@@ -523,21 +523,38 @@ static inline bool elv_cpu_isolated(int cpu)
 #endif
 }
 
+/* Would the core have a worker of an isolated CPU run it, now or with its next choice? */
+static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
+{
+	unsigned int cpu;
+
+	if (hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask))
+		return elv_cpu_isolated(raw_smp_processor_id());
+	if (elv_cpu_isolated(hctx->next_cpu))
+		return true;
+	/* It goes on to another CPU after so many runs. */
+	if (READ_ONCE(hctx->next_cpu_batch) > 1)
+		return false;
+	for_each_cpu(cpu, hctx->cpumask) {
+		if (elv_cpu_isolated(cpu))
+			return true;
+	}
+	return false;
+}
+
 /*
  * elv_run_hctx - have a worker run a hardware queue, on no isolated CPU
  *
  * The core keeps isolated CPUs out of those whose workers run a hardware queue
- * (6.1.192 was read), but not if there is only one hardware queue, or if it serves
- * isolated ones only: then it is the CPU that asks, which is the one that a request
- * ends on.
+ * (6.1.192 was read), but only those that were isolated when the queue was made, and not
+ * if there is only one hardware queue, or if it serves isolated ones only: then it is the
+ * CPU that asks, which is the one that a request ends on.
  */
 static inline void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
-	int cpu = raw_smp_processor_id();
+	int cpu;
 
-	if ((hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask)) &&
-	    elv_cpu_isolated(cpu) &&
-	    !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
+	if (elv_run_disturbs(hctx) && !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
 		for_each_cpu_and(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN),
 				 cpu_online_mask) {
 			if (elv_cpu_isolated(cpu))

@@ -3,9 +3,9 @@
 # once: no scheduler makes a difference
 # takes: 20 s
 #
-# Proves: with one hardware queue, requests that end on an isolated CPU wake no worker
-# there, and go on.
-# Fails if: flash_run() asks the block layer whatever the CPU.
+# Proves: requests that end on an isolated CPU wake no worker there, and go on.
+# Fails if: flash_run() asks the block layer whatever the CPU: that has workers of the
+# CPUs that were not isolated when the disk was made.
 
 kernel_at_least 6.12 || skip "no CPU can be isolated after boot before 6.12"
 (($(cpus) > 1)) || skip "needs two CPUs"
