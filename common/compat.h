@@ -530,7 +530,10 @@ static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
 
 	if (hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask))
 		return elv_cpu_isolated(raw_smp_processor_id());
-	if (elv_cpu_isolated(hctx->next_cpu))
+	/* No CPU becomes isolated after the queue was made. */
+	if (!ELV_CPU_IS_ISOLATED)
+		return false;
+	if (elv_cpu_isolated(READ_ONCE(hctx->next_cpu)))
 		return true;
 	/* It goes on to another CPU after so many runs. */
 	if (READ_ONCE(hctx->next_cpu_batch) > 1)

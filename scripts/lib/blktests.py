@@ -210,7 +210,7 @@ def add_tool(root, name, path):
     real = os.path.realpath(path)
     files = {f"usr/local/bin/{name}": real}
     # pylint: disable-next=protected-access
-    for library in initramfs._libraries(real):
+    for library in initramfs.libraries(real):
         place = os.path.realpath(os.path.dirname(library)).lstrip("/")
         files[f"{place}/{os.path.basename(library)}"] = library
     for inside, source in files.items():

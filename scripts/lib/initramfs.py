@@ -159,7 +159,7 @@ def _stamp(path):
     return f"{path} {info.st_size} {info.st_mtime_ns}"
 
 
-def _libraries(program):
+def libraries(program):
     """What the dynamic loader maps for a program, [] for a static one."""
     done = subprocess.run(["ldd", program], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -182,15 +182,15 @@ def _build_base(tools):
                  b"nobody:x:65534:65534:nobody:/:/bin/sh\n")
     archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n")
 
-    libraries, placed = {}, set()
+    found, placed = {}, set()
     for path in tools.values():
         real = os.path.realpath(path)
         inside = real if real.startswith("/usr/") else "/usr" + real
         if inside not in placed:
             placed.add(inside)
             archive.file(inside, pathlib.Path(real).read_bytes(), 0o755)
-        for library in _libraries(real):
-            libraries[os.path.realpath(os.path.dirname(library)) + "/"
+        for library in libraries(real):
+            found[os.path.realpath(os.path.dirname(library)) + "/"
                       + os.path.basename(library)] = library
     for name, path in tools.items():
         folder = "usr/sbin" if "/sbin/" in path else "usr/bin"
@@ -200,7 +200,7 @@ def _build_base(tools):
             archive.symlink(f"{folder}/{name}", real)
     if "mawk" in tools:
         archive.symlink("usr/bin/awk", "mawk")
-    for inside, library in sorted(libraries.items()):
+    for inside, library in sorted(found.items()):
         data = pathlib.Path(library).read_bytes()
         archive.file(inside, data, 0o755)
 

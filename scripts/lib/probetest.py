@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import initramfs
 import kernel
 import options
 import vm
@@ -183,12 +184,6 @@ for module in list(sys.modules.values()):
 """
 
 
-def libraries(path):
-    """What the dynamic loader maps for a program or a library."""
-    text = options.output_of("ldd", str(path))
-    return re.findall(r"=> (/\S+) \(0x", text)
-
-
 def python_for_guest(folder):
     """A directory with a Python that can do just what the probe wants.
 
@@ -220,7 +215,7 @@ def python_for_guest(folder):
                 path, str(target), doraise=True,
                 invalidation_mode=py_compile.PycInvalidationMode
                 .UNCHECKED_HASH)
-    for path in {lib for item in shared for lib in libraries(item)}:
+    for path in {lib for item in shared for lib in initramfs.libraries(item)}:
         shutil.copy(path, folder / "lib")
 
 

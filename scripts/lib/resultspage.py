@@ -135,7 +135,7 @@ def bare(command):
 
 
 def plain(command):
-    """Nor with hundreds of cells that it was asked for."""
+    """The same for a page: not with hundreds of cells that it was asked for."""
     words = bare(command)
     count = itertools.count()
     some = len(re.findall(ONLY, words))

@@ -7,9 +7,6 @@ scripts/stages split each trace and compares them. With --lttng LTTng is one of
 them: its modules are built for the guest's kernel from Debian's package.
 """
 
-import contextlib
-import io
-import json
 import pathlib
 import re
 import shutil
@@ -18,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import initramfs
 import kernel
 import options
 import stages
@@ -54,16 +52,6 @@ def say(text):
 
 
 # --- LTTng for the guest -----------------------------------------------------
-
-def libraries(paths):
-    """What the dynamic loader maps for these programs, but for the C library."""
-    found = set()
-    for path in paths:
-        found |= set(re.findall(r"=> (/\S+) \(0x",
-                                options.output_of("ldd", str(path))))
-    return sorted(one for one in found
-                  if not pathlib.Path(one).name.startswith("libc.so"))
-
 
 def only_block(text):
     """The Kbuild of LTTng's probes with that of the block layer alone.
@@ -120,7 +108,8 @@ def lttng_for_guest(series, folder):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     (folder / "lib").mkdir()
-    for path in libraries([*programs, CONSUMER]):
+    for path in {library for one in (*programs, CONSUMER)
+                 for library in initramfs.libraries(one)}:
         shutil.copy(path, folder / "lib")
 
 
@@ -186,7 +175,7 @@ def parse(argv):
     return args
 
 
-def keep(args, traces, found):
+def keep(args, found):
     """Tables, pictures and figures."""
     args.out.mkdir(parents=True, exist_ok=True)
     for tracer, (classes, notes) in found.items():
@@ -197,8 +186,7 @@ def keep(args, traces, found):
         stages.write(str(args.out / f"{name}.png"), lambda new, own=classes,
                      who=tracer: stages.plot(
                          new, own, f"Where the time of requests goes, by {who}"))
-        print(f"{tracer}, {options.shown(traces[tracer])}")
-        print(text, end="")
+        print(f"{tracer}, {text}", end="")
     options.write_json(args.out / f"{args.kernel}.json", {
         "schema": 2, "kind": "stages", "kernel": args.kernel,
         "commit": options.commit(), "time_scale": SCALE,
@@ -228,11 +216,8 @@ def run(args):
         if args.lttng:
             (out / "lttng").write_text(options.output_of(
                 "babeltrace2", str(out / "lttng-trace")), encoding="utf-8")
-        traces = {one: out / one for one in tracers}
-        with contextlib.redirect_stdout(io.StringIO()):
-            found = {one: split(traces[one], one != "ftrace")
-                     for one in tracers}
-        keep(args, traces, found)
+        found = {one: split(out / one, one != "ftrace") for one in tracers}
+        keep(args, found)
     wrong = judge({one: classes for one, (classes, _) in found.items()})
     for line in wrong:
         say(f"FAIL {line}")

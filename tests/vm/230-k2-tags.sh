@@ -18,11 +18,7 @@ tun "$DISK" max_inflight 1
 read_one "$DISK" 6000 ionice -c1 -n0
 let_go 1
 readers_done
-for ((n = 0; n < 20; n++)); do
-	read_one "$DISK" $((n * 100))
-done
-await "$DISK" queued 11
-stays "$DISK" queued 11
+tags_taken "$DISK"
 read_one "$DISK" 5000 ionice -c1 -n0
 soon 10 grep -q '^rt0 queued 1 ' /sys/kernel/debug/k2/queues ||
 	fail "the real-time request found no tag"

@@ -183,9 +183,7 @@ send labB 201	# would join 200
 send labB 300
 is "waiting" "$(stat_of "$DISK" queued)" 4
 is "merged so far" "$(stat_of "$DISK" merged)" 0
-(within labB dd if="/dev/$DISK" of=/dev/null bs=4k count=1 skip=301 iflag=direct \
-	status=none) &
-READERS+=($!)
+read_one "$DISK" 301 within labB
 await "$DISK" merged 1
 let_go -1
 readers_done
@@ -201,19 +199,11 @@ sched_new "$DISK"
 echo 16 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
 tun "$DISK" max_inflight 1
 entry "/labB 0"
-(within labB dd if="/dev/$DISK" of=/dev/null bs=4k count=1 skip=6000 iflag=direct \
-	status=none) &
-READERS+=($!)
+read_one "$DISK" 6000 within labB
 let_go 1
 readers_done
-for ((n = 0; n < 20; n++)); do
-	read_one "$DISK" $((n * 100))
-done
-await "$DISK" queued 11
-stays "$DISK" queued 11
-(within labB dd if="/dev/$DISK" of=/dev/null bs=4k count=1 skip=5000 iflag=direct \
-	status=none) &
-READERS+=($!)
+tags_taken "$DISK"
+read_one "$DISK" 5000 within labB
 soon 10 grep -q '^rt0 queued 1 ' "$ARRAYS" || fail "a listed group's task found no tag"
 is "finished so far" "$(reads_done "$DISK")" 1
 let_go -1

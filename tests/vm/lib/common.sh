@@ -574,6 +574,17 @@ readers_done() {
 	READERS=()
 }
 
+# tags_taken DISK - 20 best-effort readers take all tags that they may: of 16 a quarter
+# is kept, one request is in the device and eleven wait
+tags_taken() {
+	local n
+	for ((n = 0; n < 20; n++)); do
+		read_one "$1" $((n * 100))
+	done
+	await "$1" queued 11
+	stays "$1" queued 11
+}
+
 # reads_done DISK - reads that have completed
 reads_done() {
 	local reads
