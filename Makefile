@@ -258,9 +258,9 @@ uninstall: headers
 # for the rest beside themselves, so the tree below lib/ is like this one.
 PREFIX ?= /usr/local
 DOC ?= $(PREFIX)/share/doc/flash-iosched
-tools := probe-layout weights-sync trace2fio
+tools := probe-layout weights-sync trace2fio stages stages-record
 tool-dir = $(DESTDIR)$(PREFIX)/lib/flash-iosched
-tool-lib = $(patsubst %,scripts/lib/%.py,probe weights trace2fio)
+tool-lib = $(patsubst %,scripts/lib/%.py,probe weights trace2fio stages)
 .PHONY: install-tools
 install-tools:
 	$(Q)install -d $(tool-dir)/scripts/lib $(tool-dir)/tests/traces \

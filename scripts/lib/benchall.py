@@ -334,6 +334,7 @@ def main(argv=None):
         if args.list:
             begin(args)
             return 0
+        options.need("build", "vm", "bench", "kernel")
         with kernel.locked(REPO / "build" / ".bench-all.lock",
                            "waiting for another run in this tree"):
             state = begin(args)

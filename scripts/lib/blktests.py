@@ -446,6 +446,7 @@ def everything(args, facts, share):
 def main(argv=None):
     """Command line of scripts/blktests."""
     args = parse(sys.argv[1:] if argv is None else argv)
+    options.need("build", "vm", "blktests")
 
     def body():
         facts = kernel.Store(kernel.cache_dir()).get(args.kernel)

@@ -634,6 +634,7 @@ def main():
     if args.table:
         return matrix.show(RESULTS / "matrix.json", kernel.SERIES)
 
+    options.need("build", "unit", "vm", "bench", "check")
     kernel.SPEAKER = "check"
     options.catch_signals()
     started = time.monotonic()

@@ -461,7 +461,7 @@ def run(args):
 def main(argv=None):
     """Command line of scripts/crash."""
     args = parse(sys.argv[1:] if argv is None else argv)
-
+    options.need("build", "vm")
     return vm.guarded("crash", say, args.kernel, lambda: run(args),
                       "interrupted; nothing is kept")
 

@@ -311,6 +311,8 @@ def project(cache, kernel, own_modules, trees, command, environment):
     for source, name in trees:
         if source.is_dir():
             archive.tree(source, name)
+        elif source.is_file():
+            archive.file(name, source.read_bytes(), 0o755)
     with tempfile.TemporaryDirectory() as scratch:
         # depmod has to see the kernel's modules and ours together.
         both = pathlib.Path(scratch, "lib/modules", release)

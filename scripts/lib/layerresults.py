@@ -16,6 +16,7 @@ import sys
 import claims
 import layerclaims
 import layerlimits
+import options
 import resultspage
 from claims import BANDWIDTH
 from layerclaims import CURVES, DRIVE, GAINS, METRIC, PURE
@@ -434,6 +435,8 @@ def main(argv=None):
     status = resultspage.kept(NAME, args, PAGE, SUITES, results)
     if status:
         return status
+    # A compiler, for the limits.
+    options.need("unit", "bench")
     try:
         limits = layerlimits.printed()
     except layerlimits.Failed as error:

@@ -283,6 +283,7 @@ def main(argv=None):
             cells.append(cell(args.chosen[0], args.cpus[0], args.reads,
                               text.splitlines()))
             return conclude(args, cells, trouble)
+        options.need("build", "vm", "bench")
         print(f"{', '.join(args.chosen)} on {', '.join(map(str, args.cpus))} "
               f"CPUs: about {options.minutes(estimate(args))}", flush=True)
         for cpus in args.cpus:

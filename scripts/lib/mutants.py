@@ -458,6 +458,7 @@ def main(argv=None):
                                  args.everyone), encoding="utf-8")
             print(f"mutants: {options.shown(path)} has a new table")
             return 0
+        options.need("build", "unit", "vm", "bench", "check")
         with kernel.locked(REPO / "build" / ".mutants.lock",
                            "waiting for another run in this tree"):
             run = Run(args, args.mutants)

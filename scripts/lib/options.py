@@ -68,10 +68,12 @@ def need(*groups):
     """Installs what is missing of these groups of scripts/deps, or ends here.
 
     To be called when options are known to be good: nobody waits for packages to
-    be told of a typing error.
+    be told of a typing error. Tools that are installed have no such script, but
+    a package that names what they depend on.
     """
-    if subprocess.run([REPO / "scripts" / "deps", *groups],
-                      check=False).returncode:
+    deps = REPO / "scripts" / "deps"
+    if deps.exists() and subprocess.run([deps, *groups],
+                                        check=False).returncode:
         sys.exit(1)
 
 

@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 
+import options
+
 REPO = pathlib.Path(__file__).resolve().parents[2]
 LIB = REPO / "scripts" / "lib"
 
@@ -125,6 +127,7 @@ def packages(args):
         version, args = "".join(args[1:2]), args[2:]
     if len(args) != 1 or args[0].startswith("-"):
         raise ValueError("want [--version V] DIR, see --help")
+    options.need("deb")
     print(*build(args[0], version), sep="\n")
 
 

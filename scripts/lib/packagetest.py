@@ -262,7 +262,7 @@ class Life:
         """The tools, and what their package says about others."""
         links = self.root.run("dpkg -L flash-iosched-tools | grep /sbin/")
         names = [line.split("/")[-1] for line in links.split()]
-        expect(len(names) >= 3, f"the tools are {names}")
+        expect(len(names) >= 5, f"the tools are {names}")
         for name in names:
             said = self.root.run(f"{name} --help")
             expect("usage:" in said, f"{name} --help says {said}")
@@ -451,6 +451,7 @@ def main(argv=None):
     if os.geteuid():
         say("wants root, for chroot and mounts: sudo scripts/package-test")
         return 1
+    options.need("build", "deb", "package")
     return vm.guarded("package-test", say, "6.1 or 6.12", lambda: run(args),
                       "ended by a signal")
 

@@ -342,6 +342,7 @@ def main(argv=None):
         print("physics: no experiment has such a name: want some of "
               + ", ".join(e.name for e in experiments()), file=sys.stderr)
         return 2
+    options.need("build", "vm", "bench")
     options.catch_signals()
     started = time.monotonic()
     print(f"physics: {len(chosen)} experiments in virtual time, about "

@@ -117,6 +117,8 @@ def main(argv=None):
     total = args.requests * (len(names) * len(SCHEMES) + whole * (
         len(names) * len(BEGINS) * 3 + len(LENGTH_INPUTS) * (
             len(LENGTHS) + len(ORDERS) * 3)))
+    # A compiler, for the model.
+    options.need("unit", "bench")
     print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
           f"requests: about {total * SECONDS_MILLION // 10**6} s", flush=True)
     found = {}

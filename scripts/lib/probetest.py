@@ -287,6 +287,7 @@ def main(argv=None):
     """Command line of scripts/probe-test."""
     args = parse(sys.argv[1:] if argv is None else argv)
     chosen = devices(args.seed, args.devices)
+    options.need("build", "vm", "bench")
     options.catch_signals()
     started = time.monotonic()
     print(f"probe-test: {len(chosen)} devices in virtual time, about "

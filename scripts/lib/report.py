@@ -715,6 +715,7 @@ def run(args):
 def main(argv=None):
     """Command line of scripts/report."""
     args = parse(sys.argv[1:] if argv is None else argv)
+    options.need("bench")
     try:
         return run(args)
     except KeyboardInterrupt:

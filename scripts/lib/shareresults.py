@@ -11,12 +11,14 @@ cells and pictures are in the folder docs/share-results.
 import itertools
 import sys
 
-import fairness
+import options
 import piqclaims
 import resultspage
 import shareclaims
 import sharewords
 from resultspage import DASH, claim_list, facts, table
+
+fairness = options.later("fairness")
 
 PAGE = resultspage.REPO / "docs" / "share-results.md"
 NAME = "share-results"
@@ -261,6 +263,7 @@ def main(argv=None):
     status = resultspage.kept(NAME, args, PAGE, SUITES, results)
     if status:
         return status
+    options.need("bench")
     import sharepictures  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
     pictures = sharepictures.draw(folder, *results)

@@ -316,9 +316,13 @@ def notes(tracker, lost, classes):
 
 def plot(path, classes, title):
     """Mean times, stacked, and quantiles of each stage."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except ImportError:
+        raise TraceError("--plot: no matplotlib; next: apt-get install "
+                         "python3-matplotlib") from None
 
     colours = dict(zip(STAGES, ("#4477aa", "#ee6677", "#ccbb44", "#228833",
                                 "#aa3377")))
@@ -450,6 +454,8 @@ def write(path, how):
 def main(argv=None):
     """Prints the table; writes what else is wanted."""
     args = parse(argv)
+    if args.plot:
+        options.need("bench")
     try:
         tracker, lost = measure(args)
         classes = summarise(tracker)

@@ -337,6 +337,8 @@ def main(argv=None):
             print(f"fit-standins: --only {name}: want one of "
                   + ", ".join(names), file=sys.stderr)
             return 2
+    # A compiler, for the model.
+    options.need("unit", "bench")
     print(f"fit-standins: {len(args.only or names)} inputs, about "
           f"{len(args.only or names) * SECONDS_INPUT // 60 + 1} minutes",
           flush=True)

@@ -316,6 +316,7 @@ def run(args):
     }
     trees = [(REPO / "tests" / name, f"tests/{name}")
              for name in ("vm", "fio")]
+    trees.append((REPO / "scripts/stages-record", "usr/bin/stages-record"))
     if args.files:
         trees.append((pathlib.Path(args.files), "files"))
     parts += (initramfs.project(cache, facts, own, trees, args.command,

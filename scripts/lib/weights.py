@@ -20,6 +20,8 @@ import re
 import sys
 import time
 
+import options
+
 DEFAULT = 100
 LEAST, MOST = 1, 1000
 # Entries of a disk, FLASH_WEIGHTS of common/tenant.h
@@ -143,8 +145,8 @@ def sync(disk, root, dry_run=False):
 
 def parse(argv):
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="scripts/weights-sync", description=__doc__,
+    parser = options.Parser(
+        "weights-sync", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("disk", metavar="DISK", help="its name in /sys/block, "
                         "such as nvme0n1; it has acfq or hbfq")
@@ -158,8 +160,9 @@ def parse(argv):
     parser.add_argument("--sysfs", type=pathlib.Path, help=argparse.SUPPRESS,
                         default=pathlib.Path("/sys"))
     args = parser.parse_args(argv)
-    if args.every is not None and not args.every > 0:
-        parser.error("--every wants more than 0 seconds")
+    if args.every is not None and not 0 < args.every <= 86400:
+        parser.error(f"argument --every: '{args.every}': want seconds, more "
+                     "than 0 and up to 86400")
     return args
 
 

@@ -8,6 +8,13 @@ import subprocess
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
+# All that install something; abi-check speaks to make.
+LATER = sorted({path.name for path in (REPO / "scripts").iterdir()
+                if path.is_file() and "/deps" in path.read_text()}
+               - {"abi-check", "bench", "bench-cost", "vm"} | {"stages-test"})
+# They want a word that is no option.
+OF_ONE = ("blktests", "probe-layout", "publish-results", "stages",
+          "weights-sync")
 
 
 def fresh(folder):
@@ -52,6 +59,8 @@ def call(folder, script, *args):
     ("bench-cost", ["--depths", "0"], ["'0'", "1 to 256"]),
     ("bench-cost", ["--schedulers", "k2,nosuch"],
      ["'nosuch'", "none,fifo,mq-deadline,kyber,bfq,", "k2"]),
+    *((script, ["--frob", *["x"] * (script in OF_ONE)],
+       [] if script == "package" else ["--frob"]) for script in LATER),
 ])
 def test_refused_first(tmp_path, script, args, words):
     done, asked = call(tmp_path, script, *args)
@@ -64,7 +73,7 @@ def test_refused_first(tmp_path, script, args, words):
 
 @pytest.mark.parametrize("script, args", [
     ("vm", ["--help"]), ("bench", ["--help"]), ("bench", ["nvme", "-h"]),
-    ("bench-cost", ["--help"])])
+    ("bench-cost", ["--help"]), *((script, ["--help"]) for script in LATER)])
 def test_helped_first(tmp_path, script, args):
     done, asked = call(tmp_path, script, *args)
     assert (done.returncode, asked, done.stderr) == (0, [], "")
@@ -74,7 +83,9 @@ def test_helped_first(tmp_path, script, args):
 @pytest.mark.parametrize("script, args", [
     ("vm", ["--", "true"]), ("bench", []), ("bench", ["share"]),
     ("bench", ["share", "--list"]), ("bench", ["nvme"]),
-    ("bench-cost", [])])
+    ("bench-cost", []), ("bench-all", []), ("check", []), ("mutants", []),
+    ("locks", []), ("crash", []), ("physics", []), ("probe-test", []),
+    ("stages-test", []), ("report", []), ("package", ["nosuch"])])
 def test_what_is_missing_is_asked_for_then(tmp_path, script, args):
     done, asked = call(tmp_path, script, *args)
     assert done.returncode == 1 and "make" not in asked

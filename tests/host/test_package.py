@@ -184,7 +184,8 @@ def test_tools_come_and_go(tmp_path):
     make("install-tools", where)
     links = sorted((tmp_path / "usr/local/sbin").iterdir())
     assert [p.name for p in links] == [
-        "flash-probe-layout", "flash-trace2fio", "flash-weights-sync"]
+        "flash-probe-layout", "flash-stages", "flash-stages-record",
+        "flash-trace2fio", "flash-weights-sync"]
     for link in links:
         done = subprocess.run([link, "--help"], check=True, text=True,
                               stdout=subprocess.PIPE)

@@ -41,7 +41,7 @@ load() {
 with_ftrace() {
 	declare -fx load
 	export DISK IOS scale
-	bash /tests/vm/lib/stages-guest.sh $DISK /out/ftrace bash -c load
+	stages-record $DISK /out/ftrace bash -c load
 }
 
 with_blktrace() {
