@@ -138,7 +138,7 @@ def unfinished(form, full, parts):
             continue
         if found.data["form"] == form and not found.data["finished"] and \
                 found.data["full"] == list(full) and \
-                found.data["wanted"] == list(parts) and (
+                sorted(found.data["wanted"]) == sorted(parts) and (
                     found.data["commit"] == options.commit()
                     or not found.left()):
             return found
@@ -275,7 +275,7 @@ def parse(argv):
     add("--full", type=options.words(SUITES), default=(), metavar="LIST",
         help="suites that are made in their full form, whatever the others are")
     add("--parts", type=options.words(PARTS), default=PARTS, metavar="LIST",
-        help="default " + ",".join(PARTS))
+        help="what to make, in this order; default " + ",".join(PARTS))
     add("--new", action="store_true",
         help="begin anew, even if an earlier run has parts left")
     add("--list", action="store_true",
@@ -288,8 +288,6 @@ def parse(argv):
     # Said twice is said once, and one run is not two.
     args.full = [] if args.form == "full" else [
         name for name in SUITES if name in args.full]
-    # In the order of the list, whatever the user's
-    args.parts = [name for name in PARTS if name in args.parts]
     return args
 
 

@@ -132,7 +132,13 @@ def test_what_cannot_go_on_begins_anew(lab, tmp_path):
     lab.status = {}
     assert benchall.main(["--parts", "k2,cost"]) == 0
     assert not (folder / "cost").exists()
-    assert parts_of(lab) == ["k2", "cost", "cost"]
+    assert parts_of(lab) == ["cost", "cost", "k2"]
+
+
+def test_parts_in_the_order_of_the_user(lab):
+    """What somebody waits for comes first; said twice it is made once."""
+    assert benchall.main(["--parts", "share,cost,k2,share"]) == 0
+    assert parts_of(lab) == ["share", "cost", "k2"]
 
 
 @pytest.mark.parametrize("how", ["commit", "new", "finished", "form", "full",
