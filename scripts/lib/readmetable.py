@@ -47,33 +47,35 @@ CPU = ("CPU ns an I/O, the submitter's included", "busy_ns_per_io", _whole, True
 # Of scripts/bench-cost, where a place is a disk and a depth
 COST = ("CPU ns an I/O over none", "over_none_ns", _whole, True)
 
+_BESIDE = "random readers beside real-time work"
 # (suite, workload.variant, in words, what, {column: label of its cell}, the paper)
 # A column that is not named has the cell of its own name.
 ROWS = (
-    ("k2", "rand-read.half-read", "random readers beside real-time work",
-     REAL_TIME, {"ours": "k2-1"}, "none 3251, K2-1 217"),
-    ("k2", "rand-read.half-read", "the same, at bound 1", BANDWIDTH,
+    ("k2", "rand-read.half-read", f"{_BESIDE}, bound 1", REAL_TIME,
+     {"ours": "k2-1"}, "none 3251, K2-1 217"),
+    ("k2", "rand-read.half-read", f"{_BESIDE}, bound 1", BANDWIDTH,
      {"ours": "k2-1"}, "none 566, K2-1 44"),
-    ("k2-auto", "op-rand-read.e-op", "the same on another drive, bound 16 and "
-     "a map of its chips", REAL_TIME, {"ours": "k2-16-map"}, ""),
-    ("k2-auto", "op-rand-read.e-op", "the same", BANDWIDTH,
-     {"ours": "k2-16-map"}, ""),
+    ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 12, map known", REAL_TIME,
+     {"ours": "k2-12-map"}, ""),
+    ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 12, map known", BANDWIDTH,
+     {"ours": "k2-12-map"}, ""),
     ("piq", "tail.chip-bound", "deep random reads, map known", BANDWIDTH,
      {"ours": "piq"}, ""),
     ("piq", "mixed.chip-bound", "70/30 reads and writes, map known", READS,
      {"ours": "piq"}, ""),
-    ("piq", "mixed.chip-bound", "the same", BANDWIDTH, {"ours": "piq"}, ""),
+    ("piq", "mixed.chip-bound", "70/30 reads and writes, map known", BANDWIDTH,
+     {"ours": "piq"}, ""),
     ("layer_read", "mix-50.d", "reads among as many writes, 512 KiB", READS,
      {"ours": "layer_read"}, ""),
-    ("layer_read", "mix-50.d", "the same", BANDWIDTH, {"ours": "layer_read"},
-     ""),
+    ("layer_read", "mix-50.d", "reads among as many writes, 512 KiB", BANDWIDTH,
+     {"ours": "layer_read"}, ""),
     ("share", "mix-125.d", "acfq: three tenants, weights 1:2:5", PV,
      {"bfq": "bfq-noidle", "ours": "acfq"}, ""),
-    ("share", "mix-125.d", "hbfq: the same", PV,
+    ("share", "mix-125.d", "hbfq: three tenants, weights 1:2:5", PV,
      {"bfq": "bfq-noidle", "ours": "hbfq"}, ""),
     ("share", "same-4k.d", "acfq: four tenants, 4 KiB reads", BANDWIDTH,
      {"bfq": "bfq-noidle", "ours": "acfq"}, ""),
-    ("share", "same-4k.d", "hbfq: the same", BANDWIDTH,
+    ("share", "same-4k.d", "hbfq: four tenants, 4 KiB reads", BANDWIDTH,
      {"bfq": "bfq-noidle", "ours": "hbfq"}, ""),
     ("share", "cost-4k.d", "acfq: four tenants", CPU, {"ours": "acfq"}, ""),
     ("share", "cost-4k.d", "hbfq: four tenants", CPU, {"ours": "hbfq"}, ""),
