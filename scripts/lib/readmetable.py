@@ -46,6 +46,10 @@ PV = ("PV, how far shares are off", "pv_charged", _three, True)
 CPU = ("CPU ns an I/O, the submitter's included", "busy_ns_per_io", _whole, True)
 # Of scripts/bench-cost, where a place is a disk and a depth
 COST = ("CPU ns an I/O over none", "over_none_ns", _whole, True)
+# Of scripts/locks, where a place is a number of CPUs
+LOCKS = ("own locks an I/O", "own_per_io", _three, True)
+# These have no workloads, and a run of them is not added to others.
+OTHERS = ("cost", "locks")
 
 _BESIDE = "random readers beside real-time work"
 # (suite, workload.variant, in words, what, {column: label of its cell}, the paper)
@@ -82,6 +86,9 @@ ROWS = (
     *(("cost", f"null.{depth}", f"4 KiB random reads, depth {depth}", COST,
        {"ours": name}, "")
       for depth in (1, 32) for name in ("k2", "piq", "layer_read")),
+    *(("locks", "4", "4 KiB random reads, 4 emulated CPUs", LOCKS,
+       {"ours": name}, "")
+      for name in ("k2", "piq", "layer_read", "acfq", "hbfq")),
 )
 
 
@@ -112,6 +119,9 @@ def figure(summary, place, label, what):
     if what is COST:
         disk, depth = place.split(".", 1)
         return claims.over_none(summary, disk, label, int(depth))
+    if what is LOCKS:
+        return next((cell[what[1]] for cell in summary["cells"] if (
+            cell["scheduler"], cell["cpus"]) == (label, int(place))), None)
     cell = cell_of(summary, place, label)
     return (((cell or {}).get("metrics") or {}).get(what[1]) or {}).get(
         "median")
@@ -121,10 +131,11 @@ def sources(suite, published):
     """[(name of a file, it, its figures)] that a row may be made of.
 
     Each is one form of a suite: figures of a row are of one length. Costs of one
-    kernel are compared with none of that kernel and of that run.
+    kernel are compared with none of that kernel and of that run, counts of locks
+    with those of their run.
     """
     for name, data in published.items():
-        if suite == "cost" == data["kind"]:
+        if suite in OTHERS and suite == data["kind"]:
             for run in data["made_of"]:
                 yield name, data, run
         elif data.get("suite") == suite:
@@ -135,8 +146,8 @@ def row(spec, published):
     """A line of the table; None if we have no figure of it.
 
     Where several forms of the suite are published it is made of the one whose cell
-    of ours has most requests: the longest. Of costs the run is taken that was made
-    last. What the other columns lack in there is left out, even if another file has
+    of ours has most requests: the longest. Of costs and locks the run is taken that
+    was made last. What the other columns lack in there is left out, even if another file has
     it.
     """
     suite, place, words, what, labels, paper = spec
@@ -145,7 +156,7 @@ def row(spec, published):
     for one in sources(suite, published):
         if figure(one[2], place, name, what) is None:
             continue
-        mine = (0 if what is COST else resultspage.requests(
+        mine = (0 if suite in OTHERS else resultspage.requests(
             cell_of(one[2], place, name)), str(one[2].get("began") or ""))
         if best is None or mine >= size:
             best, size = one, mine

@@ -11,6 +11,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+locks = importlib.import_module("locks")
 readmetable = importlib.import_module("readmetable")
 suiteplan = importlib.import_module("suiteplan")
 
@@ -102,6 +103,25 @@ def test_costs():
     assert "| – | 20 | – | – | **7** | `k2` |" in readmetable.row(spec, found)
 
 
+def test_locks():
+    """Of the run that was made last, and of that many CPUs."""
+    spec = next(one for one in readmetable.ROWS if one[0] == "locks")
+    cpus = int(spec[1])
+
+    def run(began, **taken):
+        return {"began": began, "cells": [
+            {"scheduler": name.replace("_", "-"), "cpus": one,
+             "own_per_io": value + one - cpus}
+            for name, value in taken.items() for one in (1, cpus)]}
+    found = {"locks": {"kind": "locks", "made_of": [
+        run("1", k2=4, kyber=4), run("2", none=0, mq_deadline=3.016, k2=1.011)]}}
+    assert "| **0.000** | 3.016 | – | – | 1.011 | `k2` |" in \
+        readmetable.row(spec, found)
+    found["locks"]["made_of"][1]["cells"] = []
+    assert "| – | – | **4.000** | – | **4.000** | `k2` |" in \
+        readmetable.row(spec, found)
+
+
 def test_verdicts(monkeypatch):
     """Of the cells of all forms together."""
     def judged(name, cells):
@@ -111,7 +131,7 @@ def test_verdicts(monkeypatch):
     text = "\n".join(readmetable.table({
         "k2-full": file("k2", "full", cell("tail", "a", "x")),
         "k2-short": file("k2", "short", cell("tail", "b", "x")),
-        "locks": {"kind": "locks", "made_of": [{"cells": [{}]}]}}))
+        "locks": {"kind": "locks", "made_of": [{"cells": []}]}}))
     assert "| k2 | k2 | B | a, b | [k2-full](docs/results/k2-full.json), " \
         "`scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
         ".json), `scripts/bench k2 --form short` |" in text
@@ -129,6 +149,11 @@ def test_rows_are_of_workloads_that_there_are():
     """A row that no suite can fill would never be missed."""
     for suite, place, _, what, labels, _ in readmetable.ROWS:
         if suite == "cost":
+            continue
+        if suite == "locks":
+            counted = locks.parse([])
+            assert int(place) in counted.cpus
+            assert labels["ours"] in counted.chosen
             continue
         form = suiteplan.runs(suiteplan.load(suite), "short")
         have = {(run["workload"], run["variant"], run["label"]) for run in form}
