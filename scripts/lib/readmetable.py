@@ -42,7 +42,9 @@ def _whole(value):
 BANDWIDTH = ("MB/s", "bandwidth_bytes_per_s", _mb, False)
 REAL_TIME = ("p99.9 of real-time requests, us", "latency_p99_9_s", _us, True)
 READS = ("p99 of reads, us", "read_latency_p99_s", _us, True)
-PV = ("PV, how far shares are off", "pv_charged", _three, True)
+# As the claims take it: before and after, who sends alone gets all of it.
+PV = ("PV while all send, how far shares are off", "pv_sending_charged", _three,
+      True)
 CPU = ("CPU ns an I/O, the submitter's included", "busy_ns_per_io", _whole, True)
 # Of scripts/bench-cost, where a place is a disk and a depth
 COST = ("CPU ns an I/O over none", "over_none_ns", _whole, True)
