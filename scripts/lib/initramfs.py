@@ -191,7 +191,7 @@ def _build_base(tools):
             archive.file(inside, pathlib.Path(real).read_bytes(), 0o755)
         for library in libraries(real):
             found[os.path.realpath(os.path.dirname(library)) + "/"
-                      + os.path.basename(library)] = library
+                  + os.path.basename(library)] = library
     for name, path in tools.items():
         folder = "usr/sbin" if "/sbin/" in path else "usr/bin"
         real = os.path.realpath(path)

@@ -5,7 +5,6 @@ scripts/k2-results writes it beside docs/k2-results.md, of the same results.
 """
 
 import k2autoclaims
-import options
 import resultspage
 from k2autoclaims import rate, value
 from resultspage import DASH, facts, table
@@ -165,7 +164,6 @@ def draw(out, found):
     for (load, variant), cells in loads(found).items():
         if load not in DRAWN:
             continue
-        options.need("bench")
         import frontplots  # pylint: disable=import-outside-toplevel
         folder.mkdir(parents=True, exist_ok=True)
         title = f"{load}, drive {variant}: tail and bandwidth"

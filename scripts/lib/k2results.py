@@ -13,6 +13,7 @@ import sys
 import claims
 import k2autoclaims
 import k2front
+import options
 import resultspage
 from k2autoclaims import Cells, rate, value
 from k2front import mb, text, told, us
@@ -193,6 +194,7 @@ def main(argv=None):
     status = resultspage.kept(name, args, PAGE, SUITES, results)
     if status:
         return status
+    options.need("bench")
     found = Cells(cells_of(results[1]))
     resultspage.put(front, k2front.page(results[1], found,
                                         k2front.draw(front, found)))

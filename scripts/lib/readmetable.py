@@ -137,7 +137,7 @@ def sources(suite, published):
     with those of their run.
     """
     for name, data in published.items():
-        if suite in OTHERS and suite == data["kind"]:
+        if data["kind"] == suite:
             for run in data["made_of"]:
                 yield name, data, run
         elif data.get("suite") == suite:

@@ -314,9 +314,8 @@ def run(args):
         "LAB_NVME": "1" if args.nvme else "",
         "VIRTUAL_TIME": "1" if args.virtual_time else "",
     }
-    trees = [(REPO / "tests" / name, f"tests/{name}")
-             for name in ("vm", "fio")]
-    trees.append((REPO / "scripts/stages-record", "usr/bin/stages-record"))
+    trees = [(REPO / "tests/vm", "tests/vm"), (REPO / "tests/fio", "tests/fio"),
+             (REPO / "scripts/stages-record", "usr/bin/stages-record")]
     if args.files:
         trees.append((pathlib.Path(args.files), "files"))
     parts += (initramfs.project(cache, facts, own, trees, args.command,
