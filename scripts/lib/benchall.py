@@ -329,10 +329,11 @@ def main(argv=None):
     options.catch_signals()
     kernel.SPEAKER = "bench-all"
     try:
+        options.need(*(("bench",) if args.list else
+                       ("build", "vm", "bench", "kernel")))
         if args.list:
             begin(args)
             return 0
-        options.need("build", "vm", "bench", "kernel")
         with kernel.locked(REPO / "build" / ".bench-all.lock",
                            "waiting for another run in this tree"):
             state = begin(args)

@@ -83,7 +83,8 @@ def test_helped_first(tmp_path, script, args):
 @pytest.mark.parametrize("script, args", [
     ("vm", ["--", "true"]), ("bench", []), ("bench", ["share"]),
     ("bench", ["share", "--list"]), ("bench", ["nvme"]),
-    ("bench-cost", []), ("bench-all", []), ("check", []), ("mutants", []),
+    ("bench-cost", []), ("bench-all", []), ("bench-all", ["--list"]),
+    ("check", []), ("mutants", []),
     ("locks", []), ("crash", []), ("physics", []), ("probe-test", []),
     ("stages-test", []), ("report", []), ("package", ["nosuch"])])
 def test_what_is_missing_is_asked_for_then(tmp_path, script, args):
