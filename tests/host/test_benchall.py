@@ -69,6 +69,14 @@ def test_all_parts_in_order(lab, capsys):
     assert "publish-results" in said
 
 
+def test_locks_have_a_short_form(lab):
+    """The estimate of bench-all counts on it."""
+    for form, ios in (("short", ["--ios", "1000"]), ("full", [])):
+        lab.commands.clear()
+        assert benchall.main(["--new", "--form", form, "--parts", "locks"]) == 0
+        assert lab.commands[0][:-2] == ["scripts/locks", *ios]
+
+
 def test_some_in_full(lab, tmp_path, capsys):
     """Each suite has its form; the run says how it is made again."""
     argv = ["--full", "piq,k2", "--parts", "k2,piq,share"]
