@@ -123,9 +123,8 @@ static inline void flash_share_unwait(struct flash_share *s,
 static inline struct flash_share_item *flash_share_next(struct flash_share *s,
 							u64 now)
 {
-	struct flash_tenant *t;
-
 	enum flash_reason why;
+	struct flash_tenant *t;
 
 	s->wake = 0;
 	if (!s->waiting || flash_share_lags(s))
@@ -159,6 +158,13 @@ static inline void flash_share_take(struct flash_share *s,
 	s->out++;
 	flash_occupancy_take(&s->occ, &it->chips,
 			     it->dir == FLASH_NR_DIRS ? FLASH_WRITE : it->dir);
+}
+
+/* A request of @t was charged @charge, in the unit of @usual. */
+static inline void flash_share_usually(struct flash_tenant *t, u64 charge)
+{
+	/* From 0 it would be far too little for a while, and stay 0 if all cost one. */
+	t->usual = t->usual ? flash_gap_average(t->usual, charge) : charge;
 }
 
 /**
@@ -195,8 +201,7 @@ static inline void flash_share_issue(struct flash_share *s,
 	t->issued = now;
 	t->sync = it->sync;
 	t->waited = false;
-	t->usual = flash_gap_average(t->usual,
-				     charge << FLASH_SHARE_USUAL_SHIFT);
+	flash_share_usually(t, charge << FLASH_SHARE_USUAL_SHIFT);
 	t->requests++;
 	t->sectors += it->sectors;
 	if (!flash_share_timed(s)) {
@@ -361,6 +366,8 @@ static inline void flash_share_absorb(struct flash_share *s,
 				      struct flash_share_item *gone, u64 sector,
 				      u32 sectors)
 {
+	u32 passed = it->tenant->passed;
+
 	if (gone->seq < it->seq) {
 		it->seq = gone->seq;
 		flash_unlink(&it->link);
@@ -368,6 +375,8 @@ static inline void flash_share_absorb(struct flash_share *s,
 	}
 	it->sync |= gone->sync;
 	flash_share_unwait(s, gone);
+	/* Who is first now is so in the place of @gone, which was passed as often. */
+	it->tenant->passed = passed;
 	gone->tenant = NULL;
 	flash_share_grow(s, it, sector, sectors);
 }

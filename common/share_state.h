@@ -331,10 +331,10 @@ static inline void flash_share_work(struct flash_share *s, u64 now)
 static inline void flash_share_chips(const struct flash_share *s,
 				     struct flash_share_item *it)
 {
-	flash_chipvec_clear(&it->chips, &s->geo);
-	if (s->geo.nr_chips && it->dir != FLASH_NR_DIRS)
-		flash_chipvec_fill(&it->chips, &s->geo, it->sector,
-				   it->sectors, s->offset);
+	/* A flush needs none. */
+	flash_chipvec_fill(&it->chips, &s->geo, it->sector,
+			   it->dir == FLASH_NR_DIRS ? 0 : it->sectors,
+			   s->offset);
 }
 
 static inline void flash_share_describe(struct flash_share_item *it,

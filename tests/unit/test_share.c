@@ -168,6 +168,27 @@ static void chips(void)
 	eq(m.s.occ.busy, 0, "all chips were given back");
 }
 
+/* Who takes the place of the first by a merge has been passed as often. */
+static void merges_passed(void)
+{
+	struct flash_geometry geo = { 0 };
+	u32 i;
+
+	model_init(&sfq);
+	flash_geometry_parse("page=4096 chips=4", &geo);
+	flash_share_layout(&m.s, &geo, 0);
+	/* Two on chip 0, where the second waits; then two on others, and the merged one. */
+	for (i = 0; i < 5; i++)
+		flash_share_add(&m.s, &m.it[i], tenant(1, 100), i + 1, FLASH_READ,
+				false, i < 2 ? 32 * i : 32 * 8 + 8 * (i - 1), 8, m.now);
+	goes();
+	eq(goes() == &m.it[2] && goes() == &m.it[3], 1, "two pass the first one");
+	eq(tenant(1, 0)->passed, 2, "which is counted");
+	flash_share_absorb(&m.s, &m.it[4], &m.it[1], m.it[1].sector, 16);
+	eq(tenant(1, 0)->passed, 2, "and stays so for who takes its place");
+	eq(flash_share_head(tenant(1, 0)) == &m.it[4], 1, "as that is first now");
+}
+
 /* If no chips are idle, those with least before them; with and without budgets. */
 static void soonest(void)
 {
@@ -426,6 +447,7 @@ int main(void)
 	merges();
 	head();
 	chips();
+	merges_passed();
 	soonest();
 	learned();
 	guesses();

@@ -251,6 +251,35 @@ static void reweighed(void)
 	eq(n >= 149 && n <= 151, 1, "three to one: %u of 200", n);
 }
 
+/* What a request is charged is known from the first one on, also if each costs one. */
+static void usual(void)
+{
+	struct flash_share_rules rules = sfq;
+	struct flash_tenant *t;
+	u32 i;
+
+	model_init(&sfq);
+	for (i = 0; i < 3; i++)
+		sends(1, 100, 8, false);
+	t = goes()->tenant;
+	for (i = 0; i < 2; i++) {
+		eq(t->usual, 8 << FLASH_SHARE_USUAL_SHIFT, "eight sectors");
+		goes();
+	}
+
+	rules.charge = FLASH_CHARGE_REQUESTS;
+	model_init(&rules);
+	for (i = 0; i < 40; i++)
+		sends(1, 1000, 8, false);
+	for (i = 0; i < 40; i++)
+		ends(goes());
+	t = tenant(1, 0);
+	eq(t->usual, 1 << FLASH_SHARE_USUAL_SHIFT, "one request");
+	/* Ten requests at weight 1000 are as many at weight 10. */
+	eq(flash_share_reweigh(t, flash_vtime_of(10, 1000), 10),
+	   flash_vtime_of(10, 1000) * 100, "ten requests stay ten");
+}
+
 /* Of a tenant that always has something waiting; the places of others are free. */
 static void keeps(u64 id, u32 sectors)
 {
@@ -428,6 +457,7 @@ int main(void)
 	debts();
 	shared();
 	reweighed();
+	usual();
 	raised();
 	seconds();
 	rests();
