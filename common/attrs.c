@@ -135,7 +135,7 @@ int flash_word_check(const char * const *words, size_t nr, const char *text)
  * flash_number - parse what somebody has written, and say so if it will not do
  * @text: decimal digits only, so that a sign, a hex prefix or a unit is refused and
  *	not guessed at
- * @who: the disk, or "default"
+ * @who: the disk, or "module parameter"
  * @name: the attribute
  * @min: the least value
  * @max: the largest
@@ -160,7 +160,34 @@ int flash_number(const char *text, const char *who, const char *name,
 	return ret;
 }
 
-/* Parse a value for tunable @idx. @who is the disk or "default". */
+/** flash_disk_name - the disk, for a line in the kernel log */
+const char *flash_disk_name(const struct flash_queue *fq)
+{
+	const struct gendisk *disk = fq->q->disk;
+
+	return disk ? disk->disk_name : "disk";
+}
+
+/**
+ * flash_whole - is a text what its writer meant? A zero would hide what follows it
+ * @page: the text
+ * @count: how many bytes were written
+ * @who: the disk
+ * @name: the attribute
+ *
+ * Return: false, and a line says so, if there is a zero byte in it.
+ */
+bool flash_whole(const char *page, size_t count, const char *who,
+		 const char *name)
+{
+	if (strlen(page) == count)
+		return true;
+	pr_notice_ratelimited("%s: %s: %s: a text with a zero byte is refused\n",
+			      policy_name, who, name);
+	return false;
+}
+
+/* Parse a value for tunable @idx. @who is the disk or "module parameter". */
 static int flash_parse(const char *text, unsigned int idx, const char *who,
 		       unsigned int *val)
 {
@@ -200,11 +227,13 @@ ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 			    size_t count, unsigned int idx)
 {
 	struct flash_queue *fq = flash_queue_of(eq);
-	struct gendisk *disk = fq->q->disk;
+	const char *who = flash_disk_name(fq);
 	unsigned int val;
 	int ret;
 
-	ret = flash_parse(page, idx, disk ? disk->disk_name : "disk", &val);
+	if (!flash_whole(page, count, who, policy_tunables[idx].name))
+		return -EINVAL;
+	ret = flash_parse(page, idx, who, &val);
 	if (ret)
 		return ret;
 	WRITE_ONCE(fq->disk->val[idx], val);
@@ -288,14 +317,13 @@ ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
 			 size_t count, unsigned int idx)
 {
 	struct flash_queue *fq = flash_queue_of(eq);
-	struct gendisk *disk = fq->q->disk;
+	const char *who = flash_disk_name(fq);
 	char buf[FLASH_TEXT_LEN];
 	int ret;
 
-	/* A zero in the middle would hide what follows it. */
-	if (strlen(page) != count)
+	if (!flash_whole(page, count, who, policy_texts[idx].name))
 		return -EINVAL;
-	ret = flash_text_parse(page, idx, disk ? disk->disk_name : "disk", buf);
+	ret = flash_text_parse(page, idx, who, buf);
 	if (ret)
 		return ret;
 	mutex_lock(&flash_texts_lock);

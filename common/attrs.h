@@ -90,6 +90,9 @@ struct flash_disk *flash_disk_get(struct request_queue *q);
 void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
 void flash_disks_free(void);
 
+const char *flash_disk_name(const struct flash_queue *fq);
+bool flash_whole(const char *page, size_t count, const char *who,
+		 const char *name);
 int flash_number(const char *text, const char *who, const char *name,
 		 unsigned int min, unsigned int max, unsigned int *val);
 int flash_word_check(const char * const *words, size_t nr, const char *text);

@@ -96,20 +96,15 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 			   size_t count, const struct flash_group_attr *attr)
 {
 	struct flash_queue *fq = eq->elevator_data;
-	struct gendisk *disk = fq->q->disk;
-	const char *name = disk ? disk->disk_name : "disk";
+	const char *name = flash_disk_name(fq);
 	size_t len = strlen(page);
 	unsigned int noio;
 	bool io = true;
 	char *text;
 	int ret;
 
-	/* A zero in the middle would hide what follows it. */
-	if (len != count) {
-		pr_notice_ratelimited("%s: %s: %s: a text with a zero byte is refused\n",
-				      policy_name, name, attr->name);
+	if (!flash_whole(page, count, name, attr->name))
 		return -EINVAL;
-	}
 	if (len && page[len - 1] == '\n')
 		len--;
 	/* Who takes the elevator away has frozen the disk, and waits for us. */

@@ -237,7 +237,6 @@ void flash_take_in(struct flash_queue *fq);
 bool flash_ready(const struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 void flash_release(struct flash_queue *fq, unsigned int idx);
-void flash_set_bound(struct flash_queue *fq, unsigned int bound);
 void flash_hold(struct flash_queue *fq, bool held);
 void flash_resume(struct flash_queue *fq);
 void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);

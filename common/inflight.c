@@ -10,7 +10,7 @@
  *     the hardware queue next;
  *   - a slot is given back: flash_release() kicks, or for a policy that watches
  *     who gives it back in elv.c;
- *   - the bound is raised: flash_set_bound() kicks;
+ *   - the bound is raised: flash_resume() kicks;
  *   - the policy lets go of what it held back: see flash_hold(); if that is so
  *     because time has passed, its timer kicks;
  *   - what had to go first has been issued: see flash_issue_first().
@@ -274,20 +274,6 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 		fq->stats.peak = now;
 	if (fr->watched)
 		policy_taken(fq, fr);
-}
-
-/**
- * flash_set_bound - change how many requests may be in flight
- * @fq: the device
- * @bound: the new bound, at least 1
- *
- * Lowering it takes effect as requests finish. Raising it dispatches what is
- * waiting at once. Process context, no lock held.
- */
-void flash_set_bound(struct flash_queue *fq, unsigned int bound)
-{
-	WRITE_ONCE(fq->bound, bound);
-	flash_resume(fq);
 }
 
 /**

@@ -691,14 +691,13 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 			      size_t count)
 {
 	struct flash_queue *fq = eq->elevator_data;
-	struct gendisk *disk = fq->q->disk;
 	unsigned int from;
 	int ret;
 
 	if (strlen(page) != count || strncmp(page, "more ", 5))
 		return flash_groups_store(eq, page, count, &tenancy_weights);
-	ret = flash_number(page + 5, disk ? disk->disk_name : "disk",
-			   "weights: more", 0, FLASH_WEIGHTS, &from);
+	ret = flash_number(page + 5, flash_disk_name(fq), "weights: more", 0,
+			   FLASH_WEIGHTS, &from);
 	if (ret)
 		return ret;
 	spin_lock_irq(&fq->lock);

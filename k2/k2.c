@@ -500,6 +500,7 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 	struct k2_chips_item *oldest = NULL;
 	struct flash_rq *pick;
 	unsigned int class;
+	bool turn;
 
 	if (*nrt && k2_chips_known(chips)) {
 		oldest = k2_it(*nrt);
@@ -510,9 +511,11 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 	}
 	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
 	if (oldest && class == K2_NRT) {
-		if (k2_it(*nrt) != oldest)
+		/* Said already: it goes before real-time ones. */
+		turn = k2->order.busy & K2_RT_MASK;
+		if (!turn && k2_it(*nrt) != oldest)
 			flash_tell_why(&k2->fq, FLASH_WHY_CHIPS);
-		else if (k2_chips_aged(chips, oldest))
+		else if (!turn && chips->max_pass && k2_chips_aged(chips, oldest))
 			flash_tell_why(&k2->fq, FLASH_WHY_AGED);
 		k2_chips_go(chips, k2_it(*nrt), oldest);
 	}
@@ -627,19 +630,6 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	k2_remove(k2, gone);
 }
 
-/* Something was set, which may let requests go. */
-static void k2_bound_moved(struct flash_queue *fq)
-{
-	/*
-	 * The kernel stores attributes of one elevator one by one: who does not
-	 * watch now does not until we are done, and nobody else moves the bound.
-	 */
-	if (READ_ONCE(fq->watches))
-		flash_resume(fq);
-	else
-		flash_set_bound(fq, READ_ONCE(to_k2(fq)->control->bound));
-}
-
 void policy_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct k2_queue *k2 = to_k2(fq);
@@ -653,8 +643,11 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	spin_lock_irq(&fq->lock);
 	flash_take_in(fq);
 	switch (idx) {
-	case TUN_reserve:
 	case TUN_nrt_wait_ms:
+		/* Nobody may have looked since when best effort waits. */
+		k2_admit_waits(&k2->admit, ktime_get_ns());
+		fallthrough;
+	case TUN_reserve:
 		k2_admit_set(k2);
 		break;
 	case TUN_lba_offset_sectors:
@@ -671,7 +664,7 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	}
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);
-	k2_bound_moved(fq);
+	flash_resume(fq);
 }
 
 void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
@@ -698,7 +691,7 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 	}
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);
-	k2_bound_moved(fq);
+	flash_resume(fq);
 }
 
 static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
@@ -706,12 +699,13 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 {
 	struct flash_queue *fq = eq->elevator_data;
 	struct k2_queue *k2 = to_k2(fq);
-	struct gendisk *disk = fq->q->disk;
+	const char *who = flash_disk_name(fq);
 	unsigned int on;
 	int ret;
 
-	ret = flash_number(page, disk ? disk->disk_name : "disk", "calibrate",
-			   0, 1, &on);
+	if (!flash_whole(page, count, who, "calibrate"))
+		return -EINVAL;
+	ret = flash_number(page, who, "calibrate", 0, 1, &on);
 	if (ret)
 		return ret;
 	spin_lock_irq(&fq->lock);
@@ -719,7 +713,7 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	k2_control_calibrate(k2->control, on, ktime_get_ns());
 	k2_watch_follow(k2);
 	spin_unlock_irq(&fq->lock);
-	k2_bound_moved(fq);
+	flash_resume(fq);
 	return count;
 }
 

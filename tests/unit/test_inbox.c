@@ -326,8 +326,10 @@ static void *looker(void *arg)
 		if (sets && tap_rand(&turns) % 4 == 0)
 			WRITE_ONCE(fq->watches, !fq->watches);
 		pthread_mutex_unlock(&fq->lock);
-		if (sets && tap_rand(&turns) % 4 == 0)
-			flash_set_bound(fq, 1 + tap_rand(&turns) % 4);
+		if (sets && tap_rand(&turns) % 4 == 0) {
+			WRITE_ONCE(fq->bound, 1 + tap_rand(&turns) % 4);
+			flash_resume(fq);
+		}
 		idle(20);
 	}
 	return NULL;

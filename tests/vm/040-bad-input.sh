@@ -6,9 +6,10 @@
 # its range (ERANGE), keeps its value then, and takes both its limits; the
 # module parameters likewise; so do texts with what they do not know; what is
 # read-only cannot be written.
-# Fails if: the range check in flash_parse() is removed, or its test for a
+# Fails if: the range check in flash_number() is removed, or its test for a
 # leading digit, or a tunable's limits are changed without its description, or
-# flash_text_parse() does not look at what its check says.
+# flash_text_parse() does not look at what its check says, or flash_whole() is not
+# asked.
 
 main_disk
 sched_set "$DISK" "$SCHED"
@@ -24,6 +25,15 @@ refused() {
 	[[ $out == *"$3"* ]] || fail "${1##*/}: '$2' gives: ${out##*: }, want: $3"
 	after=$(<"$1")
 	[[ $before == "$after" ]] || fail "${1##*/}: refused '$2' but is $after"
+}
+# hidden FILE TEXT - a zero byte behind TEXT hides nothing
+hidden() {
+	local before out
+	before=$(<"$1")
+	out=$({ printf '%s\0x\n' "$2" >"$1"; } 2>&1) &&
+		fail "${1##*/} takes '$2' with a zero byte behind it"
+	[[ $out == *"$einval"* ]] || fail "${1##*/}: a zero byte gives: ${out##*: }"
+	is "${1##*/} behind a zero byte" "$(<"$1")" "$before"
 }
 einval='Invalid argument' erange='Numerical result out of range'
 
@@ -49,12 +59,15 @@ for name in "${TUNABLES[@]}"; do
 		is "$name without a newline" "$(<"$file")" "$low"
 		echo "$default" >"$file"
 	done
+	# Not of parameters: the kernel ends their text at the zero itself.
+	hidden "$dir/$name" "$high"
 done
 holds "${#TUNABLES[@]} > 0" "tunables were tried"
 
 for name in "${TEXTS[@]}"; do
-	text_values "$name"
 	is "default of $name" "$(<"$dir/$name")" "${DEFAULT[$name]}"
+	text_values "$name"
+	hidden "$dir/$name" "${GOOD[0]}"
 	for file in "$dir/$name" "$params/$name"; do
 		for good in "${GOOD[@]}"; do
 			echo "$good" >"$file" || fail "$name refuses '$good'"

@@ -5,7 +5,7 @@
 # there are new slots, before anything has finished; lowering it takes nothing
 # back and is kept to; and all requests finish. On one hardware queue and on
 # two. The original K2 hangs here.
-# Fails if: flash_kick() is removed from flash_set_bound().
+# Fails if: flash_resume() runs no hardware queue.
 
 raise() {
 	local queues=$1 n now

@@ -8,7 +8,7 @@
 # else the one that it had, and the writer gets EINVAL or ERANGE; no other one
 # changes, and the load sees no error. What is written is drawn, the seed is said.
 # Texts are drawn from those that are legal and those that are not.
-# Fails if: flash_parse() does not look at the range or at the first character,
+# Fails if: flash_number() does not look at the range or at the first character,
 # flash_tunable_store() sets the value before it has looked at it, or one index
 # of the table is that of its neighbour.
 
