@@ -171,8 +171,8 @@ def untraced(text, folder):
         for table in re.findall(r"^\|[-|: ]+\|\n((?:\|.*\n?)+)", part, re.M):
             for row in table.splitlines():
                 # Says that there is no file, and has no figure.
-                if re.fullmatch(r"\| [\w-]+ \| not published; see \S+( \| –)+ \|",
-                                row):
+                if re.fullmatch(r"\| [\w-]+ \| not published; see \S+"
+                                r"( \| –)+ \|", row):
                     continue
                 files = re.findall(r"\]\((docs/results/[^)#]+)", row)
                 commands = [line for line in commands_of(row)

@@ -143,8 +143,8 @@ def test_verdicts(monkeypatch):
         "k2-full": file("k2", "full", cell("tail", "a", "x")),
         "k2-short": file("k2", "short", cell("tail", "b", "x")),
         "locks": {"kind": "locks", "made_of": [{"cells": []}]}}))
-    assert "| k2 | k2; A, C (1 of 2 parts) | B (2 of 3 parts) | a; b | [k2-full](docs/results/k2-full.json), " \
-        "`scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
+    assert "| k2 | k2; A, C (1 of 2 parts) | B (2 of 3 parts) | a; b | " \
+        "[k2-full](docs/results/k2-full.json), `scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
         ".json), `scripts/bench k2 --form short` |" in text
     assert readmetable.NOTHING not in text
 
@@ -163,9 +163,10 @@ def test_suites_that_have_but_a_page():
 
 def test_a_tail_that_was_not_judged_does_not_hold_in_the_readme():
     """Though its conditions do."""
-    line = readmetable.verdicts("share", {"share-short": file("share", "short", *(
-        cell("mix-111", label, "d", bandwidth_bytes_per_s=1, utilisation_milli=1)
-        for label in ("hbfq", "bfq")))})
+    cells = [cell("mix-111", label, "d", bandwidth_bytes_per_s=1,
+                  utilisation_milli=1) for label in ("hbfq", "bfq")]
+    line = readmetable.verdicts(
+        "share", {"share-short": file("share", "short", *cells)})
     holds, fails, unknown = line.split(" | ")[1:4]
     assert "Tails" in unknown and "Tails" not in holds + fails
 
