@@ -29,7 +29,7 @@ static inline void flash_share_due(struct flash_share *s, struct flash_tenant *t
 }
 
 /*
- * Virtual time wraps, in two days of a device that works for one tenant of weight 1
+ * Virtual time wraps, in three days of a device that works for one tenant of weight 1
  * and charges its time. Half of that behind would be ahead, so nobody stays so far
  * behind. In what is left a second is nothing.
  */

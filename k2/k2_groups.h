@@ -16,7 +16,7 @@
 #include "../common/groups.h"
 #include "k2_order.h"
 
-/* Groups of a disk that may have a level; each lookup looks at five of them a group. */
+/* Groups of a disk that may have a level; each lookup looks at six of them a group. */
 #define K2_GROUPS	32
 
 /**

@@ -136,6 +136,8 @@ def page(paper, auto):
         "both suites, then this page"
     yield "    scripts/bench k2 --form full            # all bounds, two " \
         "seeds"
+    yield "    scripts/bench k2 --form competitors     # mq-deadline, kyber, " \
+        "bfq, io.cost beside it"
     yield "    scripts/bench k2-auto --form full       # 10 000 requests, " \
         "the whole scan"
     yield "    scripts/bench k2-auto --form layout     # p99.9 with a map of " \

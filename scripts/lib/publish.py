@@ -282,9 +282,11 @@ def readme(found, index):
     yield SPDX
     yield "# Published results"
     yield ""
-    yield f"{MADE}; change that, not this. The pages `docs/*-results.md` and the " \
-        "table in the project's README are made of these files. Each was measured " \
-        "part by part: a line is a run, and *cells* is how many of its cells still " \
+    yield f"{MADE}; change that, not this. The table in the project's README and " \
+        "K2's pages are made of these files; what is in the other pages " \
+        "`docs/*-results.md` and of no run listed here was measured before results " \
+        "were published, and stands on the page alone. Each was " \
+        "measured part by part: a line is a run, and *cells* is how many of its cells still " \
         "count; later ones have replaced the others. `Failed` names runs whose " \
         "checks failed. How to read the files: " \
         "[results-schema](../results-schema.md#published-results)."

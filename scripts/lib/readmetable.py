@@ -4,14 +4,16 @@
 A row is one figure of one workload: of none, the kernel's schedulers, ours, and the
 paper. No figure is typed but what a paper says. Below it stands, suite by suite,
 which claims hold and which do not. scripts/publish-results writes it between two
-lines of README.md.
+lines of README.md. Of a suite of which nothing is published its page is named.
 
 Everything here takes `published`: {name of a file in docs/results: what is in it},
 where "made_of" has the runs, see scripts/lib/publish.py.
 """
 
+import pathlib
 import re
 
+import benchall
 import claims
 import resultspage
 import suiteplan
@@ -20,6 +22,7 @@ BEGIN = "<!-- results: made by scripts/publish-results; change that, not this --
 END = "<!-- end of results -->"
 NOTHING = "Not published yet."
 KERNELS = ("none", "mq-deadline", "kyber", "bfq")
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 
 def _mb(value):
@@ -41,6 +44,9 @@ def _whole(value):
 # What: (words, a metric of a cell, how it is written, is less better?)
 BANDWIDTH = ("MB/s", "bandwidth_bytes_per_s", _mb, False)
 REAL_TIME = ("p99.9 of real-time requests, us", "latency_p99_9_s", _us, True)
+# Of suite k2-auto: of the requests that are judged, those of k2-front.md
+SETTLED = ("p99 of real-time requests, us", "settled_tail_s", _us, True)
+SETTLED_BANDWIDTH = ("MB/s", "settled_bandwidth_bytes_per_s", _mb, False)
 READS = ("p99 of reads, us", "read_latency_p99_s", _us, True)
 # As the claims take it: before and after, who sends alone gets all of it.
 PV = ("PV while all send, how far shares are off", "pv_sending_charged", _three,
@@ -61,6 +67,10 @@ ROWS = (
      {"ours": "k2-1"}, "none 3251, K2-1 217"),
     ("k2", "rand-read.half-read", f"{_BESIDE}, bound 1", BANDWIDTH,
      {"ours": "k2-1"}, "none 566, K2-1 44"),
+    ("k2-auto", "pareto.e", f"{_BESIDE}, bound 1, 0.1 ms apart", SETTLED,
+     {"ours": "k2-1"}, ""),
+    ("k2-auto", "pareto.e", f"{_BESIDE}, bound 1, 0.1 ms apart",
+     SETTLED_BANDWIDTH, {"ours": "k2-1"}, ""),
     ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 12, map known", REAL_TIME,
      {"ours": "k2-12-map"}, ""),
     ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 12, map known", BANDWIDTH,
@@ -94,17 +104,18 @@ ROWS = (
 )
 
 
-def command(data):
-    """What makes all of a published file again."""
+def command(data, run=None):
+    """What makes all of a published file again; of a run that, if it is no suite's."""
     if data["kind"] != "suite":
-        return {"cost": "scripts/bench-cost",
-                "locks": "scripts/locks"}[data["kind"]]
+        return resultspage.plain((run or {}).get("command") or {
+            "cost": "scripts/bench-cost",
+            "locks": "scripts/locks"}[data["kind"]])
     return f"scripts/bench {data['suite']} --form {data['form']}"
 
 
-def traced(name, data):
+def traced(name, data, run=None):
     """The file, and the command."""
-    return f"[{name}](docs/results/{name}.json), `{command(data)}`"
+    return f"[{name}](docs/results/{name}.json), `{command(data, run)}`"
 
 
 def cell_of(summary, place, label):
@@ -171,12 +182,20 @@ def row(spec, published):
         value for value in values.values() if value is not None)
     shown = [("–" if value is None else what[2](value))
              for value in values.values()]
-    # The best figure stands out, whoever's it is.
-    shown = [f"**{text}**" if value == least else text
-             for text, value in zip(shown, values.values())]
+    # The best figure stands out, whoever's it is; of few of them none is.
+    if sum(values[column] is None for column in KERNELS) <= 1:
+        shown = [f"**{text}**" if text == what[2](least) else text
+                 for text in shown]
     return "| " + " | ".join((
         words, what[0], *shown, f"`{name}`", paper,
-        traced(file, data))) + " |"
+        traced(file, data, summary))) + " |"
+
+
+def judged_of(claim):
+    """A claim's name, and how much of it was judged if that is not all."""
+    few = claim["holds"] is not None and claim["judged"] != claim["wanted"]
+    return str(claim["id"]) + (
+        f" ({claim['judged']} of {claim['wanted']} parts)" if few else "")
 
 
 def verdicts(suite, published):
@@ -194,11 +213,22 @@ def verdicts(suite, published):
         return None
 
     def names(verdict):
-        return ", ".join(str(claim["id"]) for claim in rows
+        # Names have commas.
+        return "; ".join(judged_of(claim) for claim in rows
                          if claim["holds"] is verdict) or "–"
     return "| " + " | ".join((
         suite, names(True), names(False), names(None),
         "; ".join(traced(*one) for one in files.items()))) + " |"
+
+
+def missing(published):
+    """Lines of the table of claims for suites that have but a page."""
+    there = {data.get("suite") for data in published.values()}
+    for page, suites in benchall.PAGES.items():
+        for suite in suites:
+            if suite not in there and (DOCS / f"{page}.md").is_file():
+                yield f"| {suite} | not published; see [docs/{page}.md]" \
+                    f"(docs/{page}.md) | – | – | – |"
 
 
 def table(published):
@@ -210,10 +240,12 @@ def table(published):
     if not published:
         yield NOTHING
         return
-    yield "Simulated drives, virtual time: the same command gives the same " \
-        "figures. bfq of the rows on shares has `slice_idle` 0. **Bold**: " \
-        "the best of a row, so a row without it under *ours* is one that we " \
-        "lose. –: not measured. What the workloads are stands in " \
+    yield "Simulated drives, virtual time: the same run at the same commit " \
+        "gives the same figures; the commands here make them anew; in another " \
+        "grouping of cells they differ as another seed does. bfq of the rows " \
+        "on shares has `slice_idle` 0. **Bold**: the best of a row in which " \
+        "at most one of the kernel's columns is empty; where it is not under " \
+        "*ours* we lose. –: not in that file. What the workloads are stands in " \
         "`tests/suites`; commit, kernel and command of each run are in " \
         "[docs/results](docs/results/README.md). A row is of the longest form " \
         "of its suite that has our figure."
@@ -226,11 +258,14 @@ def table(published):
     if judged:
         yield ""
         yield "What the papers claim and what we set ourselves, by the names " \
-            "that the pages `docs/*-results.md` give it:"
+            "that the pages `docs/*-results.md` give it. Judged by what is " \
+            "published, in brackets how much of a claim that is; the pages " \
+            "have longer forms, and may say otherwise:"
         yield ""
         yield "| suite | holds | does not hold | not judged | file, command |"
         yield "|---|---|---|---|---|"
         yield from judged
+        yield from missing(published)
 
 
 def put(text, lines):

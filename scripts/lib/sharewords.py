@@ -151,8 +151,9 @@ def seeds(results):
             "median of those that its cell was run with."
         return
     yield f"- **One seed**: everything here is of seed {found[0]}. The lab repeats: " \
-        "the same command at the same commit gives the same figures, bit for bit " \
-        "([why](lab.md#virtual-time)). So nothing scatters, and no error is given. " \
+        "the same run at the same commit gives the same figures, bit for bit " \
+        "([why](lab.md#virtual-time)); in another grouping of cells they differ " \
+        "as another seed does. So nothing scatters, and no error is given. " \
         "With another seed addresses, directions and sizes come in another order. " \
         "What that would change was not measured: where two figures are close, " \
         "their order may be that of this seed."

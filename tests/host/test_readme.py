@@ -170,6 +170,10 @@ def untraced(text, folder):
         # Below the line that ends the head of a table
         for table in re.findall(r"^\|[-|: ]+\|\n((?:\|.*\n?)+)", part, re.M):
             for row in table.splitlines():
+                # Says that there is no file, and has no figure.
+                if re.fullmatch(r"\| [\w-]+ \| not published; see \S+"
+                                r"( \| –)+ \|", row):
+                    continue
                 files = re.findall(r"\]\((docs/results/[^)#]+)", row)
                 commands = [line for line in commands_of(row)
                             if line.startswith(("make ", "scripts/"))]

@@ -11,6 +11,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+benchall = importlib.import_module("benchall")
 locks = importlib.import_module("locks")
 readmetable = importlib.import_module("readmetable")
 suiteplan = importlib.import_module("suiteplan")
@@ -53,9 +54,10 @@ def test_a_row():
 
 def test_less_is_better_for_times():
     spec = ("piq", "tail.x", "reads", readmetable.READS, {"ours": "piq"}, "")
-    found = row(cell("tail", "none", "x", read_latency_p99_s=3e-4),
+    found = row(*(cell("tail", name, "x", read_latency_p99_s=3e-4)
+                  for name in ("none", "kyber", "bfq")),
                 cell("tail", "piq", "x", read_latency_p99_s=2.5e-6), spec=spec)
-    assert "| 300 | – | – | – | **2.5** |" in found
+    assert "| 300 | – | 300 | 300 | **2.5** |" in found
 
 
 @pytest.mark.parametrize("cells", [
@@ -82,7 +84,7 @@ def test_the_form_with_most_requests():
         return {"piq-short": of("short", short, 3e6),
                 "piq-full": of("full", full, 4e6)}
     found = readmetable.row(spec, forms(10, 20, none="short"))
-    assert "| – | – | – | – | **4** |" in found and "piq-full.json" in found
+    assert "| – | – | – | – | 4 |" in found and "piq-full.json" in found
     assert "piq-short.json" in readmetable.row(spec, forms(20, 10))
     # Began later, by its name here
     assert "piq-short.json" in readmetable.row(spec, forms(10, 10))
@@ -100,7 +102,12 @@ def test_costs():
             {**line, "label": "kyber", "depth": 32, "over_none_ns": 3}]},
         {"began": "3", "kernel": "6.12", "cells": [
             {**line, "label": "bfq", "over_none_ns": 9}]}]}}
-    assert "| – | 20 | – | – | **7** | `k2` |" in readmetable.row(spec, found)
+    assert "| – | 20 | – | – | 7 | `k2` |" in readmetable.row(spec, found)
+    # The command is the run's.
+    assert readmetable.row(spec, found).endswith(", `scripts/bench-cost` |")
+    found["cost"]["made_of"][1]["command"] = "scripts/bench-cost --depths 1"
+    assert readmetable.row(spec, found).endswith(
+        ", `scripts/bench-cost --depths 1` |")
 
 
 def test_locks():
@@ -114,28 +121,61 @@ def test_locks():
              "own_per_io": value + one - cpus}
             for name, value in taken.items() for one in (1, cpus)]}
     found = {"locks": {"kind": "locks", "made_of": [
-        run("1", k2=4, kyber=4), run("2", none=0, mq_deadline=3.016, k2=1.011)]}}
-    assert "| **0.000** | 3.016 | – | – | 1.011 | `k2` |" in \
+        run("1", k2=4, kyber=4),
+        run("2", none=0, mq_deadline=3.016, bfq=5, k2=1.011)]}}
+    assert "| **0.000** | 3.016 | – | 5.000 | 1.011 | `k2` |" in \
         readmetable.row(spec, found)
     found["locks"]["made_of"][1]["cells"] = []
-    assert "| – | – | **4.000** | – | **4.000** | `k2` |" in \
+    assert "| – | – | 4.000 | – | 4.000 | `k2` |" in \
         readmetable.row(spec, found)
 
 
 def test_verdicts(monkeypatch):
     """Of the cells of all forms together."""
     def judged(name, cells):
-        return [{"id": name, "holds": True}, {"id": "B", "holds": False},
-                *({"id": one["label"], "holds": None} for one in cells)]
+        return [{"id": name, "holds": True, "judged": 2, "wanted": 2},
+                {"id": "A, C", "holds": True, "judged": 1, "wanted": 2},
+                {"id": "B", "holds": False, "judged": 2, "wanted": 3},
+                *({"id": one["label"], "holds": None, "judged": 0,
+                   "wanted": 1} for one in cells)]
     monkeypatch.setattr(readmetable.claims, "evaluate", judged)
     text = "\n".join(readmetable.table({
         "k2-full": file("k2", "full", cell("tail", "a", "x")),
         "k2-short": file("k2", "short", cell("tail", "b", "x")),
         "locks": {"kind": "locks", "made_of": [{"cells": []}]}}))
-    assert "| k2 | k2 | B | a, b | [k2-full](docs/results/k2-full.json), " \
-        "`scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
+    assert "| k2 | k2; A, C (1 of 2 parts) | B (2 of 3 parts) | a; b | " \
+        "[k2-full](docs/results/k2-full.json), `scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
         ".json), `scripts/bench k2 --form short` |" in text
     assert readmetable.NOTHING not in text
+
+
+def test_suites_that_have_but_a_page():
+    """Each once, until there is a file of it."""
+    def told(*suites):
+        return [line.split(" | ")[0].removeprefix("| ") for line in
+                readmetable.missing({name: file(name, "full")
+                                     for name in suites})]
+    assert "piq-paper" in told("k2") and "k2" not in told("k2")
+    assert told(*benchall.SUITES) == []
+    text = "\n".join(readmetable.table({"k2-full": file("k2", "full")}))
+    assert "| share-paper | not published; see [docs/share-results.md]" in text
+
+
+def test_a_tail_that_was_not_judged_does_not_hold_in_the_readme():
+    """Though its conditions do."""
+    cells = [cell("mix-111", label, "d", bandwidth_bytes_per_s=1,
+                  utilisation_milli=1) for label in ("hbfq", "bfq")]
+    line = readmetable.verdicts(
+        "share", {"share-short": file("share", "short", *cells)})
+    holds, fails, unknown = line.split(" | ")[1:4]
+    assert "Tails" in unknown and "Tails" not in holds + fails
+
+
+def test_nothing_is_the_best_of_few():
+    found = row(cell("tail", "none", "x", bandwidth_bytes_per_s=2e6),
+                cell("tail", "kyber", "x", bandwidth_bytes_per_s=5e6),
+                cell("tail", "piq-8", "x", bandwidth_bytes_per_s=6e6))
+    assert "| 2 | – | 5 | – | 6 | `piq-8` |" in found
 
 
 def test_nothing_published():
@@ -155,8 +195,10 @@ def test_rows_are_of_workloads_that_there_are():
             assert int(place) in counted.cpus
             assert labels["ours"] in counted.chosen
             continue
-        form = suiteplan.runs(suiteplan.load(suite), "short")
-        have = {(run["workload"], run["variant"], run["label"]) for run in form}
+        have = {(run["workload"], run["variant"], run["label"])
+                for form in ("short", "baselines")
+                if form in suiteplan.load(suite).forms
+                for run in suiteplan.runs(suiteplan.load(suite), form)}
         assert (*place.split(".", 1), labels["ours"]) in have, place
         assert (*place.split(".", 1), "none") in have, place
 

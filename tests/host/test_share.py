@@ -423,13 +423,17 @@ def test_the_tail_of_each_tenant_counts():
 
 
 def test_bytes_lost_to_other_loads_are_told_from_idle_chips():
-    cells = [cell("mix-111.hbfq.d", bandwidth_bytes_per_s=93,
-                  utilisation_milli=995),
-             cell("mix-111.bfq.d", bandwidth_bytes_per_s=100,
-                  utilisation_milli=1000)]
-    rows = claims.evaluate("share", cells)
-    parts = next(row for row in rows if row["id"] == "Tails")["parts"]
-    assert [part["holds"] for part in parts[7:9]] == [False, True]
+    def parts(**tail):
+        rows = claims.evaluate("share", [
+            cell("mix-111.hbfq.d", bandwidth_bytes_per_s=93,
+                 utilisation_milli=995, **tail),
+            cell("mix-111.bfq.d", bandwidth_bytes_per_s=100,
+                 utilisation_milli=1000, **dict.fromkeys(tail, 9e-3))])
+        return next(row for row in rows if row["id"] == "Tails")
+    found = parts(msn_latency_p99_9_s=2e-3)["parts"]
+    assert [part["holds"] for part in found[6:9]] == [True, False, True]
+    # Conditions of a tail that nobody judged say nothing.
+    assert parts()["holds"] is None and parts()["judged"] == 0
 
 
 def test_loads_in_like_parts_are_told():
