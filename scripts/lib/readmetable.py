@@ -244,8 +244,8 @@ def table(published):
         "gives the same figures; the commands here make them anew; in another " \
         "grouping of cells they differ as another seed does. bfq of the rows " \
         "on shares has `slice_idle` 0. **Bold**: the best of a row in which " \
-        "at most one of the kernel's columns is empty; where it is not under " \
-        "*ours* we lose. –: not in that file. What the workloads are stands in " \
+        "at most one of the kernel's columns is empty; we lose those whose bold " \
+        "figure is another's. –: not in that file. What the workloads are stands in " \
         "`tests/suites`; commit, kernel and command of each run are in " \
         "[docs/results](docs/results/README.md). A row is of the longest form " \
         "of its suite that has our figure."
