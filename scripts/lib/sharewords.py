@@ -153,7 +153,7 @@ def seeds(results):
     yield f"- **One seed**: everything here is of seed {found[0]}. The lab repeats: " \
         "the same run at the same commit gives the same figures, bit for bit " \
         "([why](lab.md#virtual-time)); in another grouping of cells they differ " \
-        "as another seed does. So nothing scatters, and no error is given. " \
+        "as another seed does. No error is given. " \
         "With another seed addresses, directions and sizes come in another order. " \
         "What that would change was not measured: where two figures are close, " \
         "their order may be that of this seed."
