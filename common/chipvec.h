@@ -6,7 +6,7 @@
  *
  * The location vector of the PIQ paper (formula 1): a bit for each chip. Bit 0
  * of word 0 is chip 0; the paper prints chip 0 as the most significant bit, and
- * so does flash_chipvec_print(). With up to 64 chips only the first word is
+ * so do texts of the tests. With up to 64 chips only the first word is
  * looked at.
  *
  * Departure: the paper sets the chips "from first to last". That is empty if
@@ -322,44 +322,6 @@ static inline u32 flash_chipvec_single(const struct flash_chipvec *v)
 
 	return flash_chip_step(&walk, v) == FLASH_NO_CHIP ? chip :
 							    FLASH_NO_CHIP;
-}
-
-/**
- * flash_chipvec_number - the vector as the paper writes it
- * @v: the vector, of at most 64 chips
- *
- * Return: the number whose most significant of nr_chips bits is chip 0.
- */
-static inline u64 flash_chipvec_number(const struct flash_chipvec *v)
-{
-	u64 number = 0;
-	u32 chip;
-
-	flash_for_each_chip(chip, v)
-		number |= 1ULL << (v->nr_chips - 1 - chip);
-	return number;
-}
-
-/**
- * flash_chipvec_print - a digit for each chip, chip 0 first
- * @v: the vector
- * @buf: for the digits and their end
- * @size: its size; FLASH_MAX_CHIPS + 1 is always enough, what is beyond it is
- *	left out
- *
- * Return: the number of digits.
- */
-static inline int flash_chipvec_print(const struct flash_chipvec *v, char *buf,
-				      size_t size)
-{
-	u32 chip;
-
-	if (!size)
-		return 0;
-	for (chip = 0; chip < v->nr_chips && chip + 1 < size; chip++)
-		buf[chip] = flash_chipvec_test(v, chip) ? '1' : '0';
-	buf[chip] = '\0';
-	return (int)chip;
 }
 
 #endif /* FLASH_CHIPVEC_H */

@@ -320,33 +320,6 @@ static inline int flash_layout_check(const char *text)
 }
 
 /**
- * flash_geometry_print - a layout in words that flash_geometry_parse() takes
- * @geo: the layout
- * @buf: for the words; no end of line
- * @size: its size, at least FLASH_LAYOUT_LEN
- *
- * Return: their length.
- */
-static inline int flash_geometry_print(const struct flash_geometry *geo,
-				       char *buf, size_t size)
-{
-	u32 i;
-	int len;
-
-	if (!geo->nr_chips)
-		return snprintf(buf, size, "none");
-	len = snprintf(buf, size, "page=%u ", 1U << geo->page_shift);
-	if (geo->simple)
-		return len + snprintf(buf + len, size - (size_t)len, "chips=%u",
-				      geo->nr_chips);
-	for (i = 0; i < geo->nr_terms; i++)
-		len += snprintf(buf + len, size - (size_t)len, "%s%u:%u:%u",
-				i ? "," : "terms=", geo->term[i].div,
-				geo->term[i].mod, geo->term[i].mul);
-	return len;
-}
-
-/**
  * flash_geometry_same - do two layouts put each page on the same chip?
  * @a: one
  * @b: the other one; generations do not matter

@@ -54,20 +54,6 @@ static inline void flash_occupancy_set(struct flash_occupancy *o,
 	}
 }
 
-/**
- * flash_occupancy_init - nothing is outstanding
- * @o: the chips
- * @geo: their layout
- * @depth: at least 1
- */
-static inline void flash_occupancy_init(struct flash_occupancy *o,
-					const struct flash_geometry *geo,
-					u32 depth)
-{
-	memset(o, 0, sizeof(*o));
-	flash_occupancy_set(o, geo, depth);
-}
-
 /** flash_occupancy_take_one - flash_occupancy_take() of one of its chips */
 static inline void flash_occupancy_take_one(struct flash_occupancy *o, u32 chip,
 					    enum flash_dir dir)

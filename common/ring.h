@@ -20,7 +20,7 @@ struct flash_link {
 	struct flash_link *next;
 };
 
-/** flash_link_of - what a link is a member of */
+/** flash_link_of - what a link, or another member, is a member of */
 #define flash_link_of(link, type, member) \
 	((type *)((char *)(link) - offsetof(type, member)))
 

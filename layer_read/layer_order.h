@@ -201,20 +201,17 @@ struct layer_sched {
 
 static inline struct layer_item *layer_of_order(struct flash_link *link)
 {
-	return (struct layer_item *)((char *)link -
-				     offsetof(struct layer_item, order));
+	return flash_link_of(link, struct layer_item, order);
 }
 
 static inline struct layer_item *layer_of_line(struct flash_link *link)
 {
-	return (struct layer_item *)((char *)link -
-				     offsetof(struct layer_item, line));
+	return flash_link_of(link, struct layer_item, line);
 }
 
 static inline struct layer_item *layer_of_node(struct layer_node *node)
 {
-	return (struct layer_item *)((char *)node -
-				     offsetof(struct layer_item, node));
+	return flash_link_of(node, struct layer_item, node);
 }
 
 /* The oldest one of a direction that waits, or NULL. */

@@ -345,6 +345,12 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	piq_choose(pq, ktime_get_ns());
 }
 
+/* What requests cost was learned on other chips. */
+static void piq_costs_anew(struct piq_queue *pq)
+{
+	memset(&pq->s->cost, 0, sizeof(pq->s->cost));
+}
+
 void policy_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct piq_queue *pq = to_piq(fq);
@@ -359,8 +365,10 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 		break;
 	default:
 		spin_lock_irq(&fq->lock);
-		if (idx == TUN_lba_offset_sectors)
+		if (idx == TUN_lba_offset_sectors) {
+			piq_costs_anew(pq);
 			piq_learn_forget(pq->s, pq->learn);
+		}
 		piq_apply(pq);
 		spin_unlock_irq(&fq->lock);
 	}
@@ -377,8 +385,7 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 		pq->mode = match_string(piq_modes, PIQ_NR_MODES, text);
 	} else {
 		flash_geometry_parse(text, &pq->given);
-		pq->learn->pct = 0;
-		memset(&pq->s->cost, 0, sizeof(pq->s->cost));
+		piq_costs_anew(pq);
 	}
 	piq_learn_forget(pq->s, pq->learn);
 	piq_apply(pq);

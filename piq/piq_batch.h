@@ -173,8 +173,7 @@ static inline struct piq_item *piq_turn(struct piq_sched *s, enum flash_dir dir,
 		}
 		if (!batch->first || !piq_may_begin(s, batch))
 			return NULL;
-		return (struct piq_item *)((char *)batch->first -
-					   offsetof(struct piq_item, part));
+		return flash_link_of(batch->first, struct piq_item, part);
 	}
 	it = piq_oldest(s, (enum piq_kind)dir);
 	if (!it || !it->part.batch || it->part.batch->id > s->until) {

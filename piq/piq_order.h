@@ -258,20 +258,17 @@ struct piq_sched {
 
 static inline struct piq_item *piq_of_order(struct flash_link *link)
 {
-	return (struct piq_item *)((char *)link -
-				   offsetof(struct piq_item, order));
+	return flash_link_of(link, struct piq_item, order);
 }
 
 static inline struct piq_item *piq_of_line(struct flash_link *link)
 {
-	return (struct piq_item *)((char *)link -
-				   offsetof(struct piq_item, line));
+	return flash_link_of(link, struct piq_item, line);
 }
 
 static inline struct piq_item *piq_of_rush(struct flash_link *link)
 {
-	return (struct piq_item *)((char *)link -
-				   offsetof(struct piq_item, rush));
+	return flash_link_of(link, struct piq_item, rush);
 }
 
 /* Into a ring by arrival: nearly always as the last one. */

@@ -244,8 +244,10 @@ static int fs_add(unsigned int nr)
 		return ret;
 	}
 	fs_debugfs_add(dev, fs_debugfs);
+	mutex_lock(&fs_mutex);
 	fs_devs[nr] = dev;
 	fs_nr_devs = nr + 1;
+	mutex_unlock(&fs_mutex);
 	return 0;
 }
 

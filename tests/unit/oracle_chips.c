@@ -11,6 +11,7 @@
  *   remove ID                   -> ok
  */
 #include "common/batch.h"
+#include "chiptext.h"
 
 #include <stdlib.h>
 

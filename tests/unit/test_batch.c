@@ -4,6 +4,7 @@
  * they may go.
  */
 #include "common/batch.h"
+#include "chiptext.h"
 #include "tap.h"
 
 #define MANY	400

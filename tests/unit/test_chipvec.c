@@ -4,6 +4,7 @@
  * significant bit.
  */
 #include "common/chipvec.h"
+#include "chiptext.h"
 #include "tap.h"
 
 static struct flash_geometry layout(u32 page, u32 chips)

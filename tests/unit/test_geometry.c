@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Layouts in words, and the chip of each page. */
 #include "common/geometry.h"
+#include "chiptext.h"
 #include "tap.h"
 
 /* For %.*s: without the end of the line, which TAP could not bear. */
