@@ -23,6 +23,7 @@
 #define PAGE_SECTORS	4
 /* Tags of profile A's queue: what a scheme that holds nothing back may issue */
 #define TAGS		64
+#define QUEUE_MAX	512
 
 enum scheme { KERNEL, NOOP, RWS, PIQ_R, PIQ_W, PIQ, NR_SCHEMES };
 
@@ -112,6 +113,7 @@ struct host {
 	u32 queued, length, out;
 	u64 busy;
 	u32 refs[CHIPS];
+	u32 flying[CHIPS];
 	enum phase phase, was;
 	u32 end;
 	u32 oldest_write, arrived;
@@ -151,7 +153,7 @@ static enum begin begin = LIST;
  * of the simulator. A host knows no more than when a request has ended.
  */
 static bool exact;
-static struct sim_rq *flight[TAGS + CHIPS];
+static struct sim_rq *flight[QUEUE_MAX];
 static u32 nr_flight;
 
 static void list_init(struct list *l)
@@ -227,6 +229,7 @@ static u64 working(const struct drive *d)
 static void issue(struct host *h, struct drive *d, struct rq *rq)
 {
 	struct sim_rq *srq;
+	u64 v;
 
 	if (rq->write)
 		write_waits[rq->seq] = false;
@@ -236,6 +239,8 @@ static void issue(struct host *h, struct drive *d, struct rq *rq)
 		h->prioritised += h->oldest_write < rq->seq;
 	rq->issued = d->now;
 	h->out++;
+	for (v = rq->vec; v; v &= v - 1)
+		h->flying[__builtin_ctzll(v)]++;
 	h->busy |= rq->vec;
 	srq = drive_send(d, rq->write ? SIM_WRITE : SIM_READ, rq->sector,
 			 rq->sectors);
@@ -446,9 +451,13 @@ static void arrive(struct host *h, struct rq *rq)
 static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
 {
 	struct count *c = &h->count[rq->write];
+	u64 v;
 
 	refer(h, rq->vec, -1);
-	h->busy &= ~rq->vec;
+	/* Where batches overlap, or none are made, several may be on a chip. */
+	for (v = rq->vec; v; v &= v - 1)
+		if (!--h->flying[__builtin_ctzll(v)])
+			h->busy &= ~(v & -v);
 	h->out--;
 	h->queued--;
 	if (rq->batch)
@@ -463,16 +472,6 @@ static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
 	c->met += rq->met;
 	if (rq->met)
 		c->met_wait += srq->begun - rq->arrival;
-}
-
-/* Under none two requests may share a chip: count them anew. */
-static void recount(struct host *h, const u32 *flying)
-{
-	u32 c;
-
-	h->busy = 0;
-	for (c = 0; c < CHIPS; c++)
-		h->busy |= (u64)!!flying[c] << c;
 }
 
 static void report(const struct host *h, const struct drive *d, u64 span)
@@ -530,7 +529,7 @@ static struct drive_cfg profile_a(enum nand_order order, bool gc)
 		c.ftl.gc = FTL_GC_CHIP;
 		c.ftl.whole = true;
 		c.spare = 22;
-		c.ftl.low = 3;
+		c.ftl.low = 2;
 		c.fill = (u32)pages;
 	}
 	return c;
@@ -538,14 +537,11 @@ static struct drive_cfg profile_a(enum nand_order order, bool gc)
 
 static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 {
-	static u32 flying[CHIPS];
 	struct drive d;
 	struct host h;
 	u32 at = 0, i;
-	u64 v;
 
 	memset(&h, 0, sizeof(h));
-	memset(flying, 0, sizeof(flying));
 	memset(write_waits, 0, nr_trace * sizeof(*write_waits));
 	h.scheme = scheme;
 	h.length = scheme == KERNEL ? UINT_MAX : length;
@@ -572,20 +568,12 @@ static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 				if (flight[i] == srq)
 					flight[i--] = flight[--nr_flight];
 			complete(&h, &trace[srq->seq], srq);
-			if (scheme == KERNEL) {
-				for (v = trace[srq->seq].vec; v; v &= v - 1)
-					flying[__builtin_ctzll(v)]--;
-				recount(&h, flying);
-			}
 		}
 		drive_reap(&d);
 		for (; at < nr_trace && trace[at].arrival == t; at++) {
 			if (at == skip)
 				sim_reset_stats(d.s, t);
 			arrive(&h, &trace[at]);
-			if (scheme == KERNEL)
-				for (v = trace[at].vec; v; v &= v - 1)
-					flying[__builtin_ctzll(v)]++;
 		}
 		pump(&h, &d);
 	}
@@ -678,7 +666,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "schemes")) {
 			schemes = value;
 		} else if (!strcmp(argv[i], "queue")) {
-			length = number(value, 1, 512);
+			length = number(value, 1, QUEUE_MAX);
 		} else if (!strcmp(argv[i], "skip")) {
 			skip = number(value, 0, UINT_MAX - 1);
 		} else if (!strcmp(argv[i], "begin")) {
