@@ -97,8 +97,8 @@ def build(folder, version=""):
     if done.returncode:
         said = (folder / "build.log").read_text("utf-8", "replace")
         sys.stderr.write("\n".join(said.splitlines()[-20:]) + "\n")
-        raise ValueError("dpkg-buildpackage failed, see above and "
-                         f"{folder / 'build.log'}")
+        raise RuntimeError("dpkg-buildpackage failed, see above and "
+                           f"{folder / 'build.log'}")
     # Who installs *.deb gets one version of each.
     for old in folder.glob("flash-iosched-*.deb"):
         old.unlink()
@@ -144,7 +144,7 @@ def main(argv):
         else:
             raise ValueError("want: needs FILE..., dkms VERSION DIR... or "
                              "build [--version V] DIR")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 2
     return 0

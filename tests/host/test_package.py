@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 package = importlib.import_module("package")
 packagetest = importlib.import_module("packagetest")
+sources = importlib.import_module("sources")
 
 DONE = [name for name in docs.POLICIES
         if not (REPO / name / "experimental").exists()]
@@ -329,3 +330,15 @@ def test_options_are_no_folder(argv, status, tmp_path, monkeypatch, capsys):
     said = capsys.readouterr()
     assert "scripts/package" in said.out if not status else "--help" in said.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_build_that_fails_is_said_in_one_line(tmp_path, monkeypatch, capsys):
+    """So that whoever builds packages can catch what machines do, too."""
+    monkeypatch.setattr(sources, "files", lambda: [])
+    monkeypatch.setattr(package.options, "need", lambda *_: None)
+    monkeypatch.setattr(package.subprocess, "run", lambda *_, **__:
+                        subprocess.CompletedProcess((), 1))
+    with pytest.raises(RuntimeError, match="dpkg-buildpackage failed"):
+        package.build(tmp_path)
+    assert package.main(["build", str(tmp_path)])
+    assert "package: dpkg-buildpackage failed" in capsys.readouterr().err
