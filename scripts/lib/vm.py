@@ -211,6 +211,11 @@ def _show(found):
     sys.stderr.flush()
 
 
+def _qemu(result):
+    """What QEMU said itself, to stand behind something."""
+    return f"\nQEMU said: {result.qemu_said}" if result.qemu_said else ""
+
+
 def _tail(console, count=15):
     text = console.decode(errors="replace").replace("\r", "").strip()
     return "\n".join(text.split("\n")[-count:])
@@ -233,7 +238,8 @@ def verdict(result, found, timeout):
     if result.status is None:
         return REPORTED, ("the guest died before the command ended" if found
                           else "the guest died without a word; the console's "
-                          "last lines:\n" + _tail(result.console))
+                          "last lines:\n" + _tail(result.console)) \
+            + _qemu(result)
     return (REPORTED if found else result.status), ""
 
 
@@ -268,7 +274,7 @@ def boot(machine, args, log):
             raise RuntimeError("QEMU did not start: "
                                + (result.qemu_said or "it said nothing"))
         say("boot died before userspace; the console's last lines:\n"
-            + _tail(result.console))
+            + _tail(result.console) + _qemu(result))
         if retries == RETRIES:
             say(f"gave up after {retries} retries")
             _keep_log(result.console, log)
