@@ -336,11 +336,12 @@ def check_mutants(suite):
             seen.append(words[match[1]])
             suite.note(seen[-1], f"mutant {match[2]}",
                        match[3] if seen[-1] != "pass" else "")
-    status, out = suite.follow([mutants()], on_line)
+    status, out = suite.follow(
+        [mutants(), *(["--resume"] if suite.earlier.resume else [])], on_line)
     before = re.search(r"^mutants: (\d+) were caught before", out, re.M)
     if before:
         suite.note("pass", f"{before[1]} mutants that were caught before")
-    elif not seen or (status and "fail" not in seen):
+    if not (seen or before) or (status and "fail" not in seen):
         suite.note("fail", "mutants", f"status {status}, {len(seen)} tried",
                    out)
 
@@ -399,8 +400,9 @@ def parse(argv):
                         help="only the cases of this scheduler, and none of "
                         "the lab; may be repeated")
     parser.add_argument("--resume", action="store_true",
-                        help="leave out the cases that earlier runs passed "
-                        "with the same sources; their results count")
+                        help="leave out the cases that earlier runs passed, "
+                        "and the mutants that they caught, with the same "
+                        "sources; their results count")
     parser.add_argument("--list", action="store_true",
                         help="print what would be run")
     parser.add_argument("--table", action="store_true",

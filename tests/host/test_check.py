@@ -258,13 +258,14 @@ mutants: 4 mutants
 """
 
 
-def mutants(monkeypatch, tmp_path, text, status):
+def mutants(monkeypatch, tmp_path, text, status, resume=False):
     """Counts of a scripts/mutants that prints this."""
     script = tmp_path / "mutants"
-    script.write_text(f"#!/bin/sh\ncat <<'END'\n{text}END\nexit {status}\n")
+    script.write_text(f"#!/bin/sh\necho \"$@\" >'{tmp_path}/options'\n"
+                      f"cat <<'END'\n{text}END\nexit {status}\n")
     script.chmod(0o755)
     monkeypatch.setattr(check, "mutants", lambda: script)
-    suite = check.Suite()
+    suite = check.Suite(resume)
     check.check_mutants(suite)
     return list(suite.count.values())
 
@@ -273,6 +274,10 @@ def test_mutants_are_counted(monkeypatch, tmp_path):
     count = lambda *args: mutants(monkeypatch, tmp_path, *args)
     assert count(MUTANTS, 1) == [1, 1, 1]
     assert count("mutants: 9 were caught before, with\n", 0) == [1, 0, 0]
+    assert (tmp_path / "options").read_text() == "\n"
+    # Some were caught before, and it broke off behind them.
+    assert count("mutants: 9 were caught before, with\n", 1, True) == [1, 1, 0]
+    assert (tmp_path / "options").read_text() == "--resume\n"
     assert count("mutants: no room\n", 1) == [0, 1, 0]
     assert count("", 0) == [0, 1, 0]
 
