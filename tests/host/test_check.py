@@ -4,6 +4,7 @@
 import importlib
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -174,6 +175,16 @@ def test_dealing(cases, monkeypatch, capsys):
     check.announce(found[4])
     assert "cases of one scheduler only on 6.1, and only of the core" in \
         capsys.readouterr().out
+
+
+def test_kernels_that_are_built_share_their_source(monkeypatch, capsys):
+    monkeypatch.setattr(schedulers, "in_source", lambda repo: ["k2"])
+    def announced(*argv):
+        check.announce(check.parse(argv))
+        return re.search(r"([\d.]+) GB in the cache \((\d+) MB to download",
+                         capsys.readouterr().out).groups()
+    assert announced("--kernel", "debug") == ("0.4", "149")
+    assert announced("--kernel", "debug", "--kernel", "kcsan") == ("0.5", "149")
 
 
 def test_only_these_schedulers(cases, monkeypatch, capsys):
