@@ -230,7 +230,8 @@ def parse(argv):
         help="reads for each CPU, 100 to 1000000 (default 5000)")
     add("--bound", type=options.number(1, 65535), default=32, metavar="N",
         help="max_inflight of ours (default 32)")
-    add("--out", metavar="FILE", help="write the figures, JSON")
+    add("--out", type=options.new_file, metavar="FILE",
+        help="write the figures, JSON")
     add("--from", dest="source", metavar="FILE",
         help="starts no machine: a copy of /proc/lock_stat, of one of "
         "--schedulers and --cpus")

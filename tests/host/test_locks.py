@@ -139,7 +139,7 @@ def test_from_a_file(tmp_path, capsys):
 @pytest.mark.parametrize("argv", (
     ["--cpus", "0"], ["--schedulers", "cfq"], ["--ios", "x"], ["--bound", "0"],
     ["--from", "x"], ["--from", "x", "--schedulers", "k2", "--cpus", "1"],
-    ["--kernel", "5.10"],
+    ["--kernel", "5.10"], ["--out", "/no/such/folder/x"], ["--out", "/"],
 ))
 def test_bad_options(capsys, argv):
     """Refused in one line."""
