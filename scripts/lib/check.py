@@ -583,7 +583,8 @@ def kernels(suite, args):
         try:
             ready[leg.series] = kernel.Store(kernel.cache_dir()).get(
                 leg.series)
-            suite.matrix.begin(leg.series, leg.which,
+            suite.matrix.begin(leg.series,
+                               leg.which + (", dealt" if leg.dealt else ""),
                                ready[leg.series]["release"])
             suite.earlier.begin(leg.series, ready[leg.series]["release"])
         except kernel.Unavailable as error:

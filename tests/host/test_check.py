@@ -320,6 +320,14 @@ def test_kernels_that_cannot_be_had_are_skipped(cases, monkeypatch):
     assert list(ready) == ["6.1", "6.12"]
     assert suite.count == {"pass": 0, "fail": 1, "skip": 1}
     assert suite.matrix.series["rt"] == {"absent": "nobody has it"}
+    args = check.parse([])
+    for leg in args.legs:
+        assert leg.which in ("all", "core")
+        leg.dealt = 1
+    monkeypatch.setattr(kernel.Store, "get", lambda _, name: {"release": name})
+    check.kernels(suite, args)
+    assert suite.matrix.series["6.1"]["cases"] == "all, dealt"
+    assert suite.matrix.series["6.12"]["cases"] == "core, dealt"
 
 
 GUEST = """\
