@@ -245,9 +245,12 @@ install: modules
 		tests/%,$(module-dirs)))) $(mod-dir)/updates/
 	@$(depmod)
 
-# Those, too, that this build leaves out and another one did not.
+# Those, too, that this build leaves out and another one did not. A kernel's headers
+# may have gone: then it is KVER, whose modules are still where they were put.
 .PHONY: uninstall
-uninstall: headers
+uninstalled := $(or $(release),$(if $(filter file,$(origin KDIR)),$(KVER)))
+uninstall: release := $(uninstalled)
+uninstall: $(if $(uninstalled),,headers)
 	$(Q)rm -f $(addprefix $(mod-dir)/updates/,$(addsuffix .ko,$(notdir \
 		$(module-dirs) $(left-out))))
 	@[ ! -d $(mod-dir)/updates ] || \

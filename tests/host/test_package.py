@@ -219,6 +219,21 @@ def test_uninstall_takes_what_another_build_installed(tmp_path):
     assert not updates.exists()
 
 
+def test_uninstall_without_headers(tmp_path):
+    """They may have gone before our modules."""
+    updates = tmp_path / "lib/modules/1.2.3-none/updates"
+    updates.mkdir(parents=True)
+    for name in docs.POLICIES:
+        (updates / f"{name}.ko").touch()
+    make("uninstall", "KVER=1.2.3-none", f"DESTDIR={tmp_path}")
+    assert not updates.exists()
+    # What is no kernel's directory says nothing of which it is.
+    done = subprocess.run(["make", "uninstall", f"KDIR={tmp_path}",
+                           "KVER=1.2.3-none", f"DESTDIR={tmp_path}"], cwd=REPO, check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert done.returncode
+
+
 def test_needs_are_found_wherever_they_are_imported(tmp_path):
     """In functions, and by those that are imported."""
     path = tmp_path / "a.py"
