@@ -9,7 +9,6 @@ kernel, power cuts and mutants too. The last line counts:
 `N passed, N failed, N skipped`.
 """
 
-import ctypes
 import json
 import os
 import pathlib
@@ -22,6 +21,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import children
 import earlier
 import kernel
 import matrix
@@ -41,10 +41,6 @@ CORE = ("6.12", "debug")
 BUDGET = 3600
 
 TAIL = 25
-
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Suite:
@@ -80,14 +76,12 @@ class Suite:
 
     def start(self, command, **more):
         """A child that does not outlive this process."""
-        env = {k: v for k, v in os.environ.items()
-               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         child = subprocess.Popen(
             [str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
-            errors="replace", cwd=REPO, env=env, start_new_session=True,
+            errors="replace", cwd=REPO, env=children.environment(),
+            start_new_session=True,
             # Even if this process is killed: scripts/vm then ends its guest.
-            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
-            **more)
+            preexec_fn=children.tied(), **more)
         self.children.add(child)
         return child
 

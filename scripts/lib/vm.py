@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import children
 import initramfs
 import kernel
 import options
@@ -158,10 +159,7 @@ def build_modules(facts):
              f"KVER={facts['release']}", *kernel.make_words(facts)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
-            # An outer make's flags and jobserver are not for this one.
-            env={k: v for k, v in os.environ.items()
-                 if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")},
-            check=False)
+            env=children.environment(), check=False)
         if done.returncode:
             sys.stderr.write(done.stdout)
             raise RuntimeError(
