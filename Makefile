@@ -359,8 +359,8 @@ help:
 	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
 	'                and tails of the default modes; FORM; docs/share-results.md' \
 	'make bench-all  all of these, one after the other, and the locks; again after' \
-	'                an interruption, it goes on; FORM; FULL=PART,... in full all' \
-	'                the same; one page at the end' \
+	'                an interruption, it goes on; FORM; FULL=SUITE,... are in full' \
+	'                all the same; one page at the end' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \

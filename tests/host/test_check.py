@@ -466,6 +466,14 @@ def test_resumed_cases_count(project, monkeypatch, tmp_path):
     assert booted == [["010-a"]] and suite.count["pass"] == 2
 
 
+def test_what_tries_mutants_is_aside_of_cases():
+    aside = earlier._ASIDE.fullmatch  # pylint: disable=protected-access
+    for name in ("scripts/mutants", "scripts/lib/mutants.py",
+                 "scripts/lib/mutantlab.py", "scripts/lib/mutantlist.py"):
+        assert aside(name)
+    assert not aside("scripts/lib/vm.py") and not aside("tests/vm/run")
+
+
 def test_matrix(tmp_path, capsys):
     path = tmp_path / "matrix.json"
     assert matrix.show(path, ["6.1"]) == 1
