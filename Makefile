@@ -245,9 +245,12 @@ install: modules
 		tests/%,$(module-dirs)))) $(mod-dir)/updates/
 	@$(depmod)
 
-# Those, too, that this build leaves out and another one did not.
+# Those, too, that this build leaves out and another one did not. A kernel's headers
+# may have gone: then it is KVER, whose modules are still where they were put.
 .PHONY: uninstall
-uninstall: headers
+uninstalled := $(or $(release),$(if $(filter file,$(origin KDIR)),$(KVER)))
+uninstall: release := $(uninstalled)
+uninstall: $(if $(uninstalled),,headers)
 	$(Q)rm -f $(addprefix $(mod-dir)/updates/,$(addsuffix .ko,$(notdir \
 		$(module-dirs) $(left-out))))
 	@[ ! -d $(mod-dir)/updates ] || \
@@ -356,7 +359,8 @@ help:
 	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
 	'                and tails of the default modes; FORM; docs/share-results.md' \
 	'make bench-all  all of these, one after the other, and the locks; again after' \
-	'                an interruption, it goes on; FORM; one page at the end' \
+	'                an interruption, it goes on; FORM; FULL=SUITE,... are in full' \
+	'                all the same; one page at the end' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
 	'make abi-check  compare the restated layouts with the kernel, verbosely' \

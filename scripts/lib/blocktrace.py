@@ -43,6 +43,8 @@ LTTNG = re.compile(
     r"(?P<rest>\{.*)")
 FIELD = re.compile(r"(\w+) = (\"(?:[^\"\\]|\\.)*\"|-?(?:0x)?[0-9A-Fa-f]+)")
 LOST = re.compile(r"CPU:\d+ \[LOST (\d+) EVENTS\]")
+# The head of a saved ftrace, which has no such lines.
+WRITTEN = re.compile(r"\s*# entries-in-buffer/entries-written: (\d+)/(\d+)\b")
 # What any line of these looks like, of whatever event.
 LINES = {
     "ftrace": FTRACE,
@@ -180,6 +182,15 @@ class Days:
         self.last = event.time
 
 
+def lost_by(line):
+    """How many events a line says the tracer has lost."""
+    if line.lstrip()[:1] == "#":
+        match = WRITTEN.match(line)
+        return max(0, int(match[2]) - int(match[1])) if match else 0
+    match = LOST.search(line)
+    return int(match[1]) if match else 0
+
+
 def looks(line):
     """The format that a line is in, whatever event it is of, or None."""
     if LOST.match(line):
@@ -238,9 +249,7 @@ class Source:
         reader, days = READERS[self.form], Days()
         for part in (head, lines):
             for line in part:
-                lost = LOST.search(line)
-                if lost:
-                    self.lost += int(lost[1])
+                self.lost += lost_by(line)
                 event = reader(line)
                 if not event:
                     continue

@@ -9,7 +9,6 @@ kernel, power cuts and mutants too. The last line counts:
 `N passed, N failed, N skipped`.
 """
 
-import ctypes
 import json
 import os
 import pathlib
@@ -22,6 +21,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import children
 import earlier
 import kernel
 import matrix
@@ -41,10 +41,6 @@ CORE = ("6.12", "debug")
 BUDGET = 3600
 
 TAIL = 25
-
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Suite:
@@ -80,14 +76,12 @@ class Suite:
 
     def start(self, command, **more):
         """A child that does not outlive this process."""
-        env = {k: v for k, v in os.environ.items()
-               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         child = subprocess.Popen(
             [str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
-            errors="replace", cwd=REPO, env=env, start_new_session=True,
+            errors="replace", cwd=REPO, env=children.environment(),
+            start_new_session=True,
             # Even if this process is killed: scripts/vm then ends its guest.
-            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
-            **more)
+            preexec_fn=children.tied(), **more)
         self.children.add(child)
         return child
 
@@ -336,11 +330,12 @@ def check_mutants(suite):
             seen.append(words[match[1]])
             suite.note(seen[-1], f"mutant {match[2]}",
                        match[3] if seen[-1] != "pass" else "")
-    status, out = suite.follow([mutants()], on_line)
+    status, out = suite.follow(
+        [mutants(), *(["--resume"] if suite.earlier.resume else [])], on_line)
     before = re.search(r"^mutants: (\d+) were caught before", out, re.M)
     if before:
         suite.note("pass", f"{before[1]} mutants that were caught before")
-    elif not seen or (status and "fail" not in seen):
+    if not (seen or before) or (status and "fail" not in seen):
         suite.note("fail", "mutants", f"status {status}, {len(seen)} tried",
                    out)
 
@@ -399,8 +394,9 @@ def parse(argv):
                         help="only the cases of this scheduler, and none of "
                         "the lab; may be repeated")
     parser.add_argument("--resume", action="store_true",
-                        help="leave out the cases that earlier runs passed "
-                        "with the same sources; their results count")
+                        help="leave out the cases that earlier runs passed, "
+                        "and the mutants that they caught, with the same "
+                        "sources; their results count")
     parser.add_argument("--list", action="store_true",
                         help="print what would be run")
     parser.add_argument("--table", action="store_true",
@@ -536,8 +532,11 @@ def announce(args):
             else store.cached(series)
     total = estimate(args, names, here)
     needs = [kernel.SERIES[leg.series] for leg in args.legs]
-    disk = 160 + sum(k.disk for k in needs)
-    load = 10 + sum(k.download for k in needs)
+    # Those that are built share their source.
+    shared = sourcekernel.PACKAGE_MB * max(
+        0, sum(bool(k.maker) for k in needs) - 1)
+    disk = 160 + sum(k.disk for k in needs) - shared
+    load = 10 + sum(k.download for k in needs) - shared
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
           f"without KVM for {amount(len(names), 'scheduler')}"
           + (", and the mutants" if args.all and mutants() else "")
@@ -578,7 +577,8 @@ def kernels(suite, args):
         try:
             ready[leg.series] = kernel.Store(kernel.cache_dir()).get(
                 leg.series)
-            suite.matrix.begin(leg.series, leg.which,
+            suite.matrix.begin(leg.series,
+                               leg.which + (", dealt" if leg.dealt else ""),
                                ready[leg.series]["release"])
             suite.earlier.begin(leg.series, ready[leg.series]["release"])
         except kernel.Unavailable as error:

@@ -15,7 +15,7 @@ import sources
 # A case depends on its own file and on everything but the other cases, pages,
 # and what tests and mends our scripts.
 _ASIDE = re.compile(r"tests/vm/\d\d\d-[^/]*\.sh|tests/(host|mutants)/.*|"
-                    r"docs/.*|scripts/(lib/)?mutants.*|.*\.md")
+                    r"docs/.*|scripts/(lib/)?mutant.*|.*\.md")
 
 
 class Earlier:

@@ -30,8 +30,9 @@ OWN = {
     "bfq": ("&bfqd->lock",),
 }
 OURS = ("&fq->lock",)
-# What ours are compared with, and what of it they may take.
-RIVAL, PART = "mq-deadline", 0.5
+# What ours are compared with, and what of it they may take: K2 has an inbox, the
+# others watch each request, as it does.
+RIVAL, PARTS, PART = "mq-deadline", {"k2": 0.5}, 1.05
 EXAMPLE = "none,mq-deadline,k2"
 COLUMNS = ("con_bounces", "contentions", "wait_min", "wait_max", "wait_total",
            "wait_avg", "acq_bounces", "acquisitions", "hold_min", "hold_max",
@@ -106,11 +107,12 @@ def verdicts(cells):
         rival = next((other for other in cells if other["scheduler"] == RIVAL
                       and other["cpus"] == this["cpus"]), None)
         if rival:
+            part = PARTS.get(this["scheduler"], PART)
             found.append((
                 f"{this['scheduler']} on {this['cpus']} CPUs takes its own "
                 f"locks {this['own_per_io']:.2f} times an I/O, {RIVAL} "
-                f"{rival['own_per_io']:.2f}: at most {PART:g} of that",
-                this["own_per_io"] <= PART * rival["own_per_io"]))
+                f"{rival['own_per_io']:.2f}: at most {part:g} of that",
+                this["own_per_io"] <= part * rival["own_per_io"]))
     return found
 
 
@@ -228,7 +230,8 @@ def parse(argv):
         help="reads for each CPU, 100 to 1000000 (default 5000)")
     add("--bound", type=options.number(1, 65535), default=32, metavar="N",
         help="max_inflight of ours (default 32)")
-    add("--out", metavar="FILE", help="write the figures, JSON")
+    add("--out", type=options.new_file, metavar="FILE",
+        help="write the figures, JSON")
     add("--from", dest="source", metavar="FILE",
         help="starts no machine: a copy of /proc/lock_stat, of one of "
         "--schedulers and --cpus")

@@ -20,7 +20,10 @@ class Matrix:
         self.series = {}
 
     def begin(self, series, cases, release):
-        """This kernel will be tried, with such cases: all, core or some."""
+        """This kernel will be tried, with such cases: all, core or some.
+
+        ", dealt" behind it: most of them with one scheduler each.
+        """
         self.series[series] = {
             "cases": cases, "release": release,
             "date": time.strftime("%Y-%m-%d"), "schedulers": {}}

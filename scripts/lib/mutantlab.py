@@ -2,7 +2,6 @@
 """What a test says of a mutant: copies of the project, and how tests are run there."""
 
 import contextlib
-import ctypes
 import os
 import pathlib
 import re
@@ -14,6 +13,7 @@ import xml.etree.ElementTree
 from dataclasses import dataclass
 
 import checkcases
+import children
 import kernel
 import options
 import sourcekernel
@@ -36,9 +36,6 @@ _STANDSTILL = ("hung task", "soft lockup", "hard lockup", "RCU stall",
 # which are those of tests/host and cheap.
 _ASIDE = ("docs/", "tests/mutants/", "scripts/mutants",
           "scripts/lib/mutant", "tests/host/test_mutants.py")
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 # Copies of the project
@@ -216,8 +213,6 @@ class Children:
 
     def run(self, command, log, limit=None, **more):
         """(status, or None after `limit` seconds; what it said)."""
-        env = {k: v for k, v in os.environ.items()
-               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
         log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "a+", encoding="utf-8", errors="replace") as file:
             begin = file.tell()
@@ -226,10 +221,9 @@ class Children:
                     raise options.Interrupted(signal.SIGTERM)
                 child = subprocess.Popen(
                     [str(c) for c in command], stdin=subprocess.DEVNULL,
-                    stdout=file, stderr=subprocess.STDOUT, env=env,
-                    start_new_session=True,
-                    preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG,
-                                                   signal.SIGTERM), **more)
+                    stdout=file, stderr=subprocess.STDOUT,
+                    env=children.environment(), start_new_session=True,
+                    preexec_fn=children.tied(), **more)
                 self.running.add(child)
             try:
                 status = child.wait(limit)

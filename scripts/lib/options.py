@@ -145,6 +145,15 @@ def new_folder(text):
     return path
 
 
+def new_file(text):
+    """An argparse type: a file that may be written, in a directory that exists."""
+    path = pathlib.Path(text)
+    if not text or path.is_dir() or not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want the name of a file, in a directory that exists")
+    return text
+
+
 def output_of(*command):
     """What a command prints, "" if it cannot be run or fails."""
     try:

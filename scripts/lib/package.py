@@ -10,13 +10,13 @@
 """
 
 import ast
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
+import children
 import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -85,10 +85,8 @@ def build(folder, version=""):
         # Refuses what would be no version.
         dkms_conf(version, ["any"])
         log.write_text(of_version(log.read_text("utf-8"), version), "utf-8")
-    # An outer make's flags are not for this one.
-    env = {k: v for k, v in os.environ.items()
-           if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "VERSION", "DOC",
-                        "PREFIX", "DESTDIR", "DKMS_DIR", "DEBS")}
+    env = children.environment("VERSION", "DOC", "PREFIX", "DESTDIR",
+                               "DKMS_DIR", "DEBS")
     with open(folder / "build.log", "wb") as output:
         done = subprocess.run(
             ["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, check=False,
@@ -97,8 +95,8 @@ def build(folder, version=""):
     if done.returncode:
         said = (folder / "build.log").read_text("utf-8", "replace")
         sys.stderr.write("\n".join(said.splitlines()[-20:]) + "\n")
-        raise ValueError("dpkg-buildpackage failed, see above and "
-                         f"{folder / 'build.log'}")
+        raise RuntimeError("dpkg-buildpackage failed, see above and "
+                           f"{folder / 'build.log'}")
     # Who installs *.deb gets one version of each.
     for old in folder.glob("flash-iosched-*.deb"):
         old.unlink()
@@ -144,7 +142,7 @@ def main(argv):
         else:
             raise ValueError("want: needs FILE..., dkms VERSION DIR... or "
                              "build [--version V] DIR")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 2
     return 0

@@ -6,7 +6,6 @@ command's output, and control lines from init. Disk and initramfs are files
 without a name, so nothing is left behind, however this process ends.
 """
 
-import ctypes
 import fcntl
 import json
 import os
@@ -19,6 +18,8 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 
+import children
+
 QEMU = "qemu-system-x86_64"
 
 # How long a kernel may take to reach init before the boot counts as dead. A
@@ -26,9 +27,6 @@ QEMU = "qemu-system-x86_64"
 BOOT_SECONDS = 180
 # This long before the time-out the kernel is asked where it hangs.
 SYSRQ_SECONDS = 20
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass
@@ -162,13 +160,6 @@ def arguments(machine, fds):
     return line + shlex.split(machine.options)
 
 
-def _die_with_parent(parent):
-    """Runs in the child: not even SIGKILL of this script leaves a QEMU."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
 def _pipe():
     """(reading end, writing end) of a pipe as large as everyone may have it."""
     ends = [open(fd, mode, buffering=0)
@@ -207,13 +198,13 @@ class Guest:
                     self.ends[name], theirs[name] = socket.socketpair()
                 fds[name] = theirs[name].fileno()
             fds.update(initrd=initrd, disk=disk.fileno())
-            parent = os.getpid()
             self.errors = errors
             self.process = subprocess.Popen(
                 arguments(machine, fds), stdin=subprocess.DEVNULL,
                 stdout=errors, stderr=errors,
                 pass_fds=list(fds.values()), start_new_session=True,
-                preexec_fn=lambda: _die_with_parent(parent))
+                # Not even SIGKILL of this script leaves a QEMU.
+                preexec_fn=children.tied(signal.SIGKILL))
         finally:
             os.close(initrd)
             disk.close()

@@ -7,7 +7,6 @@ it was made from is part of its release, so two of them never share a module.
 """
 
 import contextlib
-import ctypes
 import hashlib
 import json
 import os
@@ -21,11 +20,14 @@ import tempfile
 import time
 
 import aptroot
+import children
 import kernel
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 FRAGMENTS = REPO / "tests" / "vm" / "kernels"
 PACKAGE = "linux-source-6.1"
+# MB, to download and to keep: once for all kernels that are built from it.
+PACKAGE_MB = 139
 # The one that Debian's own 6.1 is built with; scripts/deps has it.
 COMPILER = "gcc-12"
 # To be raised when what is kept, or how it is built, changes.
@@ -66,8 +68,6 @@ _KEPT = (
 )
 
 _OPTION = re.compile(r"(CONFIG_\w+)=(.*)|# (CONFIG_\w+) is not set")
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 # --- configuration --------------------------------------------------------
@@ -171,10 +171,9 @@ def have(store, series, version=None):
 # --- commands -------------------------------------------------------------
 
 def _environment():
-    """An outer make's settings are not for this one."""
-    return {**{k: v for k, v in os.environ.items()
-               if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "M", "O",
-                            "ARCH", "CROSS_COMPILE", "KBUILD_OUTPUT")},
+    """Of a build of a kernel."""
+    return {**children.environment("M", "O", "ARCH", "CROSS_COMPILE",
+                                   "KBUILD_OUTPUT"),
             "LC_ALL": "C", "KBUILD_BUILD_USER": "flash",
             "KBUILD_BUILD_HOST": "lab"}
 
@@ -200,7 +199,7 @@ def _run(command, log, cwd=None, progress=None):
             [str(word) for word in command], cwd=cwd, env=_environment(),
             stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=lambda: _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM))
+            preexec_fn=children.tied())
         try:
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):

@@ -231,8 +231,7 @@ class Reader:
 
     def _count(self, text):
         """What else the text of a tracer says."""
-        lost = blocktrace.LOST.search(text)
-        self.lost += int(lost[1]) if lost else 0
+        self.lost += blocktrace.lost_by(text)
         event = blocktrace.READERS[self.form](text)
         self.handed_back += bool(event) and event.kind == "R"
 
@@ -258,6 +257,7 @@ class Reader:
             if text[0] == "#":
                 # Our own CSV: what is none must not become a trace.
                 self.stand_in |= text.startswith("# stand-in")
+                self.lost += blocktrace.lost_by(text)
                 continue
             if self.parse is None and not self._begin(text):
                 continue

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 
+import children
 import initramfs
 import kernel
 import options
@@ -158,10 +159,7 @@ def build_modules(facts):
              f"KVER={facts['release']}", *kernel.make_words(facts)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
-            # An outer make's flags and jobserver are not for this one.
-            env={k: v for k, v in os.environ.items()
-                 if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")},
-            check=False)
+            env=children.environment(), check=False)
         if done.returncode:
             sys.stderr.write(done.stdout)
             raise RuntimeError(
@@ -211,6 +209,11 @@ def _show(found):
     sys.stderr.flush()
 
 
+def _qemu(result):
+    """What QEMU said itself, to stand behind something."""
+    return f"\nQEMU said: {result.qemu_said}" if result.qemu_said else ""
+
+
 def _tail(console, count=15):
     text = console.decode(errors="replace").replace("\r", "").strip()
     return "\n".join(text.split("\n")[-count:])
@@ -233,7 +236,8 @@ def verdict(result, found, timeout):
     if result.status is None:
         return REPORTED, ("the guest died before the command ended" if found
                           else "the guest died without a word; the console's "
-                          "last lines:\n" + _tail(result.console))
+                          "last lines:\n" + _tail(result.console)) \
+            + _qemu(result)
     return (REPORTED if found else result.status), ""
 
 
@@ -268,7 +272,7 @@ def boot(machine, args, log):
             raise RuntimeError("QEMU did not start: "
                                + (result.qemu_said or "it said nothing"))
         say("boot died before userspace; the console's last lines:\n"
-            + _tail(result.console))
+            + _tail(result.console) + _qemu(result))
         if retries == RETRIES:
             say(f"gave up after {retries} retries")
             _keep_log(result.console, log)

@@ -151,7 +151,8 @@ def parse(argv):
     parser.add_argument("disk", metavar="DISK", help="its name in /sys/block, "
                         "such as nvme0n1; it has acfq or hbfq")
     parser.add_argument("--every", type=float, metavar="SECONDS",
-                        help="again after so long, until it is stopped")
+                        help="again after so long, until it is stopped; what "
+                        "fails after the first time is said and tried again")
     parser.add_argument("--dry-run", action="store_true",
                         help="print what would be written")
     parser.add_argument("--cgroups", type=pathlib.Path, metavar="DIRECTORY",
@@ -181,15 +182,24 @@ def trouble(error, disk):
 def main(argv=None):
     """Returns the status."""
     args = parse(argv)
+    said, done = set(), False
     try:
         while True:
-            sync(Disk(args.disk, args.sysfs), args.cgroups, args.dry_run)
+            try:
+                sync(Disk(args.disk, args.sysfs), args.cgroups, args.dry_run)
+                done = True
+            except OSError as err:
+                # A group goes, or the scheduler is another one for a while:
+                # the next time may do better. Each trouble is said once.
+                text = trouble(err, args.disk)
+                if text not in said:
+                    said.add(text)
+                    print(f"weights-sync: {text}", file=sys.stderr, flush=True)
+                if not args.every or not done:
+                    return 1
             if not args.every:
                 return 0
             time.sleep(args.every)
-    except OSError as err:
-        print(f"weights-sync: {trouble(err, args.disk)}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -196,3 +196,16 @@ def test_the_rule_for_new_disks(tmp_path):
     faulty = add_disk(sys_dir, "faultb0", 18)
     settle(sys_dir, tmp_path)
     assert null.read_text() == faulty.read_text() == "k2\n"
+
+
+def test_a_scheduler_without_tests_boots_nothing(monkeypatch, tmp_path):
+    """All tests choose schedulers themselves: the second one has none."""
+    args = type("Args", (), {"kernel": "6.1"})
+    runner = blktests.Runner(args, tmp_path)
+    monkeypatch.setattr(runner, "boot", lambda *_: pytest.fail("booted"))
+    assert runner.run("piq", "piq", ("piq",), []) == {}
+    columns = {"none": {"block/004": {"verdict": "ok", "seconds": 1}},
+               "k2": {"block/004": {"verdict": "ok", "seconds": 2}},
+               "piq": {}}
+    assert blktests.table(["block/004"], columns, "none")[1].split() == [
+        "block/004", "ok", "1", "s", "ok", "2", "s"]

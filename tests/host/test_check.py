@@ -4,6 +4,7 @@
 import importlib
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -176,6 +177,16 @@ def test_dealing(cases, monkeypatch, capsys):
         capsys.readouterr().out
 
 
+def test_kernels_that_are_built_share_their_source(monkeypatch, capsys):
+    monkeypatch.setattr(schedulers, "in_source", lambda repo: ["k2"])
+    def announced(*argv):
+        check.announce(check.parse(argv))
+        return re.search(r"([\d.]+) GB in the cache \((\d+) MB to download",
+                         capsys.readouterr().out).groups()
+    assert announced("--kernel", "debug") == ("0.4", "149")
+    assert announced("--kernel", "debug", "--kernel", "kcsan") == ("0.5", "149")
+
+
 def test_only_these_schedulers(cases, monkeypatch, capsys):
     monkeypatch.setattr(schedulers, "in_source", lambda repo: ["k2", "piq"])
     leg = legs("--kernel", "6.1", "--scheduler", "piq")["6.1"]
@@ -258,13 +269,14 @@ mutants: 4 mutants
 """
 
 
-def mutants(monkeypatch, tmp_path, text, status):
+def mutants(monkeypatch, tmp_path, text, status, resume=False):
     """Counts of a scripts/mutants that prints this."""
     script = tmp_path / "mutants"
-    script.write_text(f"#!/bin/sh\ncat <<'END'\n{text}END\nexit {status}\n")
+    script.write_text(f"#!/bin/sh\necho \"$@\" >'{tmp_path}/options'\n"
+                      f"cat <<'END'\n{text}END\nexit {status}\n")
     script.chmod(0o755)
     monkeypatch.setattr(check, "mutants", lambda: script)
-    suite = check.Suite()
+    suite = check.Suite(resume)
     check.check_mutants(suite)
     return list(suite.count.values())
 
@@ -273,6 +285,10 @@ def test_mutants_are_counted(monkeypatch, tmp_path):
     count = lambda *args: mutants(monkeypatch, tmp_path, *args)
     assert count(MUTANTS, 1) == [1, 1, 1]
     assert count("mutants: 9 were caught before, with\n", 0) == [1, 0, 0]
+    assert (tmp_path / "options").read_text() == "\n"
+    # Some were caught before, and it broke off behind them.
+    assert count("mutants: 9 were caught before, with\n", 1, True) == [1, 1, 0]
+    assert (tmp_path / "options").read_text() == "--resume\n"
     assert count("mutants: no room\n", 1) == [0, 1, 0]
     assert count("", 0) == [0, 1, 0]
 
@@ -304,6 +320,14 @@ def test_kernels_that_cannot_be_had_are_skipped(cases, monkeypatch):
     assert list(ready) == ["6.1", "6.12"]
     assert suite.count == {"pass": 0, "fail": 1, "skip": 1}
     assert suite.matrix.series["rt"] == {"absent": "nobody has it"}
+    args = check.parse([])
+    for leg in args.legs:
+        assert leg.which in ("all", "core")
+        leg.dealt = 1
+    monkeypatch.setattr(kernel.Store, "get", lambda _, name: {"release": name})
+    check.kernels(suite, args)
+    assert suite.matrix.series["6.1"]["cases"] == "all, dealt"
+    assert suite.matrix.series["6.12"]["cases"] == "core, dealt"
 
 
 GUEST = """\
@@ -440,6 +464,14 @@ def test_resumed_cases_count(project, monkeypatch, tmp_path):
     assert suite.matrix.series["6.1"]["schedulers"]["k2"]["seconds"] == 3
     checkvm.check_vm(suite, leg, "default", ["020-b.k2"], 9)
     assert booted == [["010-a"]] and suite.count["pass"] == 2
+
+
+def test_what_tries_mutants_is_aside_of_cases():
+    aside = earlier._ASIDE.fullmatch  # pylint: disable=protected-access
+    for name in ("scripts/mutants", "scripts/lib/mutants.py",
+                 "scripts/lib/mutantlab.py", "scripts/lib/mutantlist.py"):
+        assert aside(name)
+    assert not aside("scripts/lib/vm.py") and not aside("tests/vm/run")
 
 
 def test_matrix(tmp_path, capsys):

@@ -108,13 +108,14 @@ def test_the_guest():
 
 
 def test_claims():
-    """Half of mq-deadline's, on as many CPUs."""
+    """Of mq-deadline's on as many CPUs: K2 half, the others no more."""
     cells = [{"scheduler": name, "cpus": cpus, "own_per_io": taken}
              for name, cpus, taken in (
                  ("mq-deadline", 1, 4.0), ("mq-deadline", 2, 3.0),
                  ("kyber", 1, 1.0), ("k2", 1, 2.0), ("k2", 2, 2.0),
-                 ("k2", 3, 2.0))]
-    assert [kept for _, kept in locks.verdicts(cells)] == [True, False]
+                 ("k2", 3, 2.0), ("piq", 2, 3.05), ("hbfq", 2, 3.2))]
+    assert [kept for _, kept in locks.verdicts(cells)] == [
+        True, False, True, False]
 
 
 def test_from_a_file(tmp_path, capsys):
@@ -138,7 +139,7 @@ def test_from_a_file(tmp_path, capsys):
 @pytest.mark.parametrize("argv", (
     ["--cpus", "0"], ["--schedulers", "cfq"], ["--ios", "x"], ["--bound", "0"],
     ["--from", "x"], ["--from", "x", "--schedulers", "k2", "--cpus", "1"],
-    ["--kernel", "5.10"],
+    ["--kernel", "5.10"], ["--out", "/no/such/folder/x"], ["--out", "/"],
 ))
 def test_bad_options(capsys, argv):
     """Refused in one line."""

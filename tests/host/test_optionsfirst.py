@@ -11,7 +11,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 # All that install something; abi-check speaks to make.
 LATER = sorted({path.name for path in (REPO / "scripts").iterdir()
                 if path.is_file() and "/deps" in path.read_text()}
-               - {"abi-check", "bench", "bench-cost", "vm"} | {"stages-test"})
+               - {"abi-check", "bench", "bench-cost", "vm"})
 # They want a word that is no option.
 OF_ONE = ("blktests", "probe-layout", "publish-results", "stages",
           "weights-sync")

@@ -20,6 +20,7 @@ sys.dont_write_bytecode = True
 
 package = importlib.import_module("package")
 packagetest = importlib.import_module("packagetest")
+sources = importlib.import_module("sources")
 
 DONE = [name for name in docs.POLICIES
         if not (REPO / name / "experimental").exists()]
@@ -218,6 +219,21 @@ def test_uninstall_takes_what_another_build_installed(tmp_path):
     assert not updates.exists()
 
 
+def test_uninstall_without_headers(tmp_path):
+    """They may have gone before our modules."""
+    updates = tmp_path / "lib/modules/1.2.3-none/updates"
+    updates.mkdir(parents=True)
+    for name in docs.POLICIES:
+        (updates / f"{name}.ko").touch()
+    make("uninstall", "KVER=1.2.3-none", f"DESTDIR={tmp_path}")
+    assert not updates.exists()
+    # What is no kernel's directory says nothing of which it is.
+    done = subprocess.run(["make", "uninstall", f"KDIR={tmp_path}",
+                           "KVER=1.2.3-none", f"DESTDIR={tmp_path}"], cwd=REPO, check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert done.returncode
+
+
 def test_needs_are_found_wherever_they_are_imported(tmp_path):
     """In functions, and by those that are imported."""
     path = tmp_path / "a.py"
@@ -329,3 +345,15 @@ def test_options_are_no_folder(argv, status, tmp_path, monkeypatch, capsys):
     said = capsys.readouterr()
     assert "scripts/package" in said.out if not status else "--help" in said.err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_build_that_fails_is_said_in_one_line(tmp_path, monkeypatch, capsys):
+    """So that whoever builds packages can catch what machines do, too."""
+    monkeypatch.setattr(sources, "files", lambda: [])
+    monkeypatch.setattr(package.options, "need", lambda *_: None)
+    monkeypatch.setattr(package.subprocess, "run", lambda *_, **__:
+                        subprocess.CompletedProcess((), 1))
+    with pytest.raises(RuntimeError, match="dpkg-buildpackage failed"):
+        package.build(tmp_path)
+    assert package.main(["build", str(tmp_path)])
+    assert "package: dpkg-buildpackage failed" in capsys.readouterr().err

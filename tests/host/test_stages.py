@@ -187,6 +187,19 @@ def test_flushes_and_the_rest_are_passed_over(tmp_path):
     assert any(note.startswith("1 requests without an end") for note in noted)
 
 
+def test_head_of_a_saved_ftrace(tmp_path):
+    """What was overwritten in its buffer is lost; what is left counts."""
+    lines = ["# tracer: nop", "#",
+             "# entries-in-buffer/entries-written: 100/117   #P:2",
+             ftrace(100, "D", 8), ftrace(600, "C", 8), *life(ftrace, 1000, 800)]
+    classes, noted = measured(tmp_path, lines)
+    assert any("17 events were lost" in note for note in noted)
+    assert classes["all"]["device"]["requests"] == 2
+    assert classes["all"]["queueing"]["requests"] == 1
+    lines[2] = lines[2].replace("117", "100")
+    assert not any("lost" in note for note in measured(tmp_path, lines)[1])
+
+
 def test_quantiles(tmp_path):
     """The smallest that so many are not above."""
     lines = []

@@ -708,6 +708,16 @@ def test_verify_can_fail(tmp_path):
             trace2fio.verify(out, summary)
 
 
+def test_head_of_a_saved_ftrace(tmp_path):
+    """What was overwritten in its buffer is lost."""
+    path = tmp_path / "trace"
+    path.write_text("# tracer: nop\n#\n"
+                    "# entries-in-buffer/entries-written: 100/117   #P:2\n"
+                    + SAME["ftrace"])
+    reader = tracefile.Reader(str(path), "auto", 0)
+    assert len(list(reader)) == 3 and reader.lost == 17 + 7
+
+
 # --- real traces, if there are any ------------------------------------------
 
 REAL = os.environ.get("TRACES")

@@ -167,6 +167,14 @@ def test_verdict(result, found, status):
     assert vm.verdict(result, found, 600)[0] == status
 
 
+@pytest.mark.parametrize("found", [[], WARNED])
+def test_what_qemu_said_of_a_guest_that_died(found):
+    assert "out of memory" in vm.verdict(
+        ended(qemu_said="qemu: out of memory"), found, 600)[1]
+    assert "QEMU" not in vm.verdict(ended(), found, 600)[1]
+    assert vm.verdict(ended(status=0, qemu_said="hm"), [], 600)[1] == ""
+
+
 STALE = (
     "watchdog: BUG: soft lockup - CPU#0 stuck for 45s! [bash:123]",
     "Modules linked in: k2(OE) nvme nvme_core",

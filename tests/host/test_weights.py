@@ -169,3 +169,29 @@ def test_more_groups_than_entries(tmp_path, monkeypatch, capsys):
     assert "x keeps 5 weights" in told and "--cgroups" in told
     assert "acfq or hbfq?" not in told
     assert len(disk.have) == 5
+
+
+def test_every_goes_on_after_trouble(tmp_path, monkeypatch, capsys):
+    """Trouble is said once, unless it is there from the beginning."""
+    rounds = []
+
+    def attempt(fails):
+        def once(*_):
+            rounds.append(1)
+            if len(rounds) in fails:
+                raise OSError(errno.ENOENT, "No such file", "/weights")
+        return once
+
+    def slept(_):
+        if len(rounds) == 5:
+            raise KeyboardInterrupt
+    monkeypatch.setattr(weights, "Disk", lambda *_: Fake())
+    monkeypatch.setattr(weights.time, "sleep", slept)
+    monkeypatch.setattr(weights, "sync", attempt((2, 3)))
+    argv = ["x", "--cgroups", str(tmp_path), "--every", "1"]
+    assert weights.main(argv) == 130 and len(rounds) == 5
+    assert capsys.readouterr().err.count("\n") == 1
+    rounds.clear()
+    monkeypatch.setattr(weights, "sync", attempt((1,)))
+    assert weights.main(argv) == 1 and len(rounds) == 1
+    assert capsys.readouterr().err.count("\n") == 1

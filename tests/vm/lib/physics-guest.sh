@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The guest's side of scripts/physics: works through the experiments in
-# /out/plan, lines `name|flashsim parameters|fio options`, and leaves the
+# The guest's side of scripts/physics: works through the experiments in the
+# file that it is given, lines `name|flashsim parameters|fio options`, and leaves the
 # device's own stamps for the host to judge. Lines with the same parameters use
 # the same device one after the other.
 
