@@ -29,7 +29,7 @@ run_fio "${common[@]}" --do_verify=1 "${jobs[@]}"
 assert_idle "$DISK"
 
 # Deep sequential I/O in small pieces under a small bound has to queue up.
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 run_fio --filename="/dev/$DISK" --direct=1 --bs=4k --size=8m --iodepth=64 \
 	--ioengine=libaio --verify=crc32c --verify_fatal=1 --do_verify=1 \

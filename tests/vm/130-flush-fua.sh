@@ -11,7 +11,7 @@
 heavy() {
 	local disk=$1
 	sched_set "$disk" "$SCHED"
-	! has_tun "$disk" max_inflight || tun "$disk" max_inflight 1
+	tun "$disk" max_inflight 1
 	sched_new "$disk"
 	say "$disk: $(<"/sys/block/$disk/queue/write_cache")," \
 	    "fua $(<"/sys/block/$disk/queue/fua")"

@@ -27,7 +27,7 @@ debug_disk() {
 soon 10 debug_disk || fail "scsi_debug has no disk"
 soon 10 test -b "/dev/$DISK" || fail "no /dev/$DISK"
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
+tun "$DISK" max_inflight 4
 sched_new "$DISK"
 
 # try WHAT OPTS [EVERY_NTH]
@@ -46,7 +46,7 @@ try() {
 try "aborted commands" 0x10
 holds "$(stat_of "$DISK" requeued) > 0"
 try "host busy" 0x8000
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 try "aborted commands with a bound of one" 0x10
 try "host busy with a bound of one" 0x8000
 # What was read is less than what was asked for: the rest goes first.

@@ -19,7 +19,6 @@ stopped() {
 	null_add stopped irqmode=2 completion_nsec=1000000 size=64 \
 		poll_queues=1 hw_queue_depth="$tags"
 	sched_new "$DISK"
-	need_tun "$DISK" max_inflight
 	tun "$DISK" max_inflight 2
 	# A poll finishes all that the driver has; there must be more behind it.
 	echo 64 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"

@@ -22,7 +22,7 @@ removal() {
 	for disk in "${DISKS[@]}"; do
 		wbt_off "$disk"
 		sched_set "$disk" "$SCHED"
-		! has_tun "$disk" max_inflight || tun "$disk" max_inflight 1
+		tun "$disk" max_inflight 1
 		sched_new "$disk"
 		fio --filename="/dev/$disk" --direct=1 --ioengine=libaio \
 			--iodepth=32 --rw=randrw --bs=4k --size=16m \

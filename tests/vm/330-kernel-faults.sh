@@ -30,7 +30,7 @@ device() {
 	modprobe null_blk nr_devices=0 "${params[@]}" || fail "null_blk"
 	null_add faulty size=64 submit_queues=2 "$@"
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 3
+	tun "$DISK" max_inflight 3
 	sched_new "$DISK"
 	echo 1000 >"/sys/block/$DISK/queue/io_timeout" || fail "io_timeout"
 }

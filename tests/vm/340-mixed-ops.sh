@@ -63,7 +63,7 @@ ops() {
 	local op flusher
 	BASE=$((32 << 20))
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+	tun "$DISK" max_inflight 2
 	sched_new "$DISK"
 	say "$DISK: discard $(<"/sys/block/$DISK/queue/discard_max_bytes")," \
 	    "$(cat "/sys/block/$DISK/queue/max_discard_segments") ranges," \

@@ -370,10 +370,9 @@ depth_reset() {
 		fail "nr_requests refuses $depth"
 }
 
+# has_tun DISK NAME - false if its scheduler, which may be one of the kernel's, has
+# no such tunable
 has_tun() { [[ -e /sys/block/$1/queue/iosched/$2 ]]; }
-
-# need_tun DISK NAME - skips if the scheduler has no such tunable
-need_tun() { has_tun "$1" "$2" || skip "$SCHED has no $2"; }
 
 # tun DISK NAME [VALUE] - reads or sets a tunable
 tun() {
@@ -403,9 +402,6 @@ stat_get() {
 		[[ $key == "$2" ]] && STAT=$value
 	done <<<"$STATS"
 }
-
-# has_stats DISK - false if its scheduler counts nothing
-has_stats() { [[ -e /sys/block/$1/queue/iosched/stats ]]; }
 
 # stat_of DISK KEY - prints it
 stat_of() {
@@ -445,7 +441,6 @@ assert_idle() {
 	local disk
 	for disk; do
 		[[ $(sched_get "$disk") == "$SCHED" ]] || continue
-		has_stats "$disk" || continue
 		if ! soon 10 at_rest "$disk"; then
 			stats "$disk"
 			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
