@@ -102,13 +102,14 @@ go() {
 }
 
 # wanted WANT - sets WANTED to what is wanted of this kernel: one word for all, or
-# "6.1:WORD 6.12:WORD ..."
+# "6.1:WORD 6.12:WORD ...", each for its kernel and later ones, the oldest first
 WANTED=
 wanted() {
 	local one
 	WANTED=$1
 	for one in $1; do
-		[[ $one != *:* || $(uname -r) != "${one%%:*}".* ]] || WANTED=${one#*:}
+		[[ $one != *:* ]] || ! kernel_at_least "${one%%:*}" ||
+			WANTED=${one#*:}
 	done
 }
 
