@@ -760,6 +760,8 @@ lab_reset() {
 		echo 1 >"$file" 2>/dev/null
 	done
 	echo 0 >$TRACING/tracing_on
+	file=$TRACING/events/workqueue/enable
+	[[ ! -e $file || $(<"$file") == 0 ]] || echo 0 >"$file"
 	trace_free
 	echo local >$TRACING/trace_clock
 	dmesg -n 8
