@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153
 # core: fast
 #
 # Proves: flushes, FUA writes and the three steps of a flush sequence get
@@ -37,9 +37,7 @@ fi
 modprobe -a virtio_pci virtio_blk ahci sd_mod 2>/dev/null
 tried=1
 for serial in lab-virtio lab-sata; do
-	DISK=
-	soon 3 find_disk "$serial" || say "no disk with serial $serial"
-	[[ -n $DISK ]] || continue
+	lab_disk 3 "$serial" || { say "no disk with serial $serial"; continue; }
 	is "write cache of $DISK" "$(<"/sys/block/$DISK/queue/write_cache")" \
 		"write back"
 	heavy "$DISK"

@@ -147,11 +147,11 @@ from_bus() {
 	soon 20 find_disk "$1" "$2" || fail "$1 does not come back"
 	back "${DISKS[@]}"
 }
-if soon 5 find_disk lab-two 2; then
+if lab_disk 5 lab-two 2; then
 	from_bus lab-two 2
 fi
 modprobe -a virtio_pci virtio_blk 2>/dev/null
-if soon 5 find_disk lab-virtio; then
+if lab_disk 5 lab-virtio; then
 	from_bus lab-virtio 1
 fi
 : >"$TMP/removed"

@@ -110,7 +110,7 @@ passthrough() {
 			--data-size=4096 --data="$TMP/raw" >/dev/null 2>&1
 }
 
-if find_disk lab-two 2; then
+if lab_disk 5 lab-two 2; then
 	ops may
 else
 	main_disk

@@ -13,7 +13,7 @@
 modprobe -a virtio_pci virtio_blk virtio_scsi ahci sd_mod 2>/dev/null
 all=()
 for serial in lab-sata lab-scsi lab-virtio; do
-	soon 5 find_disk "$serial" || { say "no disk $serial"; continue; }
+	lab_disk 5 "$serial" || { say "no disk $serial"; continue; }
 	dir=/sys/block/${DISKS[0]}
 	all+=("${DISKS[0]}")
 	say "$dir is $serial," \
@@ -22,7 +22,7 @@ for serial in lab-sata lab-scsi lab-virtio; do
 		holds "$(<"$dir/device/queue_depth") > 1" \
 			"commands of SATA are queued"
 done
-soon 5 find_disk lab-two 2 && all+=("${DISKS[@]}")
+lab_disk 5 lab-two 2 && all+=("${DISKS[@]}")
 ((${#all[@]})) || skip "none of the disks that scripts/check adds"
 
 common=(--direct=1 --verify=crc32c --verify_fatal=1 --size=1m --randseed=11

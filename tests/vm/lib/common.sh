@@ -84,6 +84,16 @@ find_disk() {
 	((${#DISKS[@]} >= ${2:-1})) && [[ -b /dev/${DISKS[-1]} ]]
 }
 
+# lab_disk SECONDS SERIAL [NUMBER] - find_disk, for as long; status 1 if they are not
+# there, but the case fails if they must be: scripts/check, which adds them to its
+# machine, sets LAB_DISKS
+lab_disk() {
+	soon "$1" find_disk "${@:2}" && return
+	[[ -z ${LAB_DISKS-} ]] ||
+		fail "the disk with serial $2, which scripts/check adds, is not there"
+	return 1
+}
+
 # main_disk - sets DISK to the lab's NVMe disk
 main_disk() {
 	# NVMe controllers are probed side by side: its number is not always 0.
@@ -98,7 +108,7 @@ extra_disk() {
 	local serial=$1
 	shift
 	(($# == 0)) || modprobe -a "$@" || skip "this kernel has no $*"
-	soon 5 find_disk "$serial" ||
+	lab_disk 5 "$serial" ||
 		skip "no disk with serial $serial: scripts/check adds it"
 	wbt_off "$DISK"
 }
@@ -135,7 +145,7 @@ null_add() {
 
 # two_disks - sets DISKS to the namespaces of the lab's second NVMe controller
 two_disks() {
-	soon 5 find_disk lab-two 2 ||
+	lab_disk 5 lab-two 2 ||
 		skip "no controller with serial lab-two: scripts/check adds it"
 	wbt_off "${DISKS[0]}"
 	wbt_off "${DISKS[1]}"
