@@ -403,10 +403,11 @@ stats_get() {
 	IFS= read -r -d '' STATS <"/sys/block/$1/queue/iosched/stats" || :
 }
 
-# stat_get DISK KEY - sets STAT to one of these counters
+# stat_get DISK KEY - sets STAT to one of these counters, or to what is no number
+# and no expression if there is none: bash says so, and tests/vm/run looks for that
 stat_get() {
 	local key value
-	STAT=no-$2
+	STAT="no $2"
 	stats_get "$1"
 	while read -r key value; do
 		[[ $key == "$2" ]] && STAT=$value
