@@ -20,8 +20,7 @@ jobs=(--name=a --ioengine=libaio --iodepth=64 --rw=randwrite --offset=0
       --name=c --ioengine=psync --rw=randwrite --offset=32m --size=4m
       --name=e --ioengine=psync --rw=randwrite --offset=96m --size=4m
       --direct=0 --fsync=8)
-if fio --enghelp | grep -qw io_uring &&
-   [[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]; then
+if has_uring; then
 	jobs+=(--name=d --ioengine=io_uring --iodepth=64 --rw=randwrite
 	       --offset=48m)
 fi

@@ -60,7 +60,7 @@ if has poll_queues; then
 	null_add polled poll_queues=1 submit_queues=2 memory_backed=1 size=64
 	# null_blk allocates a page that is written first under an RCU lock.
 	dd if=/dev/zero of="/dev/$DISK" bs=1M oflag=direct status=none 2>/dev/null
-	if fio --enghelp | grep -qw io_uring; then
+	if has_uring; then
 		smoke --ioengine=io_uring --hipri=1
 		holds "$(stat_of "$DISK" polled) > 0" "they were polled"
 	fi

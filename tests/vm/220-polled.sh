@@ -9,7 +9,7 @@
 # waits for them, or if elv_dispatch_request() does not kick after one (first
 # part); or if flash_allow_merge() lets REQ_POLLED pass (second part).
 
-fio --enghelp | grep -qw io_uring || skip "fio has no io_uring"
+has_uring || skip "fio cannot use io_uring here"
 
 # A poller that is stopped with requests in flight; with fewer driver tags than
 # requests some of them are stuck between the scheduler and the driver.

@@ -59,7 +59,7 @@ if ((own == 2)); then
 	device requeue=1,10,0,-1 -- memory_backed=1
 	verified
 	holds "$(stat_of "$DISK" requeued) > 10" "null_blk gave some back"
-	if fio --enghelp | grep -qw io_uring; then
+	if has_uring; then
 		device requeue=1,10,0,-1 -- memory_backed=1 poll_queues=1
 		run_fio --filename="/dev/$DISK" --direct=1 --rw=randread \
 			--ioengine=io_uring --hipri=1 --iodepth=16 --bs=4k \

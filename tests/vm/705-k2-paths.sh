@@ -152,7 +152,7 @@ way "direct read" "$base" "$base" yes yes direct_read
 way "direct write" "$base" "$base" yes yes direct_write
 way "libaio" "$base" "$base" yes yes libaio
 way "libaio, priority of each request" "$base" "$base" yes yes per_request libaio
-if fio --enghelp | grep -qw io_uring && uring "$base" >/dev/null; then
+if has_uring; then
 	way "io_uring" "$base" "$base" yes yes uring
 	way "io_uring, priority of each request" "$base" "$base" yes yes \
 		per_request uring

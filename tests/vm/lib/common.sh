@@ -483,6 +483,12 @@ fio_quiet() {
 	return 1
 }
 
+# has_uring - can fio use io_uring here?
+has_uring() {
+	fio --enghelp | grep -qw io_uring &&
+		[[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]
+}
+
 # run_fio ARGUMENTS... - fails if fio does
 run_fio() { fio_quiet "$@" || fail "fio failed, see the log"; }
 
