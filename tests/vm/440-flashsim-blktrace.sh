@@ -22,7 +22,7 @@ for scheduler in mq-deadline "$SCHED"; do
 	blktrace -d "/dev/$DISK" -o bt >/dev/null &
 	tracer=$!
 	soon 10 test -e bt.blktrace.0 || fail "blktrace does not start"
-	sleep 1
+	sleep "${LAB_SLOW:-1}"
 	flashsim_reset
 	run_fio --filename="/dev/$DISK" --direct=1 --rw=randrw --bs=4k \
 		--number_ios=400 --size=16m --ioengine=libaio --iodepth=8 \
