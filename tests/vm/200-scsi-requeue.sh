@@ -14,18 +14,7 @@ modprobe scsi_debug dev_size_mb=32 ndelay=200000 max_queue=16 submit_queues=2 \
 	every_nth=20 opts=0 2>/dev/null || skip "this kernel has no scsi_debug"
 modprobe sd_mod
 params=/sys/bus/pseudo/drivers/scsi_debug
-debug_disk() {
-	local file
-	for file in /sys/block/sd*/device/model; do
-		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
-		file=${file#/sys/block/}
-		DISK=${file%%/*}
-		return 0
-	done
-	return 1
-}
 soon 10 debug_disk || fail "scsi_debug has no disk"
-soon 10 test -b "/dev/$DISK" || fail "no /dev/$DISK"
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 4
 sched_new "$DISK"

@@ -116,18 +116,8 @@ flashsim_del
 if modprobe scsi_debug dev_size_mb=32 ndelay=2000000 max_queue=16 \
 	submit_queues=2 2>/dev/null; then
 	modprobe sd_mod
-	# shellcheck disable=SC2317  # soon calls it
-	debug_disk() {
-		local file
-		for file in /sys/block/sd*/device/model; do
-			[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
-			file=${file#/sys/block/}
-			DISKS=("${file%%/*}")
-			[[ -b /dev/${DISKS[0]} ]] && return 0
-		done
-		return 1
-	}
 	soon 10 debug_disk || fail "scsi_debug has no disk"
+	DISKS=("$DISK")
 	victim=$(readlink -f "/sys/block/${DISKS[0]}/device")
 	# shellcheck disable=SC2317  # removal calls it
 	off() { echo 1 >"$victim/delete"; }

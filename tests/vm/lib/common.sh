@@ -151,6 +151,18 @@ two_disks() {
 	wbt_off "${DISKS[1]}"
 }
 
+# debug_disk - sets DISK to the disk of scsi_debug, if it is there
+debug_disk() {
+	local file
+	for file in /sys/block/sd*/device/model; do
+		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
+		file=${file#/sys/block/}
+		DISK=${file%%/*}
+		[[ -b /dev/$DISK ]] && return 0
+	done
+	return 1
+}
+
 # pci_of DISK - the directory of the PCI device that it is behind
 pci_of() {
 	local path
