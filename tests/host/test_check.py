@@ -291,6 +291,19 @@ def test_a_core_without_cases_is_a_failure(cases, tmp_path, monkeypatch):
     assert "core" in suite.failures[0]
 
 
+def test_host_tests_find_the_modules_that_are_built(cases, monkeypatch):
+    ready = {"release": "r", "kdir": "k", "btf": "b"}
+    monkeypatch.setattr(kernel.Store, "get", lambda self, name: ready)
+    done = []
+    for name in ("check_shell", "check_unit", "check_host", "check_build",
+                 "check_physics", "check_repeat", "check_stages", "check_vm"):
+        monkeypatch.setattr(check, name,
+                            lambda *_, name=name: done.append(name))
+    check.everything(check.Suite(), check.parse([]))
+    host = done.index("check_host")
+    assert "check_build" in done[:host] and "check_build" not in done[host:]
+
+
 def test_kernels_that_cannot_be_had_are_skipped(cases, monkeypatch):
     def get(_, name):
         if name == "rt":
