@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/check: the whole test suite.
 
-Cheap things first: scripts, unit tests, host tests, builds (warnings, sparse)
-and the ABI check; then the cases of tests/vm in virtual machines: on 6.1 as
+Cheap things first: scripts, unit tests, builds (warnings, sparse), the ABI
+check and host tests; then the cases of tests/vm in virtual machines: on 6.1 as
 many as an hour has room for, on 6.12 and on a debug kernel those of the core;
 docs/kernels.md says how they are chosen. With --all, everything on every
 kernel, power cuts and mutants too. The last line counts:
@@ -507,9 +507,9 @@ def amount(count, what):
 def announce(args):
     """What is going to happen, and what it costs."""
     if not args.some:
-        print("check: shell scripts, unit tests, host tests; builds, sparse, "
-              "ABI for "
-              + " and ".join(leg.series for leg in args.legs if leg.build))
+        print("check: shell scripts, unit tests; builds, sparse, ABI for "
+              + " and ".join(leg.series for leg in args.legs if leg.build)
+              + "; host tests")
     names = args.schedulers
     store = kernel.Store(kernel.cache_dir())
     for leg in args.legs:
@@ -556,7 +556,7 @@ def mutants():
 def listing(args):
     """What --list prints."""
     if not args.some:
-        print("shellcheck\nhost\nunit\nphysics\nrepeat\nstages")
+        print("shellcheck\nunit\nhost\nphysics\nrepeat\nstages")
     for leg in args.legs:
         if leg.build:
             print(f"{leg.series} build\n{leg.series} sparse\n"
@@ -599,11 +599,12 @@ def everything(suite, args):
     ready = kernels(suite, args)
     able = [leg for leg in args.legs if leg.series in ready]
     if not args.some:
-        # After the kernels: the tests of abi-check want them.
-        check_host(suite)
         for leg in able:
             if leg.build:
                 check_build(suite, leg.series, ready[leg.series])
+        # After the kernels, which the tests of abi-check want, and the builds:
+        # what modules say of themselves is compared with docs/ABI.
+        check_host(suite)
         # The model is the same on every kernel, and a slow one shows no more.
         for leg in [leg for leg in able if leg.slow == 1][:1]:
             check_physics(suite, leg.series)

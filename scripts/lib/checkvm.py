@@ -84,7 +84,7 @@ def boot(suite, series, machine, names, number, limit):
                 [REPO / "scripts" / "vm", "--kernel", series,
                  *MACHINES[machine], "--timeout", limit, "--out", out,
                  "--qemu", disks.options, "--",
-                 "/tests/vm/run " + " ".join(names)],
+                 "LAB_DISKS=1 /tests/vm/run " + " ".join(names)],
                 stdout=subprocess.PIPE, stderr=errors)
             for line in child.stdout:
                 words = line.split(None, 4)

@@ -284,11 +284,11 @@ def test_a_calibration(tmp_path, ends):
     folder = tmp_path / "queue/iosched"
     folder.mkdir(parents=True)
     (tmp_path / "fio").write_text(
-        f"#!/bin/bash\necho $RT_IOS $SEED $* >{tmp_path}/asked\n"
+        f"#!/bin/bash\ntrap 'echo ended >{tmp_path}/ended; exit' TERM\n"
+        f"echo $RT_IOS $SEED $* >{tmp_path}/asked\n"
         f"touch {tmp_path}/rt_lat.1.log\n"
         + (f"sleep 0.3; echo 0 >{folder}/calibrate\n" if ends else "")
-        + f"trap 'echo ended >{tmp_path}/ended; exit' TERM\n"
-        "while :; do sleep 0.1; done\n")
+        + "while :; do sleep 0.1; done\n")
     (tmp_path / "fio").chmod(0o755)
     # Turns that take no time where nothing comes of them.
     quick = "" if ends else \

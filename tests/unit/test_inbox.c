@@ -583,6 +583,7 @@ int main(void)
 	all_count();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
+	eq(round, ROUNDS, "rounds");
 	eq(forgotten, 0, "requests that nobody runs a queue for");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
 	eq(out_of_order, 0, "requests out of the order in which they came");

@@ -20,8 +20,7 @@ jobs=(--name=a --ioengine=libaio --iodepth=64 --rw=randwrite --offset=0
       --name=c --ioengine=psync --rw=randwrite --offset=32m --size=4m
       --name=e --ioengine=psync --rw=randwrite --offset=96m --size=4m
       --direct=0 --fsync=8)
-if fio --enghelp | grep -qw io_uring &&
-   [[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]; then
+if has_uring; then
 	jobs+=(--name=d --ioengine=io_uring --iodepth=64 --rw=randwrite
 	       --offset=48m)
 fi
@@ -29,7 +28,7 @@ run_fio "${common[@]}" --do_verify=1 "${jobs[@]}"
 assert_idle "$DISK"
 
 # Deep sequential I/O in small pieces under a small bound has to queue up.
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 run_fio --filename="/dev/$DISK" --direct=1 --bs=4k --size=8m --iodepth=64 \
 	--ioengine=libaio --verify=crc32c --verify_fatal=1 --do_verify=1 \

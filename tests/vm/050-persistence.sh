@@ -13,7 +13,6 @@ null_add two memory_backed=1 size=16
 two=$DISK
 sched_set "$one" "$SCHED"
 sched_set "$two" "$SCHED"
-need_tun "$one" max_inflight
 default=$(tun "$one" max_inflight)
 tun "$one" max_inflight 7
 tun "$two" max_inflight 9

@@ -11,7 +11,6 @@ raise() {
 	local queues=$1 n now
 	hold_add nr_hw_queues="$queues"
 	sched_set "$DISK" "$SCHED"
-	need_tun "$DISK" max_inflight
 	tun "$DISK" max_inflight 1
 	sched_new "$DISK"
 	for ((n = 0; n < 9; n++)); do

@@ -11,7 +11,6 @@
 storm() {
 	local disk=${1:?} n bound max=1 peak
 	sched_set "$disk" "$SCHED"
-	need_tun "$disk" max_inflight
 	tun "$disk" max_inflight 1
 	sched_new "$disk"
 	load_start "$disk"

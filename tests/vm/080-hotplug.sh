@@ -14,7 +14,7 @@ cpu=/sys/devices/system/cpu/cpu1/online
 
 main_disk
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+tun "$DISK" max_inflight 2
 sched_new "$DISK"
 load_start "$DISK"
 for ((n = 0; n < 4; n++)); do
@@ -30,7 +30,7 @@ nvme=$DISK
 
 hold_add nr_hw_queues=2
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 for ((n = 0; n < 20; n++)); do
 	read_one "$DISK" $((n * 100)) taskset -c $((n < 16 ? 1 : 0))

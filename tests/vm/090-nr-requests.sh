@@ -28,7 +28,7 @@ is "untracked after $n changes" "$(stat_of "$DISK" untracked)" 0
 
 # Use the highest tags as well.
 echo 1023 >"$file"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=512 --size=256m \
 	--number_ios=1500 --ioengine=libaio --iodepth=1000 --name=deep
 assert_idle "$DISK"

@@ -11,7 +11,7 @@
 null_add resize memory_backed=1 size=64 submit_queues=1 irqmode=2 \
 	completion_nsec=500000
 sched_new "$DISK"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 7
+tun "$DISK" max_inflight 7
 load_start "$DISK"
 for ((n = 0; n < 10; n++)); do
 	queues=$(((n + 1) % 2 + 1))
@@ -19,15 +19,13 @@ for ((n = 0; n < 10; n++)); do
 		fail "cannot change to $queues queues"
 	is "queues" "$(<"$NULLB/resize/submit_queues")" $queues
 	is "scheduler" "$(sched_get "$DISK")" "$SCHED"
-	! has_tun "$DISK" max_inflight ||
-		is "bound" "$(tun "$DISK" max_inflight)" 7
+	is "bound" "$(tun "$DISK" max_inflight)" 7
 	sleep 0.1
 	load_alive
 done
 load_stop
 assert_idle "$DISK"
-! has_tun "$DISK" max_inflight ||
-	holds "$(stat_of "$DISK" peak_inflight) <= 7" "the bound is in force"
+holds "$(stat_of "$DISK" peak_inflight) <= 7" "the bound is in force"
 
 # Two disks, each with values of its own for all that can be set: both change, and
 # one or the other has another scheduler meanwhile.

@@ -11,7 +11,6 @@ n=$(cpus)
 ((n > 1)) || skip "one processor"
 hold_add nr_hw_queues="$n"
 sched_set "$DISK" "$SCHED"
-need_tun "$DISK" max_inflight
 tun "$DISK" max_inflight 1
 sched_new "$DISK"
 for ((i = 0; i < 3 * n; i++)); do

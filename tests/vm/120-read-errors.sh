@@ -11,7 +11,7 @@
 
 extra_disk lab-errors
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 used=$(cat /run/lab-errors 2>/dev/null || echo 0)
 ((used < 64)) || fail "all errors of the disk have been had"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153
 # core: fast
 #
 # Proves: flushes, FUA writes and the three steps of a flush sequence get
@@ -11,7 +11,7 @@
 heavy() {
 	local disk=$1
 	sched_set "$disk" "$SCHED"
-	! has_tun "$disk" max_inflight || tun "$disk" max_inflight 1
+	tun "$disk" max_inflight 1
 	sched_new "$disk"
 	say "$disk: $(<"/sys/block/$disk/queue/write_cache")," \
 	    "fua $(<"/sys/block/$disk/queue/fua")"
@@ -37,9 +37,7 @@ fi
 modprobe -a virtio_pci virtio_blk ahci sd_mod 2>/dev/null
 tried=1
 for serial in lab-virtio lab-sata; do
-	DISK=
-	soon 3 find_disk "$serial" || say "no disk with serial $serial"
-	[[ -n $DISK ]] || continue
+	lab_disk 3 "$serial" || { say "no disk with serial $serial"; continue; }
 	is "write cache of $DISK" "$(<"/sys/block/$DISK/queue/write_cache")" \
 		"write back"
 	heavy "$DISK"

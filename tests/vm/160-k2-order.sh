@@ -53,7 +53,7 @@ main_disk
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 2
 for engine in libaio io_uring; do
-	fio --enghelp | grep -qw $engine || continue
+	[[ $engine == libaio ]] || has_uring || continue
 	sched_new "$DISK"
 	run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=4k \
 		--size=256m --number_ios=400 --ioengine=$engine --iodepth=16 \

@@ -15,7 +15,6 @@ depth_one() {
 
 main_disk
 sched_set "$DISK" "$SCHED"
-need_tun "$DISK" inline_dispatch
 tun "$DISK" inline_dispatch 1
 sched_new "$DISK"
 depth_one "$DISK"

@@ -22,7 +22,7 @@ cd "$TMP" || exit 1
 blktrace -d "/dev/$DISK" -o bt -a issue -a queue >/dev/null &
 tracer=$!
 soon 10 test -e bt.blktrace.0 || fail "blktrace does not start"
-sleep 1
+sleep "${LAB_SLOW:-1}"
 before=$(stat_of "$DISK" inserted)
 run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=4k --size=32m \
 	--number_ios=100 --ioengine=psync --name=traced

@@ -9,7 +9,7 @@
 
 kernel_at_least 6.12 || skip "no CPU can be isolated after boot before 6.12"
 (($(cpus) > 1)) || skip "needs two CPUs"
-GROUP=/sys/fs/cgroup/isolated
+GROUP=/sys/fs/cgroup/lab-isolated
 
 null_add one irqmode=2 completion_nsec=300000 submit_queues=1 size=64
 sched_set "$DISK" "$SCHED"
@@ -18,7 +18,7 @@ sched_new "$DISK"
 
 echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control ||
 	skip "this kernel has no cpusets"
-mkdir $GROUP
+mkdir $GROUP || fail "no control group"
 echo 1 >$GROUP/cpuset.cpus
 echo isolated >$GROUP/cpuset.cpus.partition
 [[ $(<$GROUP/cpuset.cpus.partition) == isolated ]] ||

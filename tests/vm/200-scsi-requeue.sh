@@ -14,20 +14,9 @@ modprobe scsi_debug dev_size_mb=32 ndelay=200000 max_queue=16 submit_queues=2 \
 	every_nth=20 opts=0 2>/dev/null || skip "this kernel has no scsi_debug"
 modprobe sd_mod
 params=/sys/bus/pseudo/drivers/scsi_debug
-debug_disk() {
-	local file
-	for file in /sys/block/sd*/device/model; do
-		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
-		file=${file#/sys/block/}
-		DISK=${file%%/*}
-		return 0
-	done
-	return 1
-}
 soon 10 debug_disk || fail "scsi_debug has no disk"
-soon 10 test -b "/dev/$DISK" || fail "no /dev/$DISK"
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
+tun "$DISK" max_inflight 4
 sched_new "$DISK"
 
 # try WHAT OPTS [EVERY_NTH]
@@ -46,7 +35,7 @@ try() {
 try "aborted commands" 0x10
 holds "$(stat_of "$DISK" requeued) > 0"
 try "host busy" 0x8000
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 try "aborted commands with a bound of one" 0x10
 try "host busy with a bound of one" 0x8000
 # What was read is less than what was asked for: the rest goes first.

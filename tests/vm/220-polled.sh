@@ -9,7 +9,7 @@
 # waits for them, or if elv_dispatch_request() does not kick after one (first
 # part); or if flash_allow_merge() lets REQ_POLLED pass (second part).
 
-fio --enghelp | grep -qw io_uring || skip "fio has no io_uring"
+has_uring || skip "fio cannot use io_uring here"
 
 # A poller that is stopped with requests in flight; with fewer driver tags than
 # requests some of them are stuck between the scheduler and the driver.
@@ -19,7 +19,6 @@ stopped() {
 	null_add stopped irqmode=2 completion_nsec=1000000 size=64 \
 		poll_queues=1 hw_queue_depth="$tags"
 	sched_new "$DISK"
-	need_tun "$DISK" max_inflight
 	tun "$DISK" max_inflight 2
 	# A poll finishes all that the driver has; there must be more behind it.
 	echo 64 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"

@@ -79,6 +79,18 @@ check() {
 		fail "${1#/sys/} is '$now', should be '${value[$1]}' $2"
 }
 
+# refused WHAT WANT - what it was refused with, in $TMP/said
+refused() {
+	local said got
+	said=$(<"$TMP/said")
+	case $said in
+	*"Invalid argument") got=EINVAL ;;
+	*"Numerical result out of range") got=ERANGE ;;
+	*) got=$said ;;
+	esac
+	[[ $got == "$2" ]] || fail "$1 gives $got, want $2"
+}
+
 (
 	while [[ ! -e $TMP/written ]]; do
 		cat "$dir"/* "$params"/* "$ARRAYS" >/dev/null || exit 1
@@ -98,14 +110,7 @@ for ((n = 0; n < 500; n++)); do
 			fail "${file#/sys/} takes '$text', want $WANT"
 		value[$file]=$TEXT
 	else
-		said=$(<"$TMP/said")
-		case $said in
-		*"Invalid argument") got=EINVAL ;;
-		*"Numerical result out of range") got=ERANGE ;;
-		*) got=$said ;;
-		esac
-		[[ $got == "$WANT" ]] ||
-			fail "${file#/sys/}: '$text' gives $got, want $WANT"
+		refused "${file#/sys/}: '$text'" "$WANT"
 	fi
 	check "$file" "after '$text'"
 	if ((n % 20 == 0)); then
@@ -124,9 +129,13 @@ for ((n = 0; n < 500; n++)); do
 		value[$file]=$text
 	else
 		bad=("${EINVAL[@]}" "${ERANGE[@]}")
-		text=${bad[RANDOM % ${#bad[@]}]}
+		draw 0 $((${#bad[@]} - 1))
+		text=${bad[DRAWN]}
 		{ echo "$text" >"$file"; } 2>"$TMP/said" &&
 			fail "${file#/sys/} takes '$text'"
+		want=EINVAL
+		((DRAWN < ${#EINVAL[@]})) || want=ERANGE
+		refused "${file#/sys/}: '$text'" $want
 	fi
 	check "$file" "after '$text'"
 done

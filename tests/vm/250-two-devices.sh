@@ -16,10 +16,8 @@ disks+=("$DISK")
 flashsim_add size_mb=16 nr_hw_queues=2 t_prog_ns=50000
 disks+=("$DISK")
 bounds=(2 9 5)
-need() { need_tun "$1" max_inflight; }
 for n in 0 1 2; do
 	sched_set "${disks[n]}" "$SCHED"
-	need "${disks[n]}"
 	tun "${disks[n]}" max_inflight "${bounds[n]}"
 done
 

@@ -22,7 +22,7 @@ removal() {
 	for disk in "${DISKS[@]}"; do
 		wbt_off "$disk"
 		sched_set "$disk" "$SCHED"
-		! has_tun "$disk" max_inflight || tun "$disk" max_inflight 1
+		tun "$disk" max_inflight 1
 		sched_new "$disk"
 		fio --filename="/dev/$disk" --direct=1 --ioengine=libaio \
 			--iodepth=32 --rw=randrw --bs=4k --size=16m \
@@ -116,18 +116,8 @@ flashsim_del
 if modprobe scsi_debug dev_size_mb=32 ndelay=2000000 max_queue=16 \
 	submit_queues=2 2>/dev/null; then
 	modprobe sd_mod
-	# shellcheck disable=SC2317  # soon calls it
-	debug_disk() {
-		local file
-		for file in /sys/block/sd*/device/model; do
-			[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
-			file=${file#/sys/block/}
-			DISKS=("${file%%/*}")
-			[[ -b /dev/${DISKS[0]} ]] && return 0
-		done
-		return 1
-	}
 	soon 10 debug_disk || fail "scsi_debug has no disk"
+	DISKS=("$DISK")
 	victim=$(readlink -f "/sys/block/${DISKS[0]}/device")
 	# shellcheck disable=SC2317  # removal calls it
 	off() { echo 1 >"$victim/delete"; }
@@ -147,11 +137,11 @@ from_bus() {
 	soon 20 find_disk "$1" "$2" || fail "$1 does not come back"
 	back "${DISKS[@]}"
 }
-if soon 5 find_disk lab-two 2; then
+if lab_disk 5 lab-two 2; then
 	from_bus lab-two 2
 fi
 modprobe -a virtio_pci virtio_blk 2>/dev/null
-if soon 5 find_disk lab-virtio; then
+if lab_disk 5 lab-virtio; then
 	from_bus lab-virtio 1
 fi
 : >"$TMP/removed"

@@ -24,7 +24,7 @@ quiet() {
 flashsim_add "${fast[@]}" queue_depth=16
 for bound in 1 3; do
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight $bound
+	tun "$DISK" max_inflight $bound
 	sched_new "$DISK"
 	flashsim_reset
 	flashsim_fault requeue_ppm 250000
@@ -49,7 +49,7 @@ flashsim_del
 flashsim_add "${fast[@]}" queue_depth=16 wbuf_kb=64
 is "its write cache" "$(<"/sys/block/$DISK/queue/write_cache")" "write back"
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+tun "$DISK" max_inflight 2
 sched_new "$DISK"
 flashsim_fault requeue_ppm 250000
 flashsim_fault busy_ppm 100000
@@ -66,7 +66,7 @@ flashsim_del
 flashsim_add "${fast[@]}" rq_timeout_ms=200 queue_depth=64
 echo 2 >"/sys/block/$DISK/queue/nomerges"
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 8
+tun "$DISK" max_inflight 8
 sched_new "$DISK"
 flashsim_reset
 flashsim_fault fault_sector $((12 << 11))

@@ -30,7 +30,7 @@ device() {
 	modprobe null_blk nr_devices=0 "${params[@]}" || fail "null_blk"
 	null_add faulty size=64 submit_queues=2 "$@"
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 3
+	tun "$DISK" max_inflight 3
 	sched_new "$DISK"
 	echo 1000 >"/sys/block/$DISK/queue/io_timeout" || fail "io_timeout"
 }
@@ -59,7 +59,7 @@ if ((own == 2)); then
 	device requeue=1,10,0,-1 -- memory_backed=1
 	verified
 	holds "$(stat_of "$DISK" requeued) > 10" "null_blk gave some back"
-	if fio --enghelp | grep -qw io_uring; then
+	if has_uring; then
 		device requeue=1,10,0,-1 -- memory_backed=1 poll_queues=1
 		run_fio --filename="/dev/$DISK" --direct=1 --rw=randread \
 			--ioengine=io_uring --hipri=1 --iodepth=16 --bs=4k \

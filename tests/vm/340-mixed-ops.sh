@@ -63,7 +63,7 @@ ops() {
 	local op flusher
 	BASE=$((32 << 20))
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 2
+	tun "$DISK" max_inflight 2
 	sched_new "$DISK"
 	say "$DISK: discard $(<"/sys/block/$DISK/queue/discard_max_bytes")," \
 	    "$(cat "/sys/block/$DISK/queue/max_discard_segments") ranges," \
@@ -110,7 +110,7 @@ passthrough() {
 			--data-size=4096 --data="$TMP/raw" >/dev/null 2>&1
 }
 
-if find_disk lab-two 2; then
+if lab_disk 5 lab-two 2; then
 	ops may
 else
 	main_disk

@@ -18,7 +18,7 @@ null_add crowd memory_backed=1 size=128 submit_queues=2 irqmode=2 \
 	completion_nsec=$((5000000 * ${LAB_SLOW:-1}))
 sched_set "$DISK" "$SCHED"
 # So slow that they all are there before the first ones have finished.
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 
 # Sixteen tasks: classes 1 to 3 and none.
@@ -56,23 +56,20 @@ for ((g = 0; g < 16; g++)); do
 	) &
 	pids+=($!)
 done
-if has_tun "$DISK" max_inflight; then
-	# shellcheck disable=SC2317  # soon calls it
-	crowded() {
-		stat_get "$DISK" queued
-		((STAT > 100))
-	}
-	soon 60 crowded || fail "no more than $STAT wait at once"
-	tun "$DISK" max_inflight 48
-fi
+# shellcheck disable=SC2317  # soon calls it
+crowded() {
+	stat_get "$DISK" queued
+	((STAT > 100))
+}
+soon 60 crowded || fail "no more than $STAT wait at once"
+tun "$DISK" max_inflight 48
 for pid in "${pids[@]}"; do
 	wait "$pid" || fail "a group's tasks failed, see the log"
 done
 assert_idle "$DISK"
 # 16 blocks of 256 tasks, written and read back
 holds "$(ios "$DISK") - $start >= 256 * 32" "all finished"
-! has_tun "$DISK" max_inflight ||
-	holds "$(stat_of "$DISK" peak_inflight) <= 48"
+holds "$(stat_of "$DISK" peak_inflight) <= 48"
 for ((g = 0; g < 16; g++)); do
 	rmdir "$group/lab$g" || fail "a control group is still used"
 done

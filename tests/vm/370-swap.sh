@@ -21,7 +21,7 @@ mkdir $group/lab || fail "no control group"
 
 main_disk
 sched_set "$DISK" "$SCHED"
-! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 1
+tun "$DISK" max_inflight 1
 sched_new "$DISK"
 mkswap "/dev/$DISK" >/dev/null || fail "mkswap"
 [[ -e /proc/swaps ]] || skip "this kernel has no swap"
@@ -73,8 +73,7 @@ for ((n = 0; n < 40; n++)); do
 	echo "$DRAWN" >"/sys/block/$DISK/queue/nr_requests" ||
 		fail "nr_requests refuses $DRAWN"
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight ||
-		tun "$DISK" max_inflight $((RANDOM % 8 + 1))
+	tun "$DISK" max_inflight $((RANDOM % 8 + 1))
 	((n % 4)) || sleep 0.1
 	alive
 done

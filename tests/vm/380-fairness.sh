@@ -31,7 +31,7 @@ lone() {
 	local others lone start left seen most field=0
 	[[ $2 != *write ]] || field=4
 	sched_set "$DISK" "$SCHED"
-	! has_tun "$DISK" max_inflight || tun "$DISK" max_inflight 4
+	tun "$DISK" max_inflight 4
 	sched_new "$DISK"
 	(($3 == 0)) || echo "$3" >"/sys/block/$DISK/queue/nr_requests" ||
 		fail "nr_requests refuses $3"

@@ -33,19 +33,14 @@ ebb() {
 	wait $FLOOD
 	! grep -q 'error=' "$TMP/flood" || { cat "$TMP/flood"; fail "errors"; }
 }
-reads() {
-	local -a now
-	read -ra now <"/sys/block/$DISK/stat"
-	say "${now[0]}"
-}
 
 # A layout that is wrong; then the right one.
 tun "$DISK" layout "page=4096 terms=8:8:1"
 sched_new "$DISK"
 flood
-begun=$(reads)
+begun=$(reads_done "$DISK")
 # shellcheck disable=SC2317  # soon calls it
-enough() { (($(reads) > begun + 2500)); }
+enough() { (($(reads_done "$DISK") > begun + 2500)); }
 soon 90 enough || fail "the flood is too slow"
 is "trusted though wrong" "$(stat_of "$DISK" trusted)" 0
 holds "$(tun "$DISK" layout_confidence) < 100" "confidence"

@@ -14,17 +14,6 @@ modprobe scsi_debug dev_size_mb=8 virtual_gb=1 ndelay=200000 max_queue=16 \
 	submit_queues=2 2>/dev/null || skip "this kernel has no scsi_debug"
 modprobe sd_mod
 params=/sys/bus/pseudo/drivers/scsi_debug
-# shellcheck disable=SC2317  # soon calls it
-debug_disk() {
-	local file
-	for file in /sys/block/sd*/device/model; do
-		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
-		file=${file#/sys/block/}
-		DISK=${file%%/*}
-		[[ -b /dev/$DISK ]] && return 0
-	done
-	return 1
-}
 soon 10 debug_disk || fail "scsi_debug has no disk"
 
 # resize GIGABYTES - the disk learns of it

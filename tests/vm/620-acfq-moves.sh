@@ -24,8 +24,7 @@ tunables
 seeded
 load_start "$DISK" --size=2m --numjobs=1
 engine=libaio
-[[ -e /proc/sys/kernel/io_uring_disabled || $KERNEL_SERIES == 6.1 ]] &&
-	engine=io_uring
+! has_uring || engine=io_uring
 fio --output="$TMP/mover" --eta=never --filename="/dev/$DISK" --direct=1 \
 	--ioengine=$engine --iodepth=16 --thread=1 --numjobs=4 --bs=4k \
 	--rw=randread --offset=32m --size=16m --time_based=1 --runtime=3600 \

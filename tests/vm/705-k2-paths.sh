@@ -102,13 +102,14 @@ go() {
 }
 
 # wanted WANT - sets WANTED to what is wanted of this kernel: one word for all, or
-# "6.1:WORD 6.12:WORD ..."
+# "6.1:WORD 6.12:WORD ...", each for its kernel and later ones, the oldest first
 WANTED=
 wanted() {
 	local one
 	WANTED=$1
 	for one in $1; do
-		[[ $one != *:* || $(uname -r) != "${one%%:*}".* ]] || WANTED=${one#*:}
+		[[ $one != *:* ]] || ! kernel_at_least "${one%%:*}" ||
+			WANTED=${one#*:}
 	done
 }
 
@@ -151,7 +152,7 @@ way "direct read" "$base" "$base" yes yes direct_read
 way "direct write" "$base" "$base" yes yes direct_write
 way "libaio" "$base" "$base" yes yes libaio
 way "libaio, priority of each request" "$base" "$base" yes yes per_request libaio
-if fio --enghelp | grep -qw io_uring && uring "$base" >/dev/null; then
+if has_uring; then
 	way "io_uring" "$base" "$base" yes yes uring
 	way "io_uring, priority of each request" "$base" "$base" yes yes \
 		per_request uring

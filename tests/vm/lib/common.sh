@@ -84,6 +84,16 @@ find_disk() {
 	((${#DISKS[@]} >= ${2:-1})) && [[ -b /dev/${DISKS[-1]} ]]
 }
 
+# lab_disk SECONDS SERIAL [NUMBER] - find_disk, for as long; status 1 if they are not
+# there, but the case fails if they must be: scripts/check, which adds them to its
+# machine, sets LAB_DISKS
+lab_disk() {
+	soon "$1" find_disk "${@:2}" && return
+	[[ -z ${LAB_DISKS-} ]] ||
+		fail "the disk with serial $2, which scripts/check adds, is not there"
+	return 1
+}
+
 # main_disk - sets DISK to the lab's NVMe disk
 main_disk() {
 	# NVMe controllers are probed side by side: its number is not always 0.
@@ -98,7 +108,7 @@ extra_disk() {
 	local serial=$1
 	shift
 	(($# == 0)) || modprobe -a "$@" || skip "this kernel has no $*"
-	soon 5 find_disk "$serial" ||
+	lab_disk 5 "$serial" ||
 		skip "no disk with serial $serial: scripts/check adds it"
 	wbt_off "$DISK"
 }
@@ -135,10 +145,22 @@ null_add() {
 
 # two_disks - sets DISKS to the namespaces of the lab's second NVMe controller
 two_disks() {
-	soon 5 find_disk lab-two 2 ||
+	lab_disk 5 lab-two 2 ||
 		skip "no controller with serial lab-two: scripts/check adds it"
 	wbt_off "${DISKS[0]}"
 	wbt_off "${DISKS[1]}"
+}
+
+# debug_disk - sets DISK to the disk of scsi_debug, if it is there
+debug_disk() {
+	local file
+	for file in /sys/block/sd*/device/model; do
+		[[ -e $file && $(<"$file") == scsi_debug* ]] || continue
+		file=${file#/sys/block/}
+		DISK=${file%%/*}
+		[[ -b /dev/$DISK ]] && return 0
+	done
+	return 1
 }
 
 # pci_of DISK - the directory of the PCI device that it is behind
@@ -370,10 +392,9 @@ depth_reset() {
 		fail "nr_requests refuses $depth"
 }
 
+# has_tun DISK NAME - false if its scheduler, which may be one of the kernel's, has
+# no such tunable
 has_tun() { [[ -e /sys/block/$1/queue/iosched/$2 ]]; }
-
-# need_tun DISK NAME - skips if the scheduler has no such tunable
-need_tun() { has_tun "$1" "$2" || skip "$SCHED has no $2"; }
 
 # tun DISK NAME [VALUE] - reads or sets a tunable
 tun() {
@@ -394,18 +415,16 @@ stats_get() {
 	IFS= read -r -d '' STATS <"/sys/block/$1/queue/iosched/stats" || :
 }
 
-# stat_get DISK KEY - sets STAT to one of these counters
+# stat_get DISK KEY - sets STAT to one of these counters, or to what is no number
+# and no expression if there is none: bash says so, and tests/vm/run looks for that
 stat_get() {
 	local key value
-	STAT=no-$2
+	STAT="no $2"
 	stats_get "$1"
 	while read -r key value; do
 		[[ $key == "$2" ]] && STAT=$value
 	done <<<"$STATS"
 }
-
-# has_stats DISK - false if its scheduler counts nothing
-has_stats() { [[ -e /sys/block/$1/queue/iosched/stats ]]; }
 
 # stat_of DISK KEY - prints it
 stat_of() {
@@ -445,7 +464,6 @@ assert_idle() {
 	local disk
 	for disk; do
 		[[ $(sched_get "$disk") == "$SCHED" ]] || continue
-		has_stats "$disk" || continue
 		if ! soon 10 at_rest "$disk"; then
 			stats "$disk"
 			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
@@ -475,6 +493,12 @@ fio_quiet() {
 	say "fio $* (status $status):"
 	tail -n 40 "$log" "$log.said"
 	return 1
+}
+
+# has_uring - can fio use io_uring here?
+has_uring() {
+	fio --enghelp | grep -qw io_uring &&
+		[[ $(cat /proc/sys/kernel/io_uring_disabled 2>/dev/null) != 2 ]]
 }
 
 # run_fio ARGUMENTS... - fails if fio does
@@ -765,6 +789,8 @@ lab_reset() {
 		echo 1 >"$file" 2>/dev/null
 	done
 	echo 0 >$TRACING/tracing_on
+	file=$TRACING/events/workqueue/enable
+	[[ ! -e $file || $(<"$file") == 0 ]] || echo 0 >"$file"
 	trace_free
 	echo local >$TRACING/trace_clock
 	dmesg -n 8
