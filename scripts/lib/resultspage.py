@@ -221,6 +221,17 @@ def _facts(summary):
 
 # --- the script --------------------------------------------------------------
 
+def page_file(text):
+    """An argument that is where a page goes: what is beside it has its name."""
+    path = pathlib.Path(text)
+    if path.suffix != ".md":
+        raise argparse.ArgumentTypeError(f"'{text}': want a name that ends in .md")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a file in a directory that exists")
+    return path
+
+
 def parser(name, doc, page, suites):
     """The options that all have."""
     found = options.Parser(
@@ -231,7 +242,7 @@ def parser(name, doc, page, suites):
     found.add_argument("folders", nargs="*", type=pathlib.Path,
                        metavar="DIR", help="results of suites "
                        + ", ".join(suites))
-    found.add_argument("--out", type=pathlib.Path, default=page,
+    found.add_argument("--out", type=page_file, default=page,
                        metavar="FILE",
                        help=f"instead of {page.relative_to(REPO)}")
     found.add_argument("--fewer", action="store_true",
@@ -262,11 +273,18 @@ def each(found, sort, key):
                  if sort(data)}.values())
 
 
+def _made(path):
+    """Is it of what a page had before, and not somebody's own?"""
+    if path.suffix == ".md":
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return "<!-- Made by scripts/" in file.read(300)
+    return path.suffix == ".svg"
+
+
 def emptied(out):
     """The folder of what belongs to a page, without what was made before."""
     folder = out.with_suffix("")
-    if folder.is_dir() and all(path.suffix in (".svg", ".md")
-                               for path in folder.iterdir()):
+    if folder.is_dir() and all(map(_made, folder.iterdir())):
         shutil.rmtree(folder)
     return folder
 
@@ -308,7 +326,7 @@ def kept(name, args, page, suites, results):
     It does where nothing was measured, or less than what the page has: a clone
     in which one part was measured again must not lose all others.
     """
-    if args.out != page:
+    if args.out.resolve() != page.resolve():
         return 0
     if not any(results):
         print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "

@@ -38,6 +38,8 @@ LABELS = {
     "hbfq-N": "the same; N sectors are the budget of who has used up its own",
     "acfq": "ours, as it comes: charges sectors",
     "hbfq": "ours, as it comes: charges the drive's time, as it has learned it",
+    "acfq-D": "ours; at most D requests in the drive",
+    "hbfq-D": "ours; at most D requests in the drive",
 }
 DRIVES = {
     "c": "a SATA drive, after the paper's",
@@ -66,9 +68,11 @@ LOADS = (
 OF_DRIVES = ("profile", "queue_depth", "channels", "wbuf_kb", "map_kb", "prog_pages")
 
 
-def kind(label):
-    """The label that LABELS explains."""
-    return "hbfq-N" if re.fullmatch(r"hbfq-\d+", label) else label
+def kind(label, tunables=()):
+    """The label that LABELS explains, of a scheduler with these tunables."""
+    if not re.fullmatch(r"[ah][cb]fq-\d+", label):
+        return label
+    return label[:4] + ("-D" if "max_inflight" in dict(tunables) else "-N")
 
 
 def drives(suite, cells):
@@ -87,9 +91,11 @@ def schedulers(suite, cells):
     for one in suite.schedulers:
         if one.label not in seen:
             continue
-        name, settings = kind(one.label), dict(one.tunables)
+        name, settings = kind(one.label, one.tunables), dict(one.tunables)
         if name == "hbfq-N":
             settings["exhausted_budget_sectors"] = "N"
+        elif name.endswith("-D"):
+            settings["max_inflight"] = "D"
         rows[name] = [name, LABELS[name], " ".join([
             "io.cost" if one.iocost else one.name,
             *(f"{key}={value}" for key, value in settings.items())])]

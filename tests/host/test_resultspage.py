@@ -224,3 +224,26 @@ def test_forms_that_stand_apart():
     """Each of them counts."""
     one = summary("a", "c1", x=1, y=1)
     assert resultspage.covered((one, [one, one], None, [])) == [2, 4, 0, 0]
+
+
+def test_nobodys_own_files_go(tmp_path):
+    """Beside a page its own pictures and pages are made anew, no others."""
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "a.svg").write_text("")
+    (folder / "b.md").write_text("<!-- Made by scripts/share-results -->")
+    assert resultspage.emptied(tmp_path / "x.md") == folder
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / "notes.md").write_text("of somebody")
+    resultspage.emptied(tmp_path / "x.md")
+    assert (folder / "notes.md").exists()
+
+
+@pytest.mark.parametrize("out", ["notes", "x.html", "/nosuch/x.md"])
+def test_where_no_page_goes(out, capsys):
+    parser = resultspage.parser("k2-results", "\nText.", resultspage.REPO / "docs/x.md",
+                                ["k2"])
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--out", out])
+    assert out in capsys.readouterr().err

@@ -572,17 +572,18 @@ def test_results_page(tmp_path):
 def test_all_that_a_page_names_is_explained(name):
     found = suiteplan.load(name)
     cells = [cell(run["cell"]) for form in found.forms
-             for run in suiteplan.runs(found, form)
-             if not re.search(r"\.[ah][cb]fq-\d+\.", run["cell"])
-             or "hbfq-" in run["cell"] and name == "share-paper"]
+             for run in suiteplan.runs(found, form)]
+    settings = {one.label: one.tunables for one in found.schedulers}
     text = "\n".join(sharewords.explained(name, cells))
     for one in cells:
         for key in ("workload", "variant"):
             assert f"| {one[key]} | " in text
-        assert f"| {sharewords.kind(one['label'])} | " in text
+        assert f"| {sharewords.kind(one['label'], settings[one['label']])} | " \
+            in text
     # Not another thing than what was run
     assert "| hbfq-N | " not in text or \
         "hbfq mode=paper exhausted_budget_sectors=N |" in text
+    assert ("acfq max_inflight=D |" in text) == (name == "share")
     assert "io.cost is not tuned, and nothing of it was swept" in text
     assert "1:2:5 | theirs" in text
     assert "io.cost" not in "\n".join(sharewords.explained(
