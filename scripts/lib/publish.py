@@ -114,6 +114,8 @@ def command_of(path, kind, data):
     plan = read(path.with_name("plan"))
     return shlex.join([
         "scripts/bench", data["suite"], "--form", data["form"],
+        *(["--kernel", plan["kernel"]]
+          if plan.get("kernel", "6.1") != "6.1" else []),
         *(["--seeds", ",".join(map(str, plan["seeds"]))]
           if plan.get("seeds") else []),
         *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
