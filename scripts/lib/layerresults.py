@@ -418,6 +418,7 @@ def draw(out, paper, default):
             layerplots.draw(folder, paper, default)]
 
 
+@resultspage.in_one_line(NAME)
 def main(argv=None):
     """Command line."""
     parser = resultspage.parser(NAME, __doc__, PAGE, SUITES)

@@ -6,11 +6,12 @@ a figure or a verdict.
 """
 
 import argparse
+import contextlib
+import functools
 import itertools
 import json
 import pathlib
 import re
-import shutil
 import sys
 
 import options
@@ -23,6 +24,9 @@ DASH = "\N{EN DASH}"
 PATTERNS = 6
 # The status of a script that keeps a page which has more than the results
 KEPT = 3
+# What files of ours beside a page begin with
+MARKS = {".md": "<!-- Made by scripts/",
+         ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
 VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 
@@ -221,17 +225,41 @@ def _facts(summary):
 
 # --- the script --------------------------------------------------------------
 
+def page_name(text):
+    """An argparse type: the name of a page; pictures go where it has no .md."""
+    path = pathlib.Path(text)
+    if path.suffix != ".md":
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a name that ends in .md")
+    return path
+
+
+def in_one_line(name):
+    """For the main() of a page: what cannot be written is said in one line."""
+    def wrap(main):
+        @functools.wraps(main)
+        def wrapped(argv=None):
+            try:
+                return main(argv)
+            except OSError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                return 1
+        return wrapped
+    return wrap
+
+
 def parser(name, doc, page, suites):
     """The options that all have."""
     found = options.Parser(
         name, formatter_class=argparse.RawDescriptionHelpFormatter,
         description=doc.split("\n", 1)[1].strip(),
-        epilog=f"Status: 0 written; 1 nothing was measured; 2 bad options; {KEPT} "
-        "the page has more\ncells than the results, and stays.")
+        epilog="Status: 0 written; 1 nothing was measured, or it cannot be "
+        f"written; 2 bad options;\n{KEPT} the page has more cells than the results, "
+        "and stays.")
     found.add_argument("folders", nargs="*", type=pathlib.Path,
                        metavar="DIR", help="results of suites "
                        + ", ".join(suites))
-    found.add_argument("--out", type=pathlib.Path, default=page,
+    found.add_argument("--out", type=page_name, default=page,
                        metavar="FILE",
                        help=f"instead of {page.relative_to(REPO)}")
     found.add_argument("--fewer", action="store_true",
@@ -262,12 +290,25 @@ def each(found, sort, key):
                  if sort(data)}.values())
 
 
+def made_here(path):
+    """Is this file, beside a page, one that our scripts have made?"""
+    if path.suffix not in MARKS or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return MARKS[path.suffix] in file.read(300)
+
+
 def emptied(out):
-    """The folder of what belongs to a page, without what was made before."""
+    """The folder of what belongs to a page, without what was made before.
+
+    What else is in there stays: --out may name a page beside anybody's files.
+    """
     folder = out.with_suffix("")
-    if folder.is_dir() and all(path.suffix in (".svg", ".md")
-                               for path in folder.iterdir()):
-        shutil.rmtree(folder)
+    if folder != out and folder.is_dir():
+        for path in filter(made_here, list(folder.iterdir())):
+            path.unlink()
+        with contextlib.suppress(OSError):
+            folder.rmdir()
     return folder
 
 
@@ -308,7 +349,7 @@ def kept(name, args, page, suites, results):
     It does where nothing was measured, or less than what the page has: a clone
     in which one part was measured again must not lose all others.
     """
-    if args.out != page:
+    if args.out.resolve() != page.resolve():
         return 0
     if not any(results):
         print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "

@@ -210,6 +210,13 @@ def test_a_page_with_more_stays(page, capsys, results, more, status):
         assert said.count("\n") == 1 and " of " in said
 
 
+def test_the_page_by_another_name(page, monkeypatch):
+    """A relative --out may be the project's page, too."""
+    monkeypatch.chdir(page.parent)
+    assert resultspage.kept("a-results", arguments(page, "--out", page.name),
+                            page, ("a", "b"), [None, None]) == 1
+
+
 def test_a_page_of_before_says_its_runs(page):
     """Cells are counted by them, as far as they are known."""
     one = {**summary("a", "c1", x=1, y=1), "runs_done": 10,
@@ -224,3 +231,35 @@ def test_forms_that_stand_apart():
     """Each of them counts."""
     one = summary("a", "c1", x=1, y=1)
     assert resultspage.covered((one, [one, one], None, [])) == [2, 4, 0, 0]
+
+
+def test_only_what_we_made_is_deleted(tmp_path):
+    """--out may name a page beside anybody's files."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name, text in (("a.md", "# Mine"), ("b.svg", "<svg/>"),
+                       ("c.md", "<!-- x -->\n<!-- Made by scripts/a -->"),
+                       ("d.svg", "<?xml?>\n" + resultspage.MARKS[".svg"])):
+        (notes / name).write_text(text)
+    (notes / "e.md").mkdir()
+    assert resultspage.emptied(tmp_path / "notes.md") == notes
+    left = ["a.md", "b.svg", "e.md"]
+    assert sorted(path.name for path in notes.iterdir()) == left
+    (notes / "d.svg").write_text(resultspage.MARKS[".svg"])
+    resultspage.emptied(notes)
+    assert (notes / "d.svg").exists()
+
+
+def test_where_a_page_may_go(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        arguments(REPO / "a.md", "--out", str(tmp_path / "notes"))
+    assert capsys.readouterr().err == f"a-results: argument --out: " \
+        f"'{tmp_path}/notes': want a name that ends in .md\n"
+
+
+@pytest.mark.parametrize("module", ["k2results", "piqresults", "shareresults"])
+def test_a_page_that_cannot_be_written(module, monkeypatch, tmp_path, capsys):
+    script = importlib.import_module(module)
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path)
+    assert script.main(["--out", str(tmp_path / "none" / "x.md")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

@@ -538,7 +538,8 @@ def test_results_page(tmp_path):
         "share", cells, left_out=["hbfq: not built here, 6 runs left out"])))
     out, beside = tmp_path / "page.md", tmp_path / "page"
     beside.mkdir()
-    (beside / "of-an-earlier-run.svg").write_text("")
+    (beside / "of-an-earlier-run.svg").write_text(
+        shareresults.resultspage.MARKS[".svg"])
     assert shareresults.main([str(folder), "--out", str(out)]) == 0
     text = out.read_text()
     assert "- PV: every weight set is kept, in the unit charged: holds" in text
