@@ -37,7 +37,9 @@ LABELS = {
     "hbfq-paper": "H+BFQ as the paper has it: budgets of sectors",
     "hbfq-N": "the same; N sectors are the budget of who has used up its own",
     "acfq": "ours, as it comes: charges sectors",
+    "acfq-D": "ours; at most D requests in the drive",
     "hbfq": "ours, as it comes: charges the drive's time, as it has learned it",
+    "hbfq-D": "ours; at most D requests in the drive",
 }
 DRIVES = {
     "c": "a SATA drive, after the paper's",
@@ -66,9 +68,17 @@ LOADS = (
 OF_DRIVES = ("profile", "queue_depth", "channels", "wbuf_kb", "map_kb", "prog_pages")
 
 
-def kind(label):
-    """The label that LABELS explains."""
-    return "hbfq-N" if re.fullmatch(r"hbfq-\d+", label) else label
+# What a number at the end of a label is, and what stands for it
+NUMBERS = {"exhausted_budget_sectors": "N", "max_inflight": "D"}
+
+
+def kind(label, tunables):
+    """(the label that LABELS explains, its settings)."""
+    name, _, number = label.rpartition("-")
+    for key, letter in NUMBERS.items():
+        if name and key in tunables and tunables[key] == number:
+            return f"{name}-{letter}", {**tunables, key: letter}
+    return label, dict(tunables)
 
 
 def drives(suite, cells):
@@ -87,9 +97,7 @@ def schedulers(suite, cells):
     for one in suite.schedulers:
         if one.label not in seen:
             continue
-        name, settings = kind(one.label), dict(one.tunables)
-        if name == "hbfq-N":
-            settings["exhausted_budget_sectors"] = "N"
+        name, settings = kind(one.label, dict(one.tunables))
         rows[name] = [name, LABELS[name], " ".join([
             "io.cost" if one.iocost else one.name,
             *(f"{key}={value}" for key, value in settings.items())])]
