@@ -77,6 +77,8 @@ def load(folder, suites, cost=False):
     except (OSError, ValueError) as error:
         raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
             from None
+    if not isinstance(data, dict):
+        raise ValueError(f"{folder}: no summary.json of a suite")
     if cost and is_cost(data):
         return data
     if data.get("suite") not in suites:
@@ -274,7 +276,9 @@ def all_of(args, suites):
     ValueError.
     """
     if args.folders:
-        return [load(folder, suites, cost=True) for folder in args.folders]
+        return sorted((load(folder, suites, cost=True)
+                       for folder in args.folders),
+                      key=lambda one: str(one.get("began") or ""))
     return summaries()
 
 

@@ -41,15 +41,20 @@ def test_several_of_a_suite():
 
 def test_named_directories(tmp_path):
     """All of those, and nothing else."""
-    for name, data in (("one", summary("a", "c1", x=1)),
-                       ("two", summary("a", "c2", y=2))):
+    for name, data in (
+            ("one", {**summary("a", "c1", x=1, y=1), "began": "2"}),
+            ("two", {**summary("a", "c2", y=2), "began": "1"})):
         (tmp_path / name).mkdir()
         (tmp_path / name / "summary.json").write_text(json.dumps(data))
     args = resultspage.parser(
         "test", "A\n\ntest", REPO / "docs" / "x.md", ("a", "b")).parse_args(
             [str(tmp_path / "one"), str(tmp_path / "two")])
     found = resultspage.chosen(args, ("a", "b"))
-    assert len(found[0]["cells"]) == 2 and found[1] is None
+    # In whatever order they are named the newest counts.
+    assert values(found[0]) == {"x": 1, "y": 1} and found[1] is None
+    put(tmp_path / "one", [])
+    with pytest.raises(ValueError, match="no summary.json of a suite"):
+        resultspage.chosen(args, ("a", "b"))
 
 
 def test_a_long_command_is_shortened():
