@@ -13,6 +13,7 @@ interrupted, and what is of seeds for tuning: what the documents claim must lead
 sources.
 """
 
+import collections
 import datetime
 import json
 import pathlib
@@ -132,7 +133,7 @@ def load(path):
     if data.get("interrupted"):
         if kind != "suite":
             raise Refused(f"'{path}': interrupted, not all runs were made")
-        data = {**data, "cells": whole(data["cells"])}
+        data = {**data, "cells": whole(path, data["cells"])}
     if not data.get("cells"):
         raise Refused(f"'{path}': nothing was measured")
     if kind == "suite":
@@ -151,8 +152,17 @@ def load(path):
     return name, compact(data, command_of(path, kind, data))
 
 
-def whole(cells):
-    """The cells that have as many runs as any has: a run that was made is whole."""
+def whole(path, cells):
+    """The cells that have all the runs that were planned for them; Refused.
+
+    Without a plan those that have as many as any has: a run that was made is whole.
+    """
+    plan = path.with_name("plan")
+    if plan.is_file():
+        planned = collections.Counter(
+            run["cell"] for run in read(plan).get("runs") or ())
+        return [cell for cell in cells
+                if cell["runs"] >= planned[cell["cell"]] > 0]
     most = max((cell["runs"] for cell in cells), default=0)
     return [cell for cell in cells if cell["runs"] == most]
 

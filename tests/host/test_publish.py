@@ -236,9 +236,17 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
     run = suite("k2", "a.k2.x", "b.k2.x", "c.k2.x", interrupted=True)
     for cell, runs in zip(run["cells"], (2, 1, 2)):
         cell["runs"] = runs
-    data = published(out, put(tmp_path / "1/summary.json", run))["k2-full"]
+    folder = put(tmp_path / "1/summary.json", run)
+    data = published(tmp_path / "o", folder)["k2-full"]
     assert [cell["cell"] for cell in data["made_of"][0]["cells"]] == \
         ["a.k2.x", "c.k2.x"]
+    # The plan knows better, if it is there.
+    put(folder / "plan", {"runs": [
+        {"cell": name} for name, runs in (("a.k2.x", 3), ("b.k2.x", 1),
+                                          ("c.k2.x", 2)) for _ in range(runs)]})
+    data = published(out, folder)["k2-full"]
+    assert [cell["cell"] for cell in data["made_of"][0]["cells"]] == \
+        ["b.k2.x", "c.k2.x"]
 
 
 @pytest.mark.parametrize("values, said", [
