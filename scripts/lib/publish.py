@@ -130,6 +130,11 @@ def load(path):
     if commit.endswith("-dirty") or commit == "unknown":
         raise Refused(f"'{path}': commit '{commit}': want results of sources "
                       "that are all in a commit")
+    others = [one for one in data.get("commits") or () if one != commit]
+    if others:
+        raise Refused(f"'{path}': commit '{commit}', but runs of it are of "
+                      f"{', '.join(map(str, others))}: want results of one "
+                      "commit")
     if data.get("interrupted"):
         if kind != "suite":
             raise Refused(f"'{path}': interrupted, not all runs were made")

@@ -436,6 +436,9 @@ def summarize(name, title, form, claims_, records, circumstances):
         "form": form, **circumstances,
         "clock": records[0]["clock"] if records else None,
         "runs_done": len(records),
+        # More than one after --resume
+        "commits": sorted({str(r["commit"]) for r in records
+                           if r.get("commit")}),
         "passed": bool(records) and all(r["passed"] for r in records),
         "failed": {
             r["id"]: [key for key, check in r["checks"].items()

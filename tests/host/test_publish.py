@@ -41,6 +41,7 @@ def suite(name, *names, value=1, **more):
         "--out /some/where --only 'x.*'", "vm_command": "scripts/vm", "began": "2026-01-01T00",
         "runs_planned": 2, "runs_done": 2, "interrupted": False, "failed": {},
         "seed_uses": {"report": [101]}, "clock": "virtual",
+        "commits": [more.get("commit", COMMIT)],
         "claims": [{"id": "P1", "holds": False}], "trouble": [],
         "cells": [cell(one, value) for one in names],
         "runs": [{"id": f"{one}.s101", "cell": one, "seed": 101,
@@ -252,6 +253,8 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
 @pytest.mark.parametrize("values, said", [
     ({"commit": COMMIT + "-dirty"}, "all in a commit"),
     ({"commit": "unknown"}, "all in a commit"), ({"commit": None}, "commit"),
+    ({"commits": ["a", COMMIT]}, "runs of it are of a: "),
+    ({"commits": [COMMIT + "-dirty"]}, "results of one commit"),
     ({"kind": "locks", "interrupted": True}, "interrupted"),
     ({"cells": []}, "nothing was"),
     ({"seed_uses": {"report": [101], "tuning": [1, 5]}}, "of seeds 1, 5, "),

@@ -255,13 +255,15 @@ def test_what_the_guest_has_to_say(tmp_path):
 
 
 def test_tables():
-    records = [record(), record("rand-read.k2-2.half.s102", 2.0)]
-    records += [record("rand-read.none.half.s101", cpu={
+    records = [record(commit="b"),
+               record("rand-read.k2-2.half.s102", 2.0, commit="a")]
+    records += [record("rand-read.none.half.s101", commit="b", cpu={
         "busy_share": 0.4, "busy_ns_per_io": 1})]
     summary = suite.summarize("x", "t", "full", "k2", records,
                               {"trouble": [], "left_out": ["y"]})
     assert summary["cpu_too_busy"] == ["rand-read.none.half"]
     assert summary["seed_uses"] == {"report": [101, 102]}
+    assert summary["commits"] == ["a", "b"]
     out = io.StringIO()
     console = rich.console.Console(file=out, width=140, color_system=None)
     suitereport.results(console, summary)
