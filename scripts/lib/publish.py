@@ -39,6 +39,8 @@ PAGE_OF = "<!-- publish-results: "
 # those of one run from its own alone.
 DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
+# What scripts/bench takes if it is not told
+DEFAULT_KERNEL = "6.1"
 WHAT = {"cost": "what schedulers cost the CPU",
         "locks": "how often schedulers take locks"}
 
@@ -119,6 +121,8 @@ def command_of(path, kind, data):
           if plan.get("seeds") else []),
         *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
           else []),
+        *(["--kernel", plan["kernel"]]
+          if plan.get("kernel", DEFAULT_KERNEL) != DEFAULT_KERNEL else []),
         *(word for one in plan.get("only") or () for word in ("--only", one))])
 
 
@@ -130,6 +134,9 @@ def load(path):
     if commit.endswith("-dirty") or commit == "unknown":
         raise Refused(f"'{path}': commit '{commit}': want results of sources "
                       "that are all in a commit")
+    if data.get("clock") == "real":
+        raise Refused(f"'{path}': of a real device, whose times are not "
+                      "comparable with those of the lab")
     others = [one for one in data.get("commits") or () if one != commit]
     if others:
         raise Refused(f"'{path}': commit '{commit}', but runs of it are of "

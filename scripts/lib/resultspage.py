@@ -41,6 +41,8 @@ def runs_of(data):
 def summaries():
     """Each run at hand, the oldest first: what is published, and the newest below
     build/results of each form of a suite, and all there of what is no suite.
+
+    None of a real device (scripts/bench --device).
     """
     found = []
     # Those of scripts/bench-all are one deeper.
@@ -55,7 +57,7 @@ def summaries():
             # Of one that is both here and published the file here counts.
             found += [(str(one.get("began") or ""), path.parent != PUBLISHED,
                        str(path), one) for one in runs_of(data)
-                      if one.get("cells")]
+                      if one.get("cells") and one.get("clock") != "real"]
     found.sort(key=lambda one: one[:3])
     newest = {(one.get("suite"), one.get("form")): one
               for _, own, _, one in found if own}

@@ -219,10 +219,12 @@ def test_a_run_that_was_resumed(out, tmp_path):
     folder = put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", bench_command="scripts/bench --resume /some/where"))
     assert publish.main([str(folder), "--out", str(out)]) == 1
-    put(folder / "plan", {"only": ["a.*", "b"], "seeds": [101, 102]})
+    put(folder / "plan", {"only": ["a.*", "b"], "seeds": [101, 102],
+                           "kernel": "6.12"})
     data = published(out, folder)["k2-full"]
     assert data["made_of"][0]["bench_command"] == \
-        "scripts/bench k2 --form full --seeds 101,102 --only 'a.*' --only b"
+        "scripts/bench k2 --form full --seeds 101,102 --kernel 6.12 " \
+        "--only 'a.*' --only b"
 
 
 def test_runs_that_are_missing_are_said(out, tmp_path):
@@ -253,6 +255,7 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
 @pytest.mark.parametrize("values, said", [
     ({"commit": COMMIT + "-dirty"}, "all in a commit"),
     ({"commit": "unknown"}, "all in a commit"), ({"commit": None}, "commit"),
+    ({"clock": "real"}, "of a real device"),
     ({"commits": ["a", COMMIT]}, "runs of it are of a: "),
     ({"commits": [COMMIT + "-dirty"]}, "results of one commit"),
     ({"kind": "locks", "interrupted": True}, "interrupted"),

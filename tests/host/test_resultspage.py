@@ -145,6 +145,9 @@ def test_a_part_measured_again(lab):
     one = resultspage.together(resultspage.summaries(), "a")
     assert values(one) == {"x": 1, "y": 2, "z": 2, "q": 3, "w": 9}
     put(lab / "build/2", {**summary("a", "c4", z=4), "began": "4"})
+    # On a real device other things were measured.
+    put(lab / "build/3", {**summary("a", "c5", z=5), "began": "5",
+                          "clock": "real"})
     one = resultspage.together(resultspage.summaries(), "a")
     # Of a form below build/results the newest alone
     assert values(one) == {"x": 1, "y": 2, "z": 4, "q": 3}
