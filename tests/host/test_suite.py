@@ -362,6 +362,7 @@ def fake_device(tmp_path, monkeypatch):
             "dev": "8:0", "sdx1/partition": "1", "sdx1/dev": "8:1",
             "queue/scheduler": "none [mq-deadline] k2",
             "queue/nr_requests": "256", "queue/wbt_lat_usec": "2000",
+            "queue/read_ahead_kb": "128",
             "queue/iosched/read_expire": "500",
             "sdx1/holders/dm-0": ""}.items():
         (disk / name).parent.mkdir(parents=True, exist_ok=True)
@@ -401,11 +402,13 @@ def test_a_device_is_put_back(tmp_path, monkeypatch):
             assert device.scheduler() == "none"
             assert device.read("wbt_lat_usec") == "0"
             device.write("iosched/read_expire", 1)
+            device.write("read_ahead_kb", 4)
             raise suite.options.Interrupted(2)
     assert device.scheduler() == "mq-deadline"
     assert device.read("nr_requests") == "256"
     assert device.read("wbt_lat_usec") == "2000"
     assert device.read("iosched/read_expire") == "500"
+    assert device.read("read_ahead_kb") == "128"
     with pytest.raises(suitehost.Refused, match="no bfq"):
         device.apply(["select queue/scheduler bfq"])
 
@@ -422,6 +425,14 @@ def test_a_device_gets_reads_only():
     told = " ".join(left)
     assert "rand-write: it writes" in told
     assert "queue depth" in told and "control groups" in told
+    run = next(run for run in plan().values() if run["label"] == "k2-2"
+               and run["workload"] == "rand-read")
+    for layout, count in (("right", 0), ("wrong", 0), ("none", 1)):
+        found, left = suitehost.convert([
+            {**run, "tunables": {**run["tunables"], "layout": layout}}])
+        assert len(found) == count
+        assert left == ["rand-read.k2-2: its map of the chips is flashsim's"][
+            count:]
 
 
 def test_what_is_no_device(tmp_path, capsys):
