@@ -76,7 +76,7 @@ class Session:
         self.by_id = {run["id"]: run for run in runs}
         self.raw = out / "raw"
         self.traces = suitetrace.Store(out / "traces")
-        self.batches, self.extra_boots = [], 0
+        self.batches, self.extra_boots, self.made = [], 0, 0
         self.speeds = Speeds()
         self.events = queue.Queue()
         self.machines = []
@@ -187,8 +187,8 @@ class Session:
                 self.progress.left_out(
                     machine.number, run["id"],
                     f"its machine ended with status {status}")
-            # Where not even a first run comes to an end, no other one will.
-            if not machine.made:
+            # Where no run has come to an end in any boot, no other one will.
+            if not self.made:
                 self.batches.clear()
         machine.runs = []
         return self.next_batch(machine)
@@ -249,6 +249,7 @@ class Session:
         run = self.by_id[name]
         machine.under_way = ""
         machine.made += 1
+        self.made += 1
         self.drop(machine, name)
         raw = {}
         try:

@@ -214,11 +214,22 @@ def test_a_machine_that_died_is_replaced(tmp_path, monkeypatch):
     # The one that was under way is not tried again: it may be the reason.
     assert started == [[names[2]]]
     assert any(names[1] in text for text in found.trouble)
-    # It dies again without any result: that is the end of it.
+    # It dies again without any result: that is the end of that batch alone.
     found.batches = [found.todo[5:6]]
+    assert found.ended(machine)
+    assert started[1:] == [[found.todo[5]["id"]]]
     assert not found.ended(machine)
-    assert found.statuses == [125, 125] and not found.batches
+    assert found.statuses == [125] * 3
     assert found.conclude(0) == 1
+
+
+def test_no_more_boots_where_the_first_makes_nothing(tmp_path):
+    found = session(tmp_path)
+    machine = machine_for(found, 3)
+    found.batches = [found.todo[5:6]]
+    machine.process = Ended(125)
+    assert not found.ended(machine)
+    assert not found.batches
 
 
 def test_batches_are_handed_out(tmp_path, monkeypatch):
