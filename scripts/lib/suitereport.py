@@ -286,7 +286,7 @@ def differences(console, found, what):
     limit = suitedata.REPEAT_LIMIT
     good = all(value is not None and value <= limit
                for value, _ in largest.values() if value is not None)
-    for key, name in (("iops", "IOPS"), ("tail", "raw tail percentile")):
+    for key, name in (("iops", "IOPS"), ("tail", "raw tail percentile, p99 at most")):
         value, run = largest[key]
         console.print(
             f"largest difference of {name}: "
