@@ -107,7 +107,7 @@ class Session:
         for text in self.absent:
             say(f"  {text}")
         count = min(args.vms, len(suiteplan.batches(self.todo)))
-        say(f"about {suitereport.minutes(seconds)} in {count} virtual "
+        say(f"about {options.minutes(seconds)} in {count} virtual "
             f"machine{'s' if count > 1 else ''} of kernel {args.kernel} with "
             "a virtual clock; "
             f"{max(1, len(self.todo) * KB_RUN // 1000)} MB in "
@@ -376,7 +376,7 @@ class Session:
                 "the same runs again")
         where = options.shown(self.out)
         say(f"{len(records)} of {len(self.runs)} runs"
-            f" in {suitereport.minutes(time.monotonic() - self.started)}; "
+            f" in {options.minutes(time.monotonic() - self.started)}; "
             f"results: {where}/*.json, summary.json")
         if stopped:
             say("interrupted: finished runs are kept; go on with: "
@@ -679,7 +679,7 @@ def show(args):
                 runs, _ = suiteshare.present(
                     suiteplan.runs(suite, form), suite.optional, REPO)
                 print(f"  {form}: {len(runs)} runs, about "
-                      + suitereport.minutes(total_seconds(
+                      + options.minutes(total_seconds(
                           runs, Speeds(), args.vms)))
         return 0
     suite = suiteplan.load(args.suite)
@@ -696,7 +696,7 @@ def show(args):
     for text in absent:
         print(text)
     print(f"{len(cells)} cells, {len(runs)} runs, about "
-          + suitereport.minutes(total_seconds(runs, speeds, args.vms)))
+          + options.minutes(total_seconds(runs, speeds, args.vms)))
     return 0
 
 
@@ -708,9 +708,9 @@ def main_job(args):
     first = bench.estimate(nvme)
     second = total_seconds(runs, Speeds(), args.vms or MACHINES)
     print(f"bench: two parts: correctness on an emulated NVMe device, about "
-          f"{suitereport.minutes(first)}; suite {MAIN_SUITE}, short form, "
-          f"in virtual time, about {suitereport.minutes(second)}; together "
-          f"{suitereport.minutes(first + second)}", flush=True)
+          f"{options.minutes(first)}; suite {MAIN_SUITE}, short form, "
+          f"in virtual time, about {options.minutes(second)}; together "
+          f"{options.minutes(first + second)}", flush=True)
     status = bench.main([*MAIN_NVME, "--kernel", args.kernel or "6.1"])
     if status in (2, 77, 129, 130, 143):
         return status

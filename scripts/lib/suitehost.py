@@ -282,7 +282,7 @@ def main(suite, args, planned):
         "other load shows in the figures, and load on the device shows in "
         "them most")
     say(f"  {len(runs)} runs, about "
-        f"{suitereport.minutes(sum(speeds.values()))}; reads only; "
+        f"{options.minutes(sum(speeds.values()))}; reads only; "
         f"scheduler now {device.scheduler()}, to be put back")
     users = device.users()
     if users:
