@@ -8,9 +8,9 @@ the others, and each cell stays with the run that it is of: commit, kernel, comm
 README.md in there is the list of all. Of a whole run the page of scripts/report is kept
 as index.html. Then the table of results in the project's README.md is made again,
 unless --out is given. Of a suite that was interrupted the cells that have all their seeds
-count. Refused is what was made with changes that are in no commit, other runs that were
-interrupted, and what is of seeds for tuning: what the documents claim must lead back to
-sources.
+count. Refused is what was made with changes that are in no commit or at several commits,
+other runs that were interrupted, what is of seeds for tuning, and what is of a real device:
+what the documents claim must lead back to sources.
 """
 
 import collections
@@ -167,7 +167,7 @@ def load(path):
 def whole(path, cells):
     """The cells that have all the runs that were planned for them; Refused.
 
-    Without a plan those that have as many as any has: a run that was made is whole.
+    Without a plan those that have as many as any has.
     """
     plan = path.with_name("plan")
     if plan.is_file():

@@ -258,8 +258,8 @@ def parser(name, doc, page, suites):
         name, formatter_class=argparse.RawDescriptionHelpFormatter,
         description=doc.split("\n", 1)[1].strip(),
         epilog="Status: 0 written; 1 nothing was measured, or it cannot be "
-        f"written; 2 bad options;\n{KEPT} the page has more cells than the results, "
-        "and stays.")
+        f"written; 2 bad options;\n{KEPT} the page has more cells than the "
+        "results, and stays.")
     found.add_argument("folders", nargs="*", type=pathlib.Path,
                        metavar="DIR", help="results of suites "
                        + ", ".join(suites))

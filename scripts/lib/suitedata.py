@@ -619,7 +619,7 @@ def difference(one, other):
 def differences(first, second):
     """What two records of the same run differ by.
 
-    {id, iops, tail, percentile}; the furthest percentile up to p99 that both have.
+    {id, iops, tail, percentile}; the furthest percentile both have, up to p99.
     """
     one, other = metrics(first), metrics(second)
     percentile = next((name for name in TAILS
