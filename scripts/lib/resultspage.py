@@ -235,6 +235,9 @@ def page_name(text):
     if path.suffix != ".md":
         raise argparse.ArgumentTypeError(
             f"'{text}': want a name that ends in .md")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a directory that exists")
     return path
 
 

@@ -258,16 +258,20 @@ def test_only_what_we_made_is_deleted(tmp_path):
     assert (notes / "d.svg").exists()
 
 
-def test_where_a_page_may_go(tmp_path, capsys):
+@pytest.mark.parametrize("name, said", [
+    ("notes", "want a name that ends in .md"),
+    ("none/x.md", "want a directory that exists")])
+def test_where_a_page_may_go(tmp_path, capsys, name, said):
     with pytest.raises(SystemExit):
-        arguments(REPO / "a.md", "--out", str(tmp_path / "notes"))
-    assert capsys.readouterr().err == f"a-results: argument --out: " \
-        f"'{tmp_path}/notes': want a name that ends in .md\n"
+        arguments(REPO / "a.md", "--out", str(tmp_path / name))
+    assert capsys.readouterr().err == \
+        f"a-results: argument --out: '{tmp_path / name}': {said}\n"
 
 
 @pytest.mark.parametrize("module", ["k2results", "piqresults", "shareresults"])
 def test_a_page_that_cannot_be_written(module, monkeypatch, tmp_path, capsys):
     script = importlib.import_module(module)
     monkeypatch.setattr(resultspage, "RESULTS", tmp_path)
-    assert script.main(["--out", str(tmp_path / "none" / "x.md")]) == 1
+    (tmp_path / "x.md").mkdir()
+    assert script.main(["--out", str(tmp_path / "x.md")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
