@@ -452,8 +452,7 @@ class BenchCost:
         self.vm_status = 0
         self.started = time.monotonic()
         self.began = datetime.datetime.now(datetime.timezone.utc)
-        self.commit = options.output_of("git", "describe", "--always", "--dirty",
-                              "--abbrev=12", "--match=v[0-9]*") or "unknown"
+        self.commit = options.commit()
         self.qemu = options.output_of("qemu-system-x86_64", "--version").split("\n")[0]
         self.progress = benchreport.progress(
             len(self.cells) * args.repeats + len(self.lock_cells))

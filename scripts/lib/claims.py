@@ -57,18 +57,13 @@ class Sweep:
         return found
 
 
-def _tail(cells):
-    """The furthest percentile that all cells have, as a metric's name."""
+def percentile_of(cells):
+    """The furthest percentile that all cells have, such as p95; or None."""
     for name in TAILS:
         if cells and all(_median(cell, f"latency_{name}_s") is not None
                          for cell in cells):
             return name
     return None
-
-
-def percentile_of(cells):
-    """The furthest percentile that all cells have, such as p95; or None."""
-    return _tail(cells)
 
 
 def _call(bound):
@@ -133,7 +128,7 @@ def _compare_variants(sweep, workload, changes):
     part = Part(f"{workload}: half and full differ by "
                 + ("more than" if changes else "at most")
                 + f" {SAME:.0%}", used)
-    tail = _tail(used)
+    tail = percentile_of(used)
     known = [bound for bound in both
              if _median(half[bound], BANDWIDTH) is not None
              and _median(full[bound], BANDWIDTH) is not None]
@@ -193,7 +188,7 @@ def _tail_falls(sweep, workload, variant, skip=()):
                 "for a quarter of the steps at most, beyond its error"
                 + "".join(f" (without {_call(b)})" for b in skip),
                 list(cells.values()))
-    tail = _tail(list(cells.values()))
+    tail = percentile_of(list(cells.values()))
     if tail is None or len(cells) < 2:
         return part
     values = _values(cells, f"latency_{tail}_s")
@@ -221,7 +216,7 @@ def _one_not_better(sweep, workload, variant):
                 "of K2-2", used)
     if None in used:
         return part
-    tail = _tail(used)
+    tail = percentile_of(used)
     if tail is None:
         return part
     one, two = (_median(cell, f"latency_{tail}_s") for cell in used)

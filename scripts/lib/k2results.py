@@ -180,6 +180,7 @@ def page(paper, auto):
         yield from searches(found, phase, policy)
 
 
+@resultspage.in_one_line("k2-results")
 def main(argv=None):
     """Command line."""
     name = "k2-results"

@@ -390,7 +390,6 @@ def estimate(form):
     """Lines about how long both suites and the cost take."""
     import suite as engine  # pylint: disable=import-outside-toplevel
     import suiteplan  # pylint: disable=import-outside-toplevel
-    import suitereport  # pylint: disable=import-outside-toplevel
     from suitetime import Speeds, total_seconds  # pylint: disable=C0415
     whole, parts = 0, []
     for name in SUITES:
@@ -401,10 +400,10 @@ def estimate(form):
         runs = suiteplan.runs(one, form)
         seconds = total_seconds(runs, Speeds(), engine.MACHINES)
         whole += seconds
-        parts.append(f"{name} {suitereport.minutes(seconds)} "
+        parts.append(f"{name} {options.minutes(seconds)} "
                      f"({len(runs)} runs)")
     whole += COST_SECONDS
-    return f"form {form}: about {suitereport.minutes(whole)} in all: " \
+    return f"form {form}: about {options.minutes(whole)} in all: " \
         + ", ".join(parts) + f", bench-cost {COST_SECONDS} s"
 
 
@@ -418,6 +417,7 @@ def draw(out, paper, default):
             layerplots.draw(folder, paper, default)]
 
 
+@resultspage.in_one_line(NAME)
 def main(argv=None):
     """Command line."""
     parser = resultspage.parser(NAME, __doc__, PAGE, SUITES)

@@ -451,6 +451,7 @@ def page(paper, defaults, cost, data):
     yield from costs(cost)
 
 
+@resultspage.in_one_line("piq-results")
 def main(argv=None):
     """Command line."""
     name = "piq-results"

@@ -8,11 +8,12 @@ the others, and each cell stays with the run that it is of: commit, kernel, comm
 README.md in there is the list of all. Of a whole run the page of scripts/report is kept
 as index.html. Then the table of results in the project's README.md is made again,
 unless --out is given. Of a suite that was interrupted the cells that have all their seeds
-count. Refused is what was made with changes that are in no commit, other runs that were
-interrupted, and what is of seeds for tuning: what the documents claim must lead back to
-sources.
+count. Refused is what was made with changes that are in no commit or at several commits,
+other runs that were interrupted, what is of seeds for tuning, and what is of a real device:
+what the documents claim must lead back to sources.
 """
 
+import collections
 import datetime
 import json
 import pathlib
@@ -38,6 +39,8 @@ PAGE_OF = "<!-- publish-results: "
 # those of one run from its own alone.
 DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
+# What scripts/bench takes if it is not told
+DEFAULT_KERNEL = "6.1"
 WHAT = {"cost": "what schedulers cost the CPU",
         "locks": "how often schedulers take locks"}
 
@@ -114,12 +117,12 @@ def command_of(path, kind, data):
     plan = read(path.with_name("plan"))
     return shlex.join([
         "scripts/bench", data["suite"], "--form", data["form"],
-        *(["--kernel", plan["kernel"]]
-          if plan.get("kernel", "6.1") != "6.1" else []),
         *(["--seeds", ",".join(map(str, plan["seeds"]))]
           if plan.get("seeds") else []),
         *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
           else []),
+        *(["--kernel", plan["kernel"]]
+          if plan.get("kernel", DEFAULT_KERNEL) != DEFAULT_KERNEL else []),
         *(word for one in plan.get("only") or () for word in ("--only", one))])
 
 
@@ -131,10 +134,18 @@ def load(path):
     if commit.endswith("-dirty") or commit == "unknown":
         raise Refused(f"'{path}': commit '{commit}': want results of sources "
                       "that are all in a commit")
+    if data.get("clock") == "real":
+        raise Refused(f"'{path}': of a real device, whose times are not "
+                      "comparable with those of the lab")
+    others = [one for one in data.get("commits") or () if one != commit]
+    if others:
+        raise Refused(f"'{path}': commit '{commit}', but runs of it are of "
+                      f"{', '.join(map(str, others))}: want results of one "
+                      "commit")
     if data.get("interrupted"):
         if kind != "suite":
             raise Refused(f"'{path}': interrupted, not all runs were made")
-        data = {**data, "cells": whole(data["cells"])}
+        data = {**data, "cells": whole(path, data["cells"])}
     if not data.get("cells"):
         raise Refused(f"'{path}': nothing was measured")
     if kind == "suite":
@@ -153,8 +164,17 @@ def load(path):
     return name, compact(data, command_of(path, kind, data))
 
 
-def whole(cells):
-    """The cells that have as many runs as any has: a run that was made is whole."""
+def whole(path, cells):
+    """The cells that have all the runs that were planned for them; Refused.
+
+    Without a plan those that have as many as any has.
+    """
+    plan = path.with_name("plan")
+    if plan.is_file():
+        planned = collections.Counter(
+            run["cell"] for run in read(plan).get("runs") or ())
+        return [cell for cell in cells
+                if cell["runs"] >= planned[cell["cell"]] > 0]
     most = max((cell["runs"] for cell in cells), default=0)
     return [cell for cell in cells if cell["runs"] == most]
 

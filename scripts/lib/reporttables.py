@@ -27,8 +27,7 @@ def columns(group):
     found = [Column("bandwidth", "bandwidth MB/s", 1e-6, max),
              Column("iops", "IOPS", 1, max)]
     found += [Column(key, f"{key.replace('_', '.')} {unit}", scale, min)
-              for key in ("mean", "p50", "p90", "p95", "p99", "p99_9",
-                          "p99_99")]
+              for key in ("mean", *PERCENTILES)]
     # Busy chips are neither good nor bad by themselves.
     found += [Column("utilisation", "chips busy %", 1, None),
               Column("cpu_ns", "CPU per I/O µs", 1e-3, min),

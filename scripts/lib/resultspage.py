@@ -6,11 +6,12 @@ a figure or a verdict.
 """
 
 import argparse
+import contextlib
+import functools
 import itertools
 import json
 import pathlib
 import re
-import shutil
 import sys
 
 import options
@@ -23,6 +24,9 @@ DASH = "\N{EN DASH}"
 PATTERNS = 6
 # The status of a script that keeps a page which has more than the results
 KEPT = 3
+# What files of ours beside a page begin with
+MARKS = {".md": "<!-- Made by scripts/",
+         ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
 VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 
@@ -37,6 +41,8 @@ def runs_of(data):
 def summaries():
     """Each run at hand, the oldest first: what is published, and the newest below
     build/results of each form of a suite, and all there of what is no suite.
+
+    None of a real device (scripts/bench --device).
     """
     found = []
     # Those of scripts/bench-all are one deeper.
@@ -51,7 +57,7 @@ def summaries():
             # Of one that is both here and published the file here counts.
             found += [(str(one.get("began") or ""), path.parent != PUBLISHED,
                        str(path), one) for one in runs_of(data)
-                      if one.get("cells")]
+                      if one.get("cells") and one.get("clock") != "real"]
     found.sort(key=lambda one: one[:3])
     newest = {(one.get("suite"), one.get("form")): one
               for _, own, _, one in found if own}
@@ -74,7 +80,7 @@ def load(folder, suites, cost=False):
         raise ValueError(f"{folder}: no summary.json of a suite ({error})") \
             from None
     if not isinstance(data, dict):
-        raise ValueError(f"{folder}: summary.json is of no suite")
+        raise ValueError(f"{folder}: no summary.json of a suite")
     if cost and is_cost(data):
         return data
     if data.get("suite") not in suites:
@@ -223,15 +229,30 @@ def _facts(summary):
 
 # --- the script --------------------------------------------------------------
 
-def page_file(text):
-    """An argument that is where a page goes: what is beside it has its name."""
+def page_name(text):
+    """An argparse type: the name of a page; pictures go where it has no .md."""
     path = pathlib.Path(text)
     if path.suffix != ".md":
-        raise argparse.ArgumentTypeError(f"'{text}': want a name that ends in .md")
-    if not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(
-            f"'{text}': want a file in a directory that exists")
+            f"'{text}': want a name that ends in .md")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"'{text}': want a directory that exists")
     return path
+
+
+def in_one_line(name):
+    """For the main() of a page: what cannot be written is said in one line."""
+    def wrap(main):
+        @functools.wraps(main)
+        def wrapped(argv=None):
+            try:
+                return main(argv)
+            except OSError as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                return 1
+        return wrapped
+    return wrap
 
 
 def parser(name, doc, page, suites):
@@ -239,12 +260,13 @@ def parser(name, doc, page, suites):
     found = options.Parser(
         name, formatter_class=argparse.RawDescriptionHelpFormatter,
         description=doc.split("\n", 1)[1].strip(),
-        epilog=f"Status: 0 written; 1 nothing was measured; 2 bad options; {KEPT} "
-        "the page has more\ncells than the results, and stays.")
+        epilog="Status: 0 written; 1 nothing was measured, or it cannot be "
+        f"written; 2 bad options;\n{KEPT} the page has more cells than the "
+        "results, and stays.")
     found.add_argument("folders", nargs="*", type=pathlib.Path,
                        metavar="DIR", help="results of suites "
                        + ", ".join(suites))
-    found.add_argument("--out", type=page_file, default=page,
+    found.add_argument("--out", type=page_name, default=page,
                        metavar="FILE",
                        help=f"instead of {page.relative_to(REPO)}")
     found.add_argument("--fewer", action="store_true",
@@ -277,19 +299,25 @@ def each(found, sort, key):
                  if sort(data)}.values())
 
 
-def _made(path):
-    """Is it of what a page had before, and not somebody's own?"""
-    if path.suffix == ".md":
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return "<!-- Made by scripts/" in file.read(300)
-    return path.suffix == ".svg"
+def made_here(path):
+    """Is this file, beside a page, one that our scripts have made?"""
+    if path.suffix not in MARKS or not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return MARKS[path.suffix] in file.read(300)
 
 
 def emptied(out):
-    """The folder of what belongs to a page, without what was made before."""
+    """The folder of what belongs to a page, without what was made before.
+
+    What else is in there stays: --out may name a page beside anybody's files.
+    """
     folder = out.with_suffix("")
-    if folder.is_dir() and all(map(_made, folder.iterdir())):
-        shutil.rmtree(folder)
+    if folder != out and folder.is_dir():
+        for path in filter(made_here, list(folder.iterdir())):
+            path.unlink()
+        with contextlib.suppress(OSError):
+            folder.rmdir()
     return folder
 
 

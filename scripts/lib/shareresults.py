@@ -251,6 +251,7 @@ def page(results, pictures, folder):
         yield ""
 
 
+@resultspage.in_one_line(NAME)
 def main(argv=None):
     """Command line."""
     args = resultspage.parser(NAME, __doc__, PAGE, SUITES).parse_args(

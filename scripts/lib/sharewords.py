@@ -37,8 +37,8 @@ LABELS = {
     "hbfq-paper": "H+BFQ as the paper has it: budgets of sectors",
     "hbfq-N": "the same; N sectors are the budget of who has used up its own",
     "acfq": "ours, as it comes: charges sectors",
-    "hbfq": "ours, as it comes: charges the drive's time, as it has learned it",
     "acfq-D": "ours; at most D requests in the drive",
+    "hbfq": "ours, as it comes: charges the drive's time, as it has learned it",
     "hbfq-D": "ours; at most D requests in the drive",
 }
 DRIVES = {
@@ -68,11 +68,17 @@ LOADS = (
 OF_DRIVES = ("profile", "queue_depth", "channels", "wbuf_kb", "map_kb", "prog_pages")
 
 
-def kind(label, tunables=()):
-    """The label that LABELS explains, of a scheduler with these tunables."""
-    if not re.fullmatch(r"[ah][cb]fq-\d+", label):
-        return label
-    return label[:4] + ("-D" if "max_inflight" in dict(tunables) else "-N")
+# What a number at the end of a label is, and what stands for it
+NUMBERS = {"exhausted_budget_sectors": "N", "max_inflight": "D"}
+
+
+def kind(label, tunables):
+    """(the label that LABELS explains, its settings)."""
+    name, _, number = label.rpartition("-")
+    for key, letter in NUMBERS.items():
+        if name and key in tunables and tunables[key] == number:
+            return f"{name}-{letter}", {**tunables, key: letter}
+    return label, dict(tunables)
 
 
 def drives(suite, cells):
@@ -91,11 +97,7 @@ def schedulers(suite, cells):
     for one in suite.schedulers:
         if one.label not in seen:
             continue
-        name, settings = kind(one.label, one.tunables), dict(one.tunables)
-        if name == "hbfq-N":
-            settings["exhausted_budget_sectors"] = "N"
-        elif name.endswith("-D"):
-            settings["max_inflight"] = "D"
+        name, settings = kind(one.label, dict(one.tunables))
         rows[name] = [name, LABELS[name], " ".join([
             "io.cost" if one.iocost else one.name,
             *(f"{key}={value}" for key, value in settings.items())])]

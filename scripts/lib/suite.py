@@ -76,7 +76,7 @@ class Session:
         self.by_id = {run["id"]: run for run in runs}
         self.raw = out / "raw"
         self.traces = suitetrace.Store(out / "traces")
-        self.batches, self.extra_boots = [], 0
+        self.batches, self.extra_boots, self.made = [], 0, 0
         self.speeds = Speeds()
         self.events = queue.Queue()
         self.machines = []
@@ -107,7 +107,7 @@ class Session:
         for text in self.absent:
             say(f"  {text}")
         count = min(args.vms, len(suiteplan.batches(self.todo)))
-        say(f"about {suitereport.minutes(seconds)} in {count} virtual "
+        say(f"about {options.minutes(seconds)} in {count} virtual "
             f"machine{'s' if count > 1 else ''} of kernel {args.kernel} with "
             "a virtual clock; "
             f"{max(1, len(self.todo) * KB_RUN // 1000)} MB in "
@@ -187,8 +187,8 @@ class Session:
                 self.progress.left_out(
                     machine.number, run["id"],
                     f"its machine ended with status {status}")
-            # Where not even a first run comes to an end, no other one will.
-            if not machine.made:
+            # Where no run has come to an end in any boot, no other one will.
+            if not self.made:
                 self.batches.clear()
         machine.runs = []
         return self.next_batch(machine)
@@ -249,6 +249,7 @@ class Session:
         run = self.by_id[name]
         machine.under_way = ""
         machine.made += 1
+        self.made += 1
         self.drop(machine, name)
         raw = {}
         try:
@@ -375,7 +376,7 @@ class Session:
                 "the same runs again")
         where = options.shown(self.out)
         say(f"{len(records)} of {len(self.runs)} runs"
-            f" in {suitereport.minutes(time.monotonic() - self.started)}; "
+            f" in {options.minutes(time.monotonic() - self.started)}; "
             f"results: {where}/*.json, summary.json")
         if stopped:
             say("interrupted: finished runs are kept; go on with: "
@@ -436,6 +437,9 @@ def summarize(name, title, form, claims_, records, circumstances):
         "form": form, **circumstances,
         "clock": records[0]["clock"] if records else None,
         "runs_done": len(records),
+        # More than one after --resume
+        "commits": sorted({str(r["commit"]) for r in records
+                           if r.get("commit")}),
         "passed": bool(records) and all(r["passed"] for r in records),
         "failed": {
             r["id"]: [key for key, check in r["checks"].items()
@@ -675,7 +679,7 @@ def show(args):
                 runs, _ = suiteshare.present(
                     suiteplan.runs(suite, form), suite.optional, REPO)
                 print(f"  {form}: {len(runs)} runs, about "
-                      + suitereport.minutes(total_seconds(
+                      + options.minutes(total_seconds(
                           runs, Speeds(), args.vms)))
         return 0
     suite = suiteplan.load(args.suite)
@@ -692,7 +696,7 @@ def show(args):
     for text in absent:
         print(text)
     print(f"{len(cells)} cells, {len(runs)} runs, about "
-          + suitereport.minutes(total_seconds(runs, speeds, args.vms)))
+          + options.minutes(total_seconds(runs, speeds, args.vms)))
     return 0
 
 
@@ -704,9 +708,9 @@ def main_job(args):
     first = bench.estimate(nvme)
     second = total_seconds(runs, Speeds(), args.vms or MACHINES)
     print(f"bench: two parts: correctness on an emulated NVMe device, about "
-          f"{suitereport.minutes(first)}; suite {MAIN_SUITE}, short form, "
-          f"in virtual time, about {suitereport.minutes(second)}; together "
-          f"{suitereport.minutes(first + second)}", flush=True)
+          f"{options.minutes(first)}; suite {MAIN_SUITE}, short form, "
+          f"in virtual time, about {options.minutes(second)}; together "
+          f"{options.minutes(first + second)}", flush=True)
     status = bench.main([*MAIN_NVME, "--kernel", args.kernel or "6.1"])
     if status in (2, 77, 129, 130, 143):
         return status

@@ -27,6 +27,10 @@ CDF_POINTS = 200
 CPU_SHARE_MAX = 0.25
 # Two runs of the same seed may differ by so much.
 REPEAT_LIMIT = 0.005
+# What the guest leaves of every run, without which checks would find nothing
+# wrong: files that may be empty, and files that may not.
+MAY_BE_EMPTY = ("settings", "dmesg")
+NOT_EMPTY = ("inflight", "stat-before", "stat-after", "device-stats")
 # What a rounding file may make of a value.
 SETTING_TOLERANCE = 0.01
 
@@ -398,6 +402,10 @@ def evaluate(raw, run, machine, trace=None):
 
     ValueError or KeyError where there is nothing to conclude from.
     """
+    missing = [name for name in MAY_BE_EMPTY if name not in raw]
+    missing += [name for name in NOT_EMPTY if not raw.get(name)]
+    if missing and run["profile"] != "real":
+        raise ValueError(f"no {', '.join(missing)}")
     scale = run["time_scale"]
     files = {}
     if run.get("postmark"):
@@ -611,7 +619,7 @@ def difference(one, other):
 def differences(first, second):
     """What two records of the same run differ by.
 
-    {id, iops, tail, percentile}; the furthest percentile both have.
+    {id, iops, tail, percentile}; the furthest percentile both have, up to p99.
     """
     one, other = metrics(first), metrics(second)
     percentile = next((name for name in TAILS

@@ -96,7 +96,7 @@ class Device:
         """Whatever happens inside, the queue is as before afterwards."""
         scheduler = self.scheduler()
         before = {}
-        for name in ("nr_requests", "wbt_lat_usec"):
+        for name in ("nr_requests", "read_ahead_kb", "wbt_lat_usec"):
             if self.read(name):
                 before[name] = self.read(name)
         folder = self.queue / "iosched"
@@ -166,6 +166,8 @@ def convert(runs):
             left[run["workload"]] = "it makes a file system"
         elif "queue_depth" in run["tunables"]:
             left[what] = "a device's queue depth cannot be set"
+        elif run["tunables"].get("layout", "none") != "none":
+            left[what] = "its map of the chips is flashsim's"
         elif run.get("calibrate"):
             left[what] = "its measure of the device is made in the lab alone"
         elif run["iocost"] or run.get("tenants"):
@@ -280,7 +282,7 @@ def main(suite, args, planned):
         "other load shows in the figures, and load on the device shows in "
         "them most")
     say(f"  {len(runs)} runs, about "
-        f"{suitereport.minutes(sum(speeds.values()))}; reads only; "
+        f"{options.minutes(sum(speeds.values()))}; reads only; "
         f"scheduler now {device.scheduler()}, to be put back")
     users = device.users()
     if users:

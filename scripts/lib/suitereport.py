@@ -15,13 +15,6 @@ from benchprogress import Bar, Lines, log_console
 LOG_WIDTH = 120
 
 
-def minutes(seconds):
-    """A time to wait, in words."""
-    seconds = int(seconds + 0.5)
-    return f"{seconds // 60} min {seconds % 60:02d} s" if seconds >= 60 \
-        else f"{seconds} s"
-
-
 # --- progress ----------------------------------------------------------------
 
 class Clock:
@@ -286,7 +279,8 @@ def differences(console, found, what):
     limit = suitedata.REPEAT_LIMIT
     good = all(value is not None and value <= limit
                for value, _ in largest.values() if value is not None)
-    for key, name in (("iops", "IOPS"), ("tail", "raw tail percentile")):
+    for key, name in (("iops", "IOPS"),
+                      ("tail", "raw tail percentile, p99 at most")):
         value, run = largest[key]
         console.print(
             f"largest difference of {name}: "

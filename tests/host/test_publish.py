@@ -41,6 +41,7 @@ def suite(name, *names, value=1, **more):
         "--out /some/where --only 'x.*'", "vm_command": "scripts/vm", "began": "2026-01-01T00",
         "runs_planned": 2, "runs_done": 2, "interrupted": False, "failed": {},
         "seed_uses": {"report": [101]}, "clock": "virtual",
+        "commits": [more.get("commit", COMMIT)],
         "claims": [{"id": "P1", "holds": False}], "trouble": [],
         "cells": [cell(one, value) for one in names],
         "runs": [{"id": f"{one}.s101", "cell": one, "seed": 101,
@@ -218,10 +219,12 @@ def test_a_run_that_was_resumed(out, tmp_path):
     folder = put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", bench_command="scripts/bench --resume /some/where"))
     assert publish.main([str(folder), "--out", str(out)]) == 1
-    put(folder / "plan", {"only": ["a.*", "b"], "seeds": [101, 102]})
+    put(folder / "plan", {"only": ["a.*", "b"], "seeds": [101, 102],
+                           "kernel": "6.12"})
     data = published(out, folder)["k2-full"]
     assert data["made_of"][0]["bench_command"] == \
-        "scripts/bench k2 --form full --seeds 101,102 --only 'a.*' --only b"
+        "scripts/bench k2 --form full --seeds 101,102 --kernel 6.12 " \
+        "--only 'a.*' --only b"
 
 
 def test_runs_that_are_missing_are_said(out, tmp_path):
@@ -236,14 +239,25 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
     run = suite("k2", "a.k2.x", "b.k2.x", "c.k2.x", interrupted=True)
     for cell, runs in zip(run["cells"], (2, 1, 2)):
         cell["runs"] = runs
-    data = published(out, put(tmp_path / "1/summary.json", run))["k2-full"]
+    folder = put(tmp_path / "1/summary.json", run)
+    data = published(tmp_path / "o", folder)["k2-full"]
     assert [cell["cell"] for cell in data["made_of"][0]["cells"]] == \
         ["a.k2.x", "c.k2.x"]
+    # The plan knows better, if it is there.
+    put(folder / "plan", {"runs": [
+        {"cell": name} for name, runs in (("a.k2.x", 3), ("b.k2.x", 1),
+                                          ("c.k2.x", 2)) for _ in range(runs)]})
+    data = published(out, folder)["k2-full"]
+    assert [cell["cell"] for cell in data["made_of"][0]["cells"]] == \
+        ["b.k2.x", "c.k2.x"]
 
 
 @pytest.mark.parametrize("values, said", [
     ({"commit": COMMIT + "-dirty"}, "all in a commit"),
     ({"commit": "unknown"}, "all in a commit"), ({"commit": None}, "commit"),
+    ({"clock": "real"}, "of a real device"),
+    ({"commits": ["a", COMMIT]}, "runs of it are of a: "),
+    ({"commits": [COMMIT + "-dirty"]}, "results of one commit"),
     ({"kind": "locks", "interrupted": True}, "interrupted"),
     ({"cells": []}, "nothing was"),
     ({"seed_uses": {"report": [101], "tuning": [1, 5]}}, "of seeds 1, 5, "),

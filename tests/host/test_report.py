@@ -412,7 +412,7 @@ def test_null_is_a_dash_and_never_zero(tmp_path, capsys, no_plots):
     page, _, _ = made(tmp_path, capsys, leave(tmp_path / "in", [few]))
     head, row = page.row("scheduler"), page.row("none")
     # The first table with that head is the one of the figures.
-    for name in ("p99 \xb5s", "p99.9 \xb5s", "p99.99 \xb5s",
+    for name in ("p95 \xb5s", "p99 \xb5s", "p99.9 \xb5s", "p99.99 \xb5s",
                  "CPU per I/O \xb5s", "chips busy %"):
         assert row[head.index(name)] == "\u2013"
     assert row[head.index("p50 \xb5s")] != "\u2013"

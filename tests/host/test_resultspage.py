@@ -41,15 +41,20 @@ def test_several_of_a_suite():
 
 def test_named_directories(tmp_path):
     """All of those, and nothing else."""
-    for name, data in (("one", summary("a", "c1", x=1)),
-                       ("two", summary("a", "c2", y=2))):
+    for name, data in (
+            ("one", {**summary("a", "c1", x=1, y=1), "began": "2"}),
+            ("two", {**summary("a", "c2", y=2), "began": "1"})):
         (tmp_path / name).mkdir()
         (tmp_path / name / "summary.json").write_text(json.dumps(data))
     args = resultspage.parser(
         "test", "A\n\ntest", REPO / "docs" / "x.md", ("a", "b")).parse_args(
             [str(tmp_path / "one"), str(tmp_path / "two")])
     found = resultspage.chosen(args, ("a", "b"))
-    assert len(found[0]["cells"]) == 2 and found[1] is None
+    # In whatever order they are named the newest counts.
+    assert values(found[0]) == {"x": 1, "y": 1} and found[1] is None
+    put(tmp_path / "one", [])
+    with pytest.raises(ValueError, match="no summary.json of a suite"):
+        resultspage.chosen(args, ("a", "b"))
 
 
 def test_a_long_command_is_shortened():
@@ -140,6 +145,9 @@ def test_a_part_measured_again(lab):
     one = resultspage.together(resultspage.summaries(), "a")
     assert values(one) == {"x": 1, "y": 2, "z": 2, "q": 3, "w": 9}
     put(lab / "build/2", {**summary("a", "c4", z=4), "began": "4"})
+    # On a real device other things were measured.
+    put(lab / "build/3", {**summary("a", "c5", z=5), "began": "5",
+                          "clock": "real"})
     one = resultspage.together(resultspage.summaries(), "a")
     # Of a form below build/results the newest alone
     assert values(one) == {"x": 1, "y": 2, "z": 4, "q": 3}
@@ -210,6 +218,13 @@ def test_a_page_with_more_stays(page, capsys, results, more, status):
         assert said.count("\n") == 1 and " of " in said
 
 
+def test_the_page_by_another_name(page, monkeypatch):
+    """A relative --out may be the project's page, too."""
+    monkeypatch.chdir(page.parent)
+    assert resultspage.kept("a-results", arguments(page, "--out", page.name),
+                            page, ("a", "b"), [None, None]) == 1
+
+
 def test_a_page_of_before_says_its_runs(page):
     """Cells are counted by them, as far as they are known."""
     one = {**summary("a", "c1", x=1, y=1), "runs_done": 10,
@@ -226,24 +241,37 @@ def test_forms_that_stand_apart():
     assert resultspage.covered((one, [one, one], None, [])) == [2, 4, 0, 0]
 
 
-def test_nobodys_own_files_go(tmp_path):
-    """Beside a page its own pictures and pages are made anew, no others."""
-    folder = tmp_path / "x"
-    folder.mkdir()
-    (folder / "a.svg").write_text("")
-    (folder / "b.md").write_text("<!-- Made by scripts/share-results -->")
-    assert resultspage.emptied(tmp_path / "x.md") == folder
-    assert not folder.exists()
-    folder.mkdir()
-    (folder / "notes.md").write_text("of somebody")
-    resultspage.emptied(tmp_path / "x.md")
-    assert (folder / "notes.md").exists()
+def test_only_what_we_made_is_deleted(tmp_path):
+    """--out may name a page beside anybody's files."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name, text in (("a.md", "# Mine"), ("b.svg", "<svg/>"),
+                       ("c.md", "<!-- x -->\n<!-- Made by scripts/a -->"),
+                       ("d.svg", "<?xml?>\n" + resultspage.MARKS[".svg"])):
+        (notes / name).write_text(text)
+    (notes / "e.md").mkdir()
+    assert resultspage.emptied(tmp_path / "notes.md") == notes
+    left = ["a.md", "b.svg", "e.md"]
+    assert sorted(path.name for path in notes.iterdir()) == left
+    (notes / "d.svg").write_text(resultspage.MARKS[".svg"])
+    resultspage.emptied(notes)
+    assert (notes / "d.svg").exists()
 
 
-@pytest.mark.parametrize("out", ["notes", "x.html", "/nosuch/x.md"])
-def test_where_no_page_goes(out, capsys):
-    parser = resultspage.parser("k2-results", "\nText.", resultspage.REPO / "docs/x.md",
-                                ["k2"])
+@pytest.mark.parametrize("name, said", [
+    ("notes", "want a name that ends in .md"),
+    ("none/x.md", "want a directory that exists")])
+def test_where_a_page_may_go(tmp_path, capsys, name, said):
     with pytest.raises(SystemExit):
-        parser.parse_args(["--out", out])
-    assert out in capsys.readouterr().err
+        arguments(REPO / "a.md", "--out", str(tmp_path / name))
+    assert capsys.readouterr().err == \
+        f"a-results: argument --out: '{tmp_path / name}': {said}\n"
+
+
+@pytest.mark.parametrize("module", ["k2results", "piqresults", "shareresults"])
+def test_a_page_that_cannot_be_written(module, monkeypatch, tmp_path, capsys):
+    script = importlib.import_module(module)
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path)
+    (tmp_path / "x.md").mkdir()
+    assert script.main(["--out", str(tmp_path / "x.md")]) == 1
+    assert capsys.readouterr().err.count("\n") == 1

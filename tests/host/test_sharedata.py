@@ -68,6 +68,8 @@ def raw_files(rows, names=("grp1", "grp2", "grp4", "grp5"), **more):
         "device-stats": f"profile D\nsize_bytes {SIZE_MB << 20}\n"
         f"reads {reads}\nwrites {len(rows) - reads}\nread_bytes {moved}\n"
         f"write_bytes 0\noutstanding 0\noutstanding_max 10\n{ranges}",
+        "stat-before": "0 " * 11,
+        "stat-after": f"{reads} 0 0 0 {len(rows) - reads}" + " 0" * 6,
         "settings": "", "inflight": "0 0\n", "dmesg": "", "status": "0\n",
         "cpu": "100.00 5000\n108.00 5600\n", **more}
 

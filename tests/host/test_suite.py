@@ -214,11 +214,22 @@ def test_a_machine_that_died_is_replaced(tmp_path, monkeypatch):
     # The one that was under way is not tried again: it may be the reason.
     assert started == [[names[2]]]
     assert any(names[1] in text for text in found.trouble)
-    # It dies again without any result: that is the end of it.
+    # It dies again without any result: that is the end of that batch alone.
     found.batches = [found.todo[5:6]]
+    assert found.ended(machine)
+    assert started[1:] == [[found.todo[5]["id"]]]
     assert not found.ended(machine)
-    assert found.statuses == [125, 125] and not found.batches
+    assert found.statuses == [125] * 3
     assert found.conclude(0) == 1
+
+
+def test_no_more_boots_where_the_first_makes_nothing(tmp_path):
+    found = session(tmp_path)
+    machine = machine_for(found, 3)
+    found.batches = [found.todo[5:6]]
+    machine.process = Ended(125)
+    assert not found.ended(machine)
+    assert not found.batches
 
 
 def test_batches_are_handed_out(tmp_path, monkeypatch):
@@ -255,13 +266,15 @@ def test_what_the_guest_has_to_say(tmp_path):
 
 
 def test_tables():
-    records = [record(), record("rand-read.k2-2.half.s102", 2.0)]
-    records += [record("rand-read.none.half.s101", cpu={
+    records = [record(commit="b"),
+               record("rand-read.k2-2.half.s102", 2.0, commit="a")]
+    records += [record("rand-read.none.half.s101", commit="b", cpu={
         "busy_share": 0.4, "busy_ns_per_io": 1})]
     summary = suite.summarize("x", "t", "full", "k2", records,
                               {"trouble": [], "left_out": ["y"]})
     assert summary["cpu_too_busy"] == ["rand-read.none.half"]
     assert summary["seed_uses"] == {"report": [101, 102]}
+    assert summary["commits"] == ["a", "b"]
     out = io.StringIO()
     console = rich.console.Console(file=out, width=140, color_system=None)
     suitereport.results(console, summary)
@@ -360,6 +373,7 @@ def fake_device(tmp_path, monkeypatch):
             "dev": "8:0", "sdx1/partition": "1", "sdx1/dev": "8:1",
             "queue/scheduler": "none [mq-deadline] k2",
             "queue/nr_requests": "256", "queue/wbt_lat_usec": "2000",
+            "queue/read_ahead_kb": "128",
             "queue/iosched/read_expire": "500",
             "sdx1/holders/dm-0": ""}.items():
         (disk / name).parent.mkdir(parents=True, exist_ok=True)
@@ -399,11 +413,13 @@ def test_a_device_is_put_back(tmp_path, monkeypatch):
             assert device.scheduler() == "none"
             assert device.read("wbt_lat_usec") == "0"
             device.write("iosched/read_expire", 1)
+            device.write("read_ahead_kb", 4)
             raise suite.options.Interrupted(2)
     assert device.scheduler() == "mq-deadline"
     assert device.read("nr_requests") == "256"
     assert device.read("wbt_lat_usec") == "2000"
     assert device.read("iosched/read_expire") == "500"
+    assert device.read("read_ahead_kb") == "128"
     with pytest.raises(suitehost.Refused, match="no bfq"):
         device.apply(["select queue/scheduler bfq"])
 
@@ -420,6 +436,14 @@ def test_a_device_gets_reads_only():
     told = " ".join(left)
     assert "rand-write: it writes" in told
     assert "queue depth" in told and "control groups" in told
+    run = next(run for run in plan().values() if run["label"] == "k2-2"
+               and run["workload"] == "rand-read")
+    for layout, count in (("right", 0), ("wrong", 0), ("none", 1)):
+        found, left = suitehost.convert([
+            {**run, "tunables": {**run["tunables"], "layout": layout}}])
+        assert len(found) == count
+        assert left == ["rand-read.k2-2: its map of the chips is flashsim's"][
+            count:]
 
 
 def test_what_is_no_device(tmp_path, capsys):

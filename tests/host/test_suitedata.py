@@ -133,6 +133,17 @@ def test_nothing_to_conclude_from(more):
         evaluated(**more)
 
 
+@pytest.mark.parametrize("name", [*suitedata.MAY_BE_EMPTY,
+                                  *suitedata.NOT_EMPTY])
+def test_what_a_guest_always_leaves(name):
+    """A check has nothing to find where its file is missing."""
+    run = suitecase.plan()["rand-read.k2-2.half.s101"]
+    raw = suitecase.raw_files()
+    del raw[name]
+    with pytest.raises(ValueError, match=f"^no {name}$"):
+        suitedata.evaluate(raw, run, suitecase.MACHINE)
+
+
 def test_settings_may_round():
     assert suitedata.settings_kept("timeout_sync\t992\t1000\n") == []
     assert suitedata.settings_kept("timeout_sync\t992\t1100\n" * 2) == [
