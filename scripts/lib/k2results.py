@@ -190,6 +190,10 @@ def main(argv=None):
     try:
         if front == args.out:
             raise ValueError(f"--out {args.out}: that is the other page's name")
+        if front.resolve() == PAGE.with_name(FRONT) and \
+                args.out.resolve() != PAGE:
+            raise ValueError(f"--out {args.out}: {FRONT} beside it is the "
+                             "project's: want another directory")
         results = resultspage.chosen(args, SUITES)
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)

@@ -138,6 +138,17 @@ def test_neither_page_loses_figures(tmp_path, monkeypatch, capsys):
     assert "commit abc" not in pages[0].read_text()
 
 
+def test_the_projects_other_page_stays(tmp_path, monkeypatch, capsys):
+    """A page with another name in docs would take its place."""
+    monkeypatch.setattr(k2results, "PAGE", tmp_path / "k2-results.md")
+    monkeypatch.setattr(resultspage, "RESULTS", tmp_path / "none")
+    monkeypatch.setattr(resultspage, "REPO", tmp_path)
+    (tmp_path / "k2-front.md").write_text("as it was")
+    assert k2results.main(["--out", str(tmp_path / "mine.md")]) == 2
+    assert "k2-front.md beside it is the project's" in capsys.readouterr().err
+    assert (tmp_path / "k2-front.md").read_text() == "as it was"
+
+
 def test_the_page_in_docs():
     """Is there, is linked, and has the loads that it is of."""
     text = (REPO / "docs" / "k2-front.md").read_text("utf-8")
