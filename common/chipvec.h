@@ -5,9 +5,8 @@
  * Pure logic, shared with the user-space unit tests.
  *
  * The location vector of the PIQ paper (formula 1): a bit for each chip. Bit 0
- * of word 0 is chip 0; the paper prints chip 0 as the most significant bit, and
- * so do texts of the tests. With up to 64 chips only the first word is
- * looked at.
+ * of word 0 is chip 0; the paper prints chip 0 as the most significant bit. With
+ * up to 64 chips only the first word is looked at.
  *
  * Departure: the paper sets the chips "from first to last". That is empty if
  * the pages go round past the last chip, and a single chip if they go round

@@ -500,7 +500,6 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 	struct k2_chips_item *oldest = NULL;
 	struct flash_rq *pick;
 	unsigned int class;
-	bool turn;
 
 	if (*nrt && k2_chips_known(chips)) {
 		oldest = k2_it(*nrt);
@@ -511,11 +510,11 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 	}
 	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
 	if (oldest && class == K2_NRT) {
-		/* Said already: it goes before real-time ones. */
-		turn = k2->order.busy & K2_RT_MASK;
-		if (!turn && k2_it(*nrt) != oldest)
+		if (k2->order.busy & K2_RT_MASK)
+			; /* Said already: it goes before real-time ones. */
+		else if (k2_it(*nrt) != oldest)
 			flash_tell_why(&k2->fq, FLASH_WHY_CHIPS);
-		else if (!turn && chips->max_pass && k2_chips_aged(chips, oldest))
+		else if (k2_chips_waited(chips, oldest))
 			flash_tell_why(&k2->fq, FLASH_WHY_AGED);
 		k2_chips_go(chips, k2_it(*nrt), oldest);
 	}

@@ -213,6 +213,13 @@ static inline bool k2_chips_aged(const struct k2_chips *c,
 	return k2_chips_passes(c, oldest) >= c->max_pass;
 }
 
+/** k2_chips_waited - is that why @oldest goes? Where none may pass it always does. */
+static inline bool k2_chips_waited(const struct k2_chips *c,
+				   const struct k2_chips_item *oldest)
+{
+	return c->max_pass && k2_chips_aged(c, oldest);
+}
+
 /* The first of those that need several chips, and all are idle; or NULL. */
 static inline struct k2_chips_item *k2_chips_wide(const struct k2_chips *c)
 {
@@ -306,7 +313,7 @@ static inline void k2_chips_go(struct k2_chips *c, struct k2_chips_item *it,
 {
 	c->idle += flash_occupancy_free(&c->occ, &it->vec);
 	c->passed += it != oldest;
-	c->aged += it == oldest && c->max_pass && k2_chips_aged(c, it);
+	c->aged += it == oldest && k2_chips_waited(c, it);
 	if (it->chip != FLASH_NO_CHIP)
 		c->cursor = it->chip;
 	k2_chips_leave(c, it);

@@ -30,8 +30,8 @@ OWN = {
     "bfq": ("&bfqd->lock",),
 }
 OURS = ("&fq->lock",)
-# What ours are compared with, and what of it they may take: K2 has an inbox, the
-# others watch each request, as it does.
+# What ours are compared with, and what of it they may take: K2 by its inbox half, the
+# others as much.
 RIVAL, PARTS, PART = "mq-deadline", {"k2": 0.5}, 1.05
 EXAMPLE = "none,mq-deadline,k2"
 COLUMNS = ("con_bounces", "contentions", "wait_min", "wait_max", "wait_total",

@@ -25,6 +25,7 @@ import sys
 import tempfile
 
 import benchall
+import kernel
 import options
 import readmetable
 import resultspage
@@ -39,8 +40,6 @@ PAGE_OF = "<!-- publish-results: "
 # those of one run from its own alone.
 DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
-# What scripts/bench takes if it is not told
-DEFAULT_KERNEL = "6.1"
 WHAT = {"cost": "what schedulers cost the CPU",
         "locks": "how often schedulers take locks"}
 
@@ -122,7 +121,8 @@ def command_of(path, kind, data):
         *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
           else []),
         *(["--kernel", plan["kernel"]]
-          if plan.get("kernel", DEFAULT_KERNEL) != DEFAULT_KERNEL else []),
+          if plan.get("kernel", kernel.DEFAULT[0]) != kernel.DEFAULT[0]
+          else []),
         *(word for one in plan.get("only") or () for word in ("--only", one))])
 
 
