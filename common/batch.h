@@ -7,17 +7,14 @@
  *
  * Algorithm 1 of the PIQ paper: reads and writes have a list of batches each. A
  * request joins the first batch of its list with which it shares no chip, or a
- * new one at the tail. Batches go in the order of their creation; what is in
- * one goes together. What the paper leaves open:
+ * new one at the tail. Lists are in the order of the batches' creation; whose
+ * turn it is, and which batch may begin, is the caller's. What the paper leaves
+ * open:
  *
  * - A batch that is outstanding can still be joined. Chips stay taken until the
  *   batch ends, also those of requests that have ended, so nobody joins for
  *   ever: one-page requests are at most as many as there are chips.
- * - A batch ends with the last of its requests, and then the next one goes.
- * - Reads go before writes, but only those that wait "at that moment": a phase
- *   serves the batches that its list had when it began, then the other list
- *   has its turn. A request may still join them, but a batch that is new
- *   belongs to the next phase. So neither direction starves.
+ * - A batch ends with the last of its requests.
  */
 #ifndef FLASH_BATCH_H
 #define FLASH_BATCH_H
@@ -73,8 +70,6 @@ struct flash_batch {
  * @nr:		batches of each direction
  * @spare:	batches not in use
  * @ids:	last flash_batch.id given out
- * @phase:	the direction that has its turn, FLASH_NR_DIRS: none
- * @until:	last batch of the phase
  */
 struct flash_batches {
 	struct flash_batch *head[FLASH_NR_DIRS];
@@ -82,8 +77,6 @@ struct flash_batches {
 	u32 nr[FLASH_NR_DIRS];
 	struct flash_batch *spare;
 	u64 ids;
-	enum flash_dir phase;
-	u64 until;
 };
 
 /**
@@ -98,7 +91,6 @@ static inline void flash_batches_init(struct flash_batches *b,
 	u32 i;
 
 	memset(b, 0, sizeof(*b));
-	b->phase = FLASH_NR_DIRS;
 	for (i = nr; i; i--) {
 		pool[i - 1].next = b->spare;
 		b->spare = &pool[i - 1];
@@ -152,9 +144,6 @@ static inline void flash_batch_end(struct flash_batches *b,
 	b->nr[batch->dir]--;
 	batch->next = b->spare;
 	b->spare = batch;
-	/* Who comes to an idle device begins anew: reads before writes. */
-	if (flash_batches_empty(b))
-		b->phase = FLASH_NR_DIRS;
 }
 
 /**
@@ -217,46 +206,6 @@ static inline void flash_batch_unlink(struct flash_batch_item *item)
 }
 
 /**
- * flash_batches_current - the batch whose requests may be issued now
- * @b: the batches
- *
- * Begins the next phase if the last one is over.
- *
- * Return: the batch, which may have nothing that waits, or NULL: none is there.
- */
-static inline struct flash_batch *flash_batches_current(struct flash_batches *b)
-{
-	enum flash_dir other = FLASH_READ;
-
-	if (b->phase != FLASH_NR_DIRS) {
-		if (b->head[b->phase] && b->head[b->phase]->id <= b->until)
-			return b->head[b->phase];
-		other = b->phase == FLASH_READ ? FLASH_WRITE : FLASH_READ;
-	}
-	if (!b->head[other])
-		other = other == FLASH_READ ? FLASH_WRITE : FLASH_READ;
-	if (!b->head[other])
-		return NULL;
-	b->phase = other;
-	b->until = b->tail[other]->id;
-	return b->head[other];
-}
-
-/**
- * flash_batches_peek - the request that is to be issued next
- * @b: the batches
- *
- * Return: its part, or NULL: nothing may go until others are done.
- */
-static inline struct flash_batch_item *
-flash_batches_peek(struct flash_batches *b)
-{
-	struct flash_batch *batch = flash_batches_current(b);
-
-	return batch ? batch->first : NULL;
-}
-
-/**
  * flash_batch_issue - a request goes; it stays in its batch until it is done
  * @item: its part, which waits in a batch
  */
@@ -265,22 +214,6 @@ static inline void flash_batch_issue(struct flash_batch_item *item)
 	flash_batch_unlink(item);
 	item->issued = true;
 	item->batch->outstanding++;
-}
-
-/**
- * flash_batches_issue - take out the request that is issued next
- * @b: the batches
- *
- * Return: its part, or NULL as above.
- */
-static inline struct flash_batch_item *
-flash_batches_issue(struct flash_batches *b)
-{
-	struct flash_batch_item *item = flash_batches_peek(b);
-
-	if (item)
-		flash_batch_issue(item);
-	return item;
 }
 
 /**

@@ -322,6 +322,16 @@ def settings_kept(text):
     return list(dict.fromkeys(wrong))
 
 
+def weights_missing(text, run):
+    """[weight of a tenant that was not read back at all] of such lines."""
+    there = {setting(line)[:2] for line in text.splitlines()}
+    found = []
+    for name, weight, where in map(str.split, run.get("groups", [])):
+        if where != "-" and (f"{where}/{name}", weight) not in there:
+            found.append(f"{where}/{name}: nothing instead of {weight}")
+    return found
+
+
 def checks(raw, fio, found, stats, run):
     """{name: check} of a run."""
     result = {}
@@ -354,9 +364,11 @@ def checks(raw, fio, found, stats, run):
             "the device has moved as many bytes as fio, and holds no request",
             device_bytes=moved, fio_bytes=size,
             outstanding=stats.get("outstanding"))
-    wrong = settings_kept(raw.get("settings", ""))
-    result["settings"] = _check(not wrong, "the tunables read back as set, "
-                                "before the run and after it", wrong=wrong)
+    text = raw.get("settings", "")
+    wrong = settings_kept(text) + weights_missing(text, run)
+    result["settings"] = _check(
+        not wrong, "the tunables read back as set, before the run and after "
+        "it, and so do tenants' weights", wrong=wrong)
     trouble = benchdata.log_errors(raw.get("dmesg", ""))
     result["log_clean"] = _check(not trouble, "no error in the kernel's log",
                                  errors=trouble[:20])

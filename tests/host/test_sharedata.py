@@ -81,6 +81,24 @@ def evaluated(label="none", rows=None, **more):
                               {"cpus": 1})
 
 
+def test_weights_were_read_back():
+    """A run whose tenants' weights nobody has seen there says nothing."""
+    run = {**plan()["same.none.device"],
+           "groups": ["grp1 100 weights", "grp2 200 weights", "grp4 400 -"]}
+    both = "weights/grp1\t100\t100\nweights/grp2\t200\t200\n"
+
+    def found(settings):
+        return suitedata.evaluate(raw_files(requests(), settings=settings),
+                                  run, {"cpus": 1})["checks"]["settings"]
+
+    assert found(both)["passed"]
+    assert found(both.splitlines(True)[0])["wrong"] == [
+        "weights/grp2: nothing instead of 200"]
+    assert found(both.replace("\t200\n", "\t250\n"))["wrong"] == [
+        "weights/grp2: 250 instead of 200"]
+    assert not found("")["passed"]
+
+
 def test_a_fair_run():
     found = evaluated()
     assert found["passed"], found["checks"]

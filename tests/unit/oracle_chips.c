@@ -7,7 +7,8 @@
  *   span SECTOR SECTORS OFFSET  -> the vector, chip 0 first
  *   reset BATCHES               -> ok: no request, a pool of so many batches
  *   add ID DIR SECTOR SECTORS   -> number of batches of DIR, or "full"
- *   issue                       -> ID, or "-"
+ *   issue DIR                   -> ID of the oldest that waits in DIR's first
+ *                                  batch, which goes, or "-"
  *   remove ID                   -> ok
  */
 #include "common/batch.h"
@@ -59,12 +60,16 @@ int main(void)
 				printf("%u\n", batches.nr[dir]);
 			else
 				puts("full");
-		} else if (!strcmp(line, "issue\n")) {
-			it = flash_batches_issue(&batches);
-			if (it)
+		} else if (sscanf(line, "issue %u", &dir) == 1 &&
+			   dir < FLASH_NR_DIRS) {
+			it = batches.head[dir] ? batches.head[dir]->first :
+						 NULL;
+			if (it) {
+				flash_batch_issue(it);
 				printf("%d\n", (int)(it - item));
-			else
+			} else {
 				puts("-");
+			}
 		} else if (sscanf(line, "remove %u", &id) == 1 && id < IDS) {
 			flash_batches_remove(&batches, &item[id]);
 			puts("ok");

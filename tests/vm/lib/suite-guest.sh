@@ -302,7 +302,7 @@ run() {	# ID
 			calibrate >$OUT/calibration 2>&1
 		fi
 		show_tunables >$OUT/tunables
-		settings >$OUT/settings
+		settings >>$OUT/settings
 		cat $SYS/queue/iosched/stats >$OUT/stats-before 2>/dev/null
 		cp $SYS/stat $OUT/stat-before
 		echo 1 >$DEBUG/reset
