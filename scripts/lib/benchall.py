@@ -11,7 +11,6 @@ than this run, of other forms, stays.
 
 import datetime
 import json
-import os
 import pathlib
 import shutil
 import subprocess

@@ -25,9 +25,10 @@ def percentile_name(name):
     return name.replace("_", ".")
 
 
-def _median(cell, metric):
-    value = cell["metrics"].get(metric) if cell else None
-    return value["median"] if value else None
+def figure(cell, metric, which="median"):
+    """A cell's figure over its seeds; None if it has none, or no cell is there."""
+    found = cell["metrics"].get(metric) if cell else None
+    return found[which] if found else None
 
 
 class Sweep:
@@ -60,7 +61,7 @@ class Sweep:
 def percentile_of(cells):
     """The furthest percentile that all cells have, such as p95; or None."""
     for name in TAILS:
-        if cells and all(_median(cell, f"latency_{name}_s") is not None
+        if cells and all(figure(cell, f"latency_{name}_s") is not None
                          for cell in cells):
             return name
     return None
@@ -113,7 +114,7 @@ def _overlap(one, other, tail):
 
     Without intervals they do not: a difference is one then.
     """
-    ends = [_median(cell, f"latency_{tail}_{end}_s")
+    ends = [figure(cell, f"latency_{tail}_{end}_s")
             for cell in (one, other) for end in ("low", "high")]
     if None in ends:
         return False
@@ -130,12 +131,12 @@ def _compare_variants(sweep, workload, changes):
                 + f" {SAME:.0%}", used)
     tail = percentile_of(used)
     known = [bound for bound in both
-             if _median(half[bound], BANDWIDTH) is not None
-             and _median(full[bound], BANDWIDTH) is not None]
+             if figure(half[bound], BANDWIDTH) is not None
+             and figure(full[bound], BANDWIDTH) is not None]
     if not known:
         return part
     found = {"bandwidth": max(
-        (_relative(_median(half[b], BANDWIDTH), _median(full[b], BANDWIDTH)),
+        (_relative(figure(half[b], BANDWIDTH), figure(full[b], BANDWIDTH)),
          b) for b in known)}
     told = ""
     if tail:
@@ -146,8 +147,8 @@ def _compare_variants(sweep, workload, changes):
             " elsewhere" if apart else "") if len(apart) < len(known) else ""
         if apart:
             found[tail] = max(
-                (_relative(_median(half[b], metric),
-                           _median(full[b], metric)), b) for b in apart)
+                (_relative(figure(half[b], metric),
+                           figure(full[b], metric)), b) for b in apart)
     ours = "; ".join(f"{percentile_name(name)} by up to {value:.1%} "
                      f"({_call(bound)})"
                      for name, (value, bound) in found.items()) + told
@@ -164,8 +165,8 @@ def _falling(values, tolerance):
 
 
 def _values(cells, metric):
-    return {bound: _median(cell, metric) for bound, cell in cells.items()
-            if _median(cell, metric) is not None}
+    return {bound: figure(cell, metric) for bound, cell in cells.items()
+            if figure(cell, metric) is not None}
 
 
 def _bandwidth_falls(sweep, workload, variant):
@@ -219,7 +220,7 @@ def _one_not_better(sweep, workload, variant):
     tail = percentile_of(used)
     if tail is None:
         return part
-    one, two = (_median(cell, f"latency_{tail}_s") for cell in used)
+    one, two = (figure(cell, f"latency_{tail}_s") for cell in used)
     return part.judge(one >= two * (1 - NOISE),
                       f"{percentile_name(tail)}: {_us(one)} against "
                       f"{_us(two)} us")

@@ -5,10 +5,11 @@ import matplotlib
 from matplotlib import ticker
 from matplotlib.lines import Line2D
 
-from k2autoclaims import front, rate, value
+from claims import figure
+from k2autoclaims import front, rate
 from pageplots import GREY, save
-from reportplots import BASE, FONT, SPARE, Nothing, _figure, _legend_below, \
-    family
+from plotting import BASE, FONT, SPARE, Nothing, family, frame, \
+    legend_below
 
 # Names of points closer than this, in points, would be written over each other.
 APART, APART_HIGH = 56, 11
@@ -46,10 +47,10 @@ def draw(path, cells, title):
     unknown = [name for name in known if name not in BASE]
     color = {name: BASE[name][0] if name in BASE else
              SPARE[unknown.index(name) % len(SPARE)][0] for name in known}
-    at = {id(cell): (value(cell, "settled_tail_s") * 1e6, rate(cell) * 1e-6)
+    at = {id(cell): (figure(cell, "settled_tail_s") * 1e6, rate(cell) * 1e-6)
           for cell in cells}
     with matplotlib.rc_context(FONT):
-        fig = _figure(8, 4.6)
+        fig = frame(8, 4.6)
         axis = fig.subplots()
         axis.set_xscale("log")
         axis.plot(*zip(*sorted(at[id(cell)] for cell in best)), color=GREY,
@@ -76,7 +77,7 @@ def draw(path, cells, title):
             axis.annotate(best[number]["label"], places[number],
                           xytext=(-4, 5), textcoords="offset points",
                           ha="right", fontsize=8)
-        _legend_below(
+        legend_below(
             fig, axis, [Line2D([], [], linestyle="", marker="o",
                                color=color[name]) for name in known], known)
         save(fig, path)

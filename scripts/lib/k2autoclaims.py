@@ -10,7 +10,7 @@ says how many there were.
 import math
 
 import claims
-from claims import Part, claim
+from claims import Part, claim, figure
 
 # Of the real-time requests so many may be late, for a quantile of 0.99
 MISS_LOW, MISS_HIGH = 0.0075, 0.0125
@@ -35,12 +35,6 @@ BIG = ("big-read", "big-write")
 AFTER = {"step-more": BASE, "step-larger": "big-read"}
 OTHERS = ("seq-read", "seq-write", "rand-write")
 TARGETS, FLOORS = (30, 50, 70), (50, 80, 90)
-
-
-def value(cell, metric, which="median"):
-    """A cell's figure over its seeds, or None."""
-    found = cell["metrics"].get(metric) if cell else None
-    return found[which] if found else None
 
 
 def mb(number):
@@ -75,7 +69,7 @@ class Cells:
         """Static bounds that were measured, from the smallest up."""
         return sorted((cell for cell in self.scans.get((workload, variant), ())
                        if rate(cell) is not None and
-                       value(cell, "settled_tail_s") is not None),
+                       figure(cell, "settled_tail_s") is not None),
                       key=lambda cell: int(cell["tunables"]["max_inflight"]))
 
     def searches(self, workload, policy):
@@ -97,8 +91,8 @@ class Cells:
 
 def rate(cell, phase="settled"):
     """Bandwidth of a phase; of the whole run where no series was kept."""
-    found = value(cell, f"{phase}_bandwidth_bytes_per_s")
-    return value(cell, claims.BANDWIDTH) if found is None and \
+    found = figure(cell, f"{phase}_bandwidth_bytes_per_s")
+    return figure(cell, claims.BANDWIDTH) if found is None and \
         phase == "settled" else found
 
 
@@ -121,19 +115,19 @@ def missed(name, cell, phase, scan):
     """Part: as many are late as may be; of targets that a bound holds."""
     part = Part(f"{name}: {MISS_LOW:.2%} to {MISS_HIGH:.2%} of the real-time "
                 "requests are late", [cell])
-    count, late = (value(cell, f"{phase}_{key}")
+    count, late = (figure(cell, f"{phase}_{key}")
                    for key in ("requests", "late"))
     if count is None or late is None:
         return part
-    low, high = (value(cell, f"{phase}_miss_share", end)
+    low, high = (figure(cell, f"{phase}_miss_share", end)
                  for end in ("min", "max"))
     told = f"{late:.0f} of {count:.0f}" + (
         f", {low:.2%}" if low == high else
         f", {low:.2%} to {high:.2%} by seed") + (
-        f", target {us(value(cell, 'target_s'))}"
-        if value(cell, "target_s") is not None else "")
-    if scan and value(cell, "target_s") is not None and \
-            best_under(scan, value(cell, "target_s")) is None:
+        f", target {us(figure(cell, 'target_s'))}"
+        if figure(cell, "target_s") is not None else "")
+    if scan and figure(cell, "target_s") is not None and \
+            best_under(scan, figure(cell, "target_s")) is None:
         part.ours = told + "; no bound of the scan holds it"
         return part
     if count >= WHOLE:
@@ -148,15 +142,15 @@ def missed(name, cell, phase, scan):
 def best_under(scan, target_s):
     """The cell of a scan with the most bandwidth whose tail meets a target."""
     good = [cell for cell in scan
-            if value(cell, "settled_tail_s") <= target_s]
+            if figure(cell, "settled_tail_s") <= target_s]
     return max(good, key=rate, default=None)
 
 
 def scanned(scan):
     """What a scan consisted of."""
     return f"a scan of {len(scan)} bound{'s' * (len(scan) > 1)}, " + (
-        f"{value(scan[0], 'settled_requests'):.0f} requests each"
-        if value(scan[0], "settled_requests") is not None else
+        f"{figure(scan[0], 'settled_requests'):.0f} requests each"
+        if figure(scan[0], "settled_requests") is not None else
         "which were short")
 
 
@@ -164,7 +158,7 @@ def against_scan(name, cell, phase, scan):
     """Part: nearly the bandwidth of the best static bound."""
     part = Part(f"{name}: at least {BANDWIDTH_MIN:.0%} of the best static "
                 "bound's bandwidth", [cell, *scan])
-    target_s, ours = value(cell, "target_s"), rate(cell, phase)
+    target_s, ours = figure(cell, "target_s"), rate(cell, phase)
     if not scan or target_s is None or ours is None:
         return part
     best = best_under(scan, target_s)
@@ -172,7 +166,7 @@ def against_scan(name, cell, phase, scan):
         part.ours = f"no bound of the scan has a tail of {us(target_s)}: " \
             "nothing to compare with"
         return part
-    bound = value(cell, f"{phase}_bound")
+    bound = figure(cell, f"{phase}_bound")
     return part.judge(
         ours >= BANDWIDTH_MIN * rate(best),
         f"{mb(ours)}" + (f" with bounds about {bound:.0f}"
@@ -187,8 +181,8 @@ def feasible(found, workloads):
     for workload in workloads:
         for variant, cell in found.searches(workload, "latency"):
             scan = found.scan(workload, variant)
-            target_s = value(cell, "target_s")
-            share = value(cell, "settled_infeasible_share", "max")
+            target_s = figure(cell, "target_s")
+            share = figure(cell, "settled_infeasible_share", "max")
             part = Part(f"{cell['cell']}: not said to be infeasible", [cell])
             if target_s is not None and share is not None and \
                     best_under(scan, target_s) is not None:
@@ -220,7 +214,7 @@ def kept(cell, none):
     part = Part(f"{cell['cell']}: at least {share:.0%} of none's bandwidth in "
                 "95 % of the windows of one second", [cell, none])
     full = rate(none)
-    whole, short = (value(cell, f"settled_{name}_low_bytes_per_s", "min")
+    whole, short = (figure(cell, f"settled_{name}_low_bytes_per_s", "min")
                     for name in ("window", "clock_window"))
     if not full or (whole is None and short is None):
         return part
@@ -240,20 +234,20 @@ def least_tail(cell, none, scan):
                 "best static bound's that keeps the floor",
                 [cell, none, *scan])
     full = rate(none)
-    ours = value(cell, "settled_tail_s")
+    ours = figure(cell, "settled_tail_s")
     good = [one for one in scan if full and rate(one) >= share * full]
     if ours is None or not full or not scan:
         return part
     if not good:
         part.ours = "no bound of the scan keeps it: nothing to compare with"
         return part
-    best = min(good, key=lambda one: value(one, "settled_tail_s"))
-    theirs = value(best, "settled_tail_s")
+    best = min(good, key=lambda one: figure(one, "settled_tail_s"))
+    theirs = figure(best, "settled_tail_s")
     told = f"{us(ours)}; {best['label']} {us(theirs)}: {ours / theirs:.1%} " \
         f"({scanned(scan)})"
-    low, high = value(cell, "settled_tail_low_s"), value(
+    low, high = figure(cell, "settled_tail_low_s"), figure(
         best, "settled_tail_high_s")
-    few = any((value(one, "settled_requests") or 0) < TAIL_WHOLE
+    few = any((figure(one, "settled_requests") or 0) < TAIL_WHOLE
               for one in (cell, best))
     if not few or low is None or high is None:
         return part.judge(ours <= TAIL_MAX * theirs, told)
@@ -268,9 +262,9 @@ def flagged(cell):
     """Part: it says so in time."""
     part = Part(f"{cell['cell']}: infeasible is 1 within {FLAG_S:.0f} s of "
                 "traffic", [cell])
-    after = value(cell, "infeasible_after_clock_s", "max")
+    after = figure(cell, "infeasible_after_clock_s", "max")
     if after is None:
-        if value(cell, "settled_infeasible_share") is None:
+        if figure(cell, "settled_infeasible_share") is None:
             return part
         return part.judge(False, "it never was")
     return part.judge(after <= FLAG_S, f"after {max(0.0, after):.1f} s of "
@@ -298,7 +292,7 @@ def at_least(cell, tail):
     """
     known = claims.TAILS[claims.TAILS.index(tail):]
     for name in known:
-        found = value(cell, f"latency_{name}_s")
+        found = figure(cell, f"latency_{name}_s")
         if found is not None:
             return found, name
     return 0.0, known[-1]
@@ -312,7 +306,7 @@ def points(cells, tail):
         least = "" if name == tail else \
             f"at least its {claims.percentile_name(name)}, "
         told.append(f"{cell['label']} {least}{us(found)} "
-                    f"{mb(value(cell, claims.BANDWIDTH))}")
+                    f"{mb(figure(cell, claims.BANDWIDTH))}")
     return ", ".join(told)
 
 
@@ -342,8 +336,8 @@ def layout_part(text, used, with_map, limits, bandwidth):
     most = min(factor * min(at_least(cell, tail)[0] for cell in cells)
                for factor, cells in limits)
     good = [cell for cell in with_map
-            if value(cell, f"latency_{tail}_s") <= most and
-            value(cell, claims.BANDWIDTH) >= bandwidth]
+            if figure(cell, f"latency_{tail}_s") <= most and
+            figure(cell, claims.BANDWIDTH) >= bandwidth]
     rest = [cell for cell in used if cell not in with_map]
     return part.judge(
         good, f"{claims.percentile_name(tail)}, at most {us(most)} with "
@@ -359,7 +353,7 @@ def random_reads(found):
         f"{HALF:.0%} of kyber's best with {READ_BANDWIDTH:.0%} of none's "
         "bandwidth", cells, with_map,
         [(TENTH, [none] if none else []), (HALF, kyber)],
-        READ_BANDWIDTH * (value(none, claims.BANDWIDTH) or 0))
+        READ_BANDWIDTH * (figure(none, claims.BANDWIDTH) or 0))
 
 
 def other_operation(found, operation):
@@ -369,14 +363,14 @@ def other_operation(found, operation):
         f"{operation}: at most {NEAR_ONE} times K2-1's tail with "
         f"{OTHER_BANDWIDTH:.0%} of none's bandwidth", cells,
         with_map if none else [], [(NEAR_ONE, [one] if one else [])],
-        OTHER_BANDWIDTH * (value(none, claims.BANDWIDTH) or 0))
+        OTHER_BANDWIDTH * (figure(none, claims.BANDWIDTH) or 0))
 
 
 def nobody(cell, none):
     """Part: no real-time task, no price."""
     part = Part(f"{cell['cell']}: at least {ALONE_MIN:.0%} of none's "
                 "throughput", [cell, none])
-    ours, full = (value(one, claims.BANDWIDTH) for one in (cell, none))
+    ours, full = (figure(one, claims.BANDWIDTH) for one in (cell, none))
     if ours is None or not full:
         return part
     return part.judge(ours >= ALONE_MIN * full,
@@ -387,12 +381,12 @@ def nobody(cell, none):
 
 def front(cells, tail="settled_tail_s"):
     """Those of which no other has both a shorter tail and more bandwidth."""
-    known = [cell for cell in cells if value(cell, tail) is not None and
+    known = [cell for cell in cells if figure(cell, tail) is not None and
              rate(cell) is not None]
     return [cell for cell in known if not any(
-        value(other, tail) <= value(cell, tail) and
+        figure(other, tail) <= figure(cell, tail) and
         rate(other) >= rate(cell) and
-        (value(other, tail) < value(cell, tail) or rate(other) > rate(cell))
+        (figure(other, tail) < figure(cell, tail) or rate(other) > rate(cell))
         for other in known)]
 
 

@@ -6,7 +6,8 @@ scripts/k2-results writes it beside docs/k2-results.md, of the same results.
 
 import k2autoclaims
 import resultspage
-from k2autoclaims import rate, value
+from claims import figure
+from k2autoclaims import rate
 from resultspage import DASH, facts, table
 
 # Loads that a front is made of, and where more of the same load was measured
@@ -45,8 +46,8 @@ def mb(number):
 
 def interval(cell):
     """Where the tail is."""
-    return f"{us(value(cell, 'settled_tail_low_s'))} to " \
-        f"{us(value(cell, 'settled_tail_high_s'))}"
+    return f"{us(figure(cell, 'settled_tail_low_s'))} to " \
+        f"{us(figure(cell, 'settled_tail_high_s'))}"
 
 
 def loads(found):
@@ -54,15 +55,15 @@ def loads(found):
     groups = {}
     for (workload, variant, _), cell in found.named.items():
         load = SAME_LOAD.get(workload, workload)
-        if load in FRONTS and value(cell, "settled_tail_s") is not None:
+        if load in FRONTS and figure(cell, "settled_tail_s") is not None:
             groups.setdefault((load, variant), []).append(cell)
     for place, cells in groups.items():
         # A label may have been measured under two names: the longer run.
         by_label = {}
-        for cell in sorted(cells, key=lambda one: value(
+        for cell in sorted(cells, key=lambda one: figure(
                 one, "settled_requests") or 0):
             by_label[cell["label"]] = cell
-        groups[place] = sorted(by_label.values(), key=lambda one: value(
+        groups[place] = sorted(by_label.values(), key=lambda one: figure(
             one, "settled_tail_s"))
     return groups
 
@@ -82,7 +83,7 @@ def fronts(groups):
         yield from table(
             ["", "p99, us", "95 %", "MB/s", "of none"],
             [[f"**{cell['label']}**" if cell in best else cell["label"],
-              us(value(cell, "settled_tail_s")), interval(cell),
+              us(figure(cell, "settled_tail_s")), interval(cell),
               mb(rate(cell)),
               text(rate(cell) / full, "{:.0%}")
               if full and rate(cell) is not None else DASH]
@@ -98,8 +99,8 @@ def scans(found):
                                                        else [])]:
             rows.append([
                 workload, variant, cell["label"],
-                text(value(cell, "settled_requests")),
-                us(value(cell, "settled_tail_s")), interval(cell),
+                text(figure(cell, "settled_requests")),
+                us(figure(cell, "settled_tail_s")), interval(cell),
                 mb(rate(cell))])
     if not rows:
         yield "Not measured."

@@ -15,7 +15,8 @@ import k2autoclaims
 import k2front
 import options
 import resultspage
-from k2autoclaims import Cells, rate, value
+from claims import figure
+from k2autoclaims import Cells, rate
 from k2front import mb, text, told, us
 from resultspage import DASH, claim_list, table
 
@@ -55,7 +56,7 @@ def percent(number):
 
 # --- the paper's -------------------------------------------------------------
 
-def figure(sweep, operations, occupancy):
+def over_bound(sweep, operations, occupancy):
     """Tail and bandwidth over the bound, both operations."""
     rows = []
     for operation in operations:
@@ -66,7 +67,7 @@ def figure(sweep, operations, occupancy):
                  f"latency_{tail}_s", us),
                 ("MB/s", claims.BANDWIDTH, mb)):
             rows.append([operation, what, *(
-                form(value(cells.get(bound), metric)) for bound in BOUNDS)])
+                form(figure(cells.get(bound), metric)) for bound in BOUNDS)])
     yield from table(["operation", "", *(
         "none" if bound == float("inf") else f"K2-{bound}"
         for bound in BOUNDS)], rows)
@@ -79,34 +80,34 @@ def searches(found, phase, policy):
     rows = []
     for (workload, variant, label), cell in found.named.items():
         if cell["tunables"].get("policy") != policy or \
-                value(cell, f"{phase}_requests") is None:
+                figure(cell, f"{phase}_requests") is None:
             continue
         none = found.get(workload, variant, "none")
         full = rate(none) if none else None
         # Before its step a load is none that was scanned.
         scan = found.scan(k2autoclaims.AFTER.get(workload, workload)
                           if phase == "stepped" else workload, variant)
-        target_s = value(cell, "target_s")
+        target_s = figure(cell, "target_s")
         if policy == "latency":
             best = k2autoclaims.best_under(scan, target_s) \
                 if target_s is not None else None
         else:
             good = [one for one in scan if full and
                     rate(one) >= k2autoclaims.floor_of(cell) * full]
-            best = min(good, key=lambda one: value(one, "settled_tail_s"),
+            best = min(good, key=lambda one: figure(one, "settled_tail_s"),
                        default=None)
         moved = rate(cell, phase)
         rows.append([
             workload, variant, label, us(target_s),
-            text(value(cell, f"{phase}_requests")),
-            percent(value(cell, f"{phase}_miss_share")),
-            us(value(cell, f"{phase}_tail_s")), mb(moved),
+            text(figure(cell, f"{phase}_requests")),
+            percent(figure(cell, f"{phase}_miss_share")),
+            us(figure(cell, f"{phase}_tail_s")), mb(moved),
             text(moved / full, "{:.0%}") if full and moved is not None
             else DASH,
-            text(value(cell, f"{phase}_bound")),
-            text(value(cell, f"{phase}_infeasible_share"), "{:.0%}"),
+            text(figure(cell, f"{phase}_bound")),
+            text(figure(cell, f"{phase}_infeasible_share"), "{:.0%}"),
             best["label"] if best else DASH,
-            us(value(best, "settled_tail_s")), mb(rate(best) if best
+            us(figure(best, "settled_tail_s")), mb(rate(best) if best
                                                   else None)])
     if not rows:
         yield "Not measured."
@@ -159,7 +160,7 @@ def page(paper, auto):
     for number, title, operations, occupancy in FIGURES:
         yield f"### Figure {number}: {title}"
         yield ""
-        yield from figure(sweep, operations, occupancy)
+        yield from over_bound(sweep, operations, occupancy)
     yield "### Its guidelines"
     yield ""
     yield from claim_list(claims.k2(cells_of(paper)))

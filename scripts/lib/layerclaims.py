@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 
 import claims
-from claims import BANDWIDTH, NOISE
-from piqclaims import Table, figure, percent, ratio, told
+from claims import BANDWIDTH, NOISE, figure
+from piqclaims import Table, percent, ratio, told
 
 DRIVE = "b"
 PURE = ("seq-read", "rand-read", "seq-write", "rand-write")

@@ -5,10 +5,9 @@ import matplotlib
 from matplotlib import ticker
 
 import layerclaims
-from claims import BANDWIDTH
+from claims import BANDWIDTH, figure
 from pageplots import GREY, bars, color_of, save
-from piqclaims import figure
-from reportplots import BASE, FONT, Nothing, _figure, _legend_below
+from plotting import BASE, FONT, Nothing, frame, legend_below
 
 MARKS = "osD^vP*X"
 
@@ -21,7 +20,7 @@ def curves(path, found, knob, title):
     cells = {"none": "none", "mq-deadline": "mq-deadline",
              "paper": "layer_read"}
     with matplotlib.rc_context(FONT):
-        fig = _figure(7, 5)
+        fig = frame(7, 5)
         top, low = fig.subplots(2, 1, sharex=True,
                                 height_ratios=[3, 2])
         places = list(range(len(found)))
@@ -48,7 +47,7 @@ def curves(path, found, knob, title):
         low.set_xticks(places, [str(at) for at in found])
         low.set_xlabel(knob)
         top.set_title(title, loc="left")
-        _legend_below(fig, low, *top.get_legend_handles_labels())
+        legend_below(fig, low, *top.get_legend_handles_labels())
         save(fig, path)
 
 
@@ -63,7 +62,7 @@ def tails(path, cells, title):
     for cell, *_ in known:
         by.setdefault(cell["scheduler"], []).append(cell["label"])
     with matplotlib.rc_context(FONT):
-        fig = _figure(8, 4.2)
+        fig = frame(8, 4.2)
         axis = fig.subplots()
         for cell, rate, wait in known:
             labels = by[cell["scheduler"]]
@@ -79,7 +78,7 @@ def tails(path, cells, title):
         axis.set_xlabel("MB/s, reads and writes")
         axis.set_ylabel("read p99, ms")
         axis.set_title(title, loc="left")
-        _legend_below(fig, axis, *axis.get_legend_handles_labels())
+        legend_below(fig, axis, *axis.get_legend_handles_labels())
         save(fig, path)
 
 

@@ -18,9 +18,9 @@ import layerclaims
 import layerlimits
 import options
 import resultspage
-from claims import BANDWIDTH
+from claims import BANDWIDTH, figure
 from layerclaims import CURVES, DRIVE, GAINS, METRIC, PURE
-from piqclaims import Table, figure, percent, ratio
+from piqclaims import Table, percent, ratio
 from resultspage import DASH, claim_list, facts, plain, table
 
 NAME = "layer_read-results"

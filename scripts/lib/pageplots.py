@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from reportplots import BASE, FONT, Nothing, _figure, _legend_below, _shade
+from plotting import BASE, FONT, Nothing, frame, legend_below, shade
 
 GREY = "0.35"
 # Direction: how a bar is filled
@@ -31,7 +31,7 @@ def save(fig, path):
 def color_of(cell, number, count):
     """A scheduler's colour; its settings are shades."""
     base = BASE.get(cell["scheduler"], (GREY,))[0]
-    return base if count < 2 else _shade(base, 2 * number / (count - 1) - 1)
+    return base if count < 2 else shade(base, 2 * number / (count - 1) - 1)
 
 
 def bars(path, groups, title, unit="MB/s", scale=1e-6, log=False):
@@ -53,7 +53,7 @@ def bars(path, groups, title, unit="MB/s", scale=1e-6, log=False):
                               len(by[cell["scheduler"]]))
               for label, cell in labels.items()}
     with matplotlib.rc_context(FONT):
-        fig = _figure(max(6.0, 1.2 + 0.26 * sum(map(len, groups.values()))),
+        fig = frame(max(6.0, 1.2 + 0.26 * sum(map(len, groups.values()))),
                       3.4)
         axis = fig.subplots()
         ticks, at = [], 0.0
@@ -85,5 +85,5 @@ def bars(path, groups, title, unit="MB/s", scale=1e-6, log=False):
             handles.append(Patch(
                 facecolor=GREY, hatch="//", edgecolor="white"))
             names.append("hatched: writes")
-        _legend_below(fig, axis, handles, names)
+        legend_below(fig, axis, handles, names)
         save(fig, path)

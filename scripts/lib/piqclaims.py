@@ -12,6 +12,7 @@ import statistics
 
 import claims
 import standin
+from claims import figure
 
 IN_ORDER, FIFO, READ_FIRST = "in-order", "chip-fifo", "read-first"
 SCHEMES = ("noop", "rws", "piq_r", "piq_w", "piq")
@@ -37,12 +38,6 @@ WITHOUT = tuple(name + end for name in standin.UNCALIBRATED
 
 # 95 % of Student's t, by degrees of freedom
 STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26)
-
-
-def figure(cell, metric):
-    """A cell's median of a metric, or None."""
-    value = cell["metrics"].get(metric) if cell else None
-    return value["median"] if value else None
 
 
 def percent(value):

@@ -106,7 +106,7 @@ of the two is its price on each input."""
 
 def value(cells, name, label, metric, form, variant=piqclaims.IN_ORDER):
     """A figure as text."""
-    found = piqclaims.figure(cells.get(name, label, variant), metric) \
+    found = claims.figure(cells.get(name, label, variant), metric) \
         if cells else None
     return DASH if found is None else form(found)
 
@@ -171,8 +171,8 @@ def longer(measured, model, name, way):
     texts = []
     for cells in (measured, model):
         cell = cells.get(name, "noop") if cells else None
-        wait = piqclaims.figure(cell, f"{way}_wait_mean_s")
-        latency = piqclaims.figure(cell, f"{way}_latency_mean_s")
+        wait = claims.figure(cell, f"{way}_wait_mean_s")
+        latency = claims.figure(cell, f"{way}_latency_mean_s")
         texts.append(DASH if wait is None or latency is None or
                      wait >= latency else f"{wait / (latency - wait):.1f}")
     return texts[0] if texts[1] == DASH else f"{texts[0]} ({texts[1]})"
@@ -273,7 +273,7 @@ def queue_lengths(measured, model):
                 texts = []
                 for way in ("read", "write"):
                     one, other = (
-                        piqclaims.figure(found.get(length),
+                        claims.figure(found.get(length),
                                          f"{way}_latency_mean_s")
                         for found in (ours, expected))
                     texts.append(

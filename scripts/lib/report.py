@@ -59,7 +59,7 @@ class Page:
 
     def picture(self, draw, name, alt, caption):
         """A <figure>, or a line that says why there is none."""
-        from reportplots import Nothing
+        from plotting import Nothing
         self.said(len(self.plots))
         folder = self.out / "plots"
         taken, base, n = set(self.plots), name, 1

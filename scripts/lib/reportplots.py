@@ -6,53 +6,22 @@ report.py) into a file, or raises Nothing with the reason why there is none.
 """
 
 import collections
-import io
 import math
 
 import matplotlib
-matplotlib.use("Agg")
-# Not pyplot: it keeps each figure until told otherwise, and there are many.
-from matplotlib import colors, figure, ticker  # noqa: E402
-from matplotlib.lines import Line2D  # noqa: E402
-from matplotlib.patches import Patch  # noqa: E402
-import numpy  # noqa: E402
-from PIL import Image  # noqa: E402
+from matplotlib import ticker
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+import numpy
 
-# Okabe and Ito's palette, its yellow darkened: that is for black ground.
-BASE = {
-    "none": ("#4d4d4d", "s", (0, (4, 2))),
-    "mq-deadline": ("#e69f00", "^", (0, (6, 1.5, 1.5, 1.5))),
-    "kyber": ("#009e73", "v", (0, (3, 1))),
-    "bfq": ("#d55e00", "D", (0, (5, 1, 1, 1, 1, 1))),
-    "k2": ("#0072b2", "o", "-"),
-    "piq": ("#cc79a7", "P", "-"),
-    "layer_read": ("#882255", "X", "-"),
-    "acfq": ("#a89a00", "p", "-"),
-    "hbfq": ("#7f4f24", "h", "-"),
-    "io.cost": ("#7a5195", "*", (0, (2, 1))),
-}
-SPARE = (("#2f7f7f", ">", (0, (1, 1))), ("#b04a6a", "d", (0, (1, 1))),
-         ("#6b6b00", "<", (0, (1, 1))), ("#5b6ea8", "H", (0, (1, 1))))
-RED = "#b3261e"
-FONT = {"font.size": 10, "axes.titlesize": 11, "axes.labelsize": 10,
-        "xtick.labelsize": 9, "ytick.labelsize": 9, "legend.fontsize": 9,
-        "axes.spines.top": False, "axes.spines.right": False,
-        "axes.grid": True, "grid.color": "0.9", "grid.linewidth": 0.8,
-        "axes.axisbelow": True, "svg.fonttype": "none"}
-DPI = 120
+from plotting import (
+    BASE, FONT, RED, SPARE, Nothing, binned, clock, family, frame, legend_below,
+    named, outer_labels, panel_frame, save, shade)
+
 TAILS = ("p99_9", "p99", "p95", "p90", "p50", "mean")
 TIME_BINS = 240
 # Writes beside reads.
 DOTS = (0, (1.5, 0.8))
-
-
-class Nothing(Exception):
-    """This picture would be empty; the text says why."""
-
-
-def named(cell):
-    """Its label; what failed a check has to show that everywhere."""
-    return f"{cell.label} (failed)" if cell.failed else cell.label
 
 
 def percentile_name(key):
@@ -63,21 +32,6 @@ def percentile_name(key):
 # --- colours ----------------------------------------------------------------
 
 Style = collections.namedtuple("Style", "color marker line")
-
-
-def _shade(color, place):
-    """place from -1 (lighter) to 1 (darker)."""
-    rgb = numpy.array(colors.to_rgb(color))
-    # Not far: it has to stand out from white, and from black text.
-    target, weight = (1.0, -0.5 * place) if place < 0 else (0.0, 0.5 * place)
-    return colors.to_hex(rgb + (target - rgb) * weight)
-
-
-def family(scheduler, label):
-    """Whose colour a label has; io.cost is no scheduler, but plays as one."""
-    if "io.cost" not in label:
-        return scheduler
-    return "io.cost" if scheduler == "none" else f"{scheduler} + io.cost"
 
 
 def styles(pairs):
@@ -99,39 +53,11 @@ def styles(pairs):
             reach = min(1.0, 0.25 * (len(labels) - 1))
             place = 0 if not reach else \
                 reach * (2 * n / (len(labels) - 1) - 1)
-            found[label] = Style(_shade(color, place), marker, line)
+            found[label] = Style(shade(color, place), marker, line)
     return found
 
 
 # --- what the pictures share ------------------------------------------------
-
-def _figure(width, height):
-    with matplotlib.rc_context(FONT):
-        return figure.Figure(figsize=(width, height), dpi=DPI)
-
-
-def _save(fig, path, palette=True):
-    """A palette makes a third of the file, and the page holds dozens; a heat
-    map uses up its 256 colours and would take those of the texts away."""
-    raw = io.BytesIO()
-    with matplotlib.rc_context(FONT):
-        # Tight: what stands outside the axes is never cut.
-        fig.savefig(raw, dpi=DPI, bbox_inches="tight", pad_inches=0.12,
-                    facecolor="white", format="png")
-    picture = Image.open(raw).convert("RGB")
-    if palette:
-        picture = picture.quantize(256, method=Image.Quantize.MEDIANCUT,
-                                   dither=Image.Dither.NONE)
-    picture.save(path, optimize=True)
-
-
-def _legend_below(fig, axis, handles, labels, gap=0.5, columns=4):
-    """Legend under the axes; `gap` inches below them."""
-    height = fig.get_figheight() * axis.get_position().height
-    axis.legend(handles, labels, loc="upper center", frameon=False,
-                bbox_to_anchor=(0.5, -gap / height), ncol=columns,
-                borderaxespad=0, handlelength=2.6, columnspacing=1.4)
-
 
 def _duration(value, _=None):
     """Seconds as a tick says them."""
@@ -369,7 +295,7 @@ def overview(path, group, style):
         raise Nothing("no figures")
     cells = group.cells
     with matplotlib.rc_context(FONT):
-        fig = _figure(9, 1.5 + 0.3 * len(cells))
+        fig = frame(9, 1.5 + 0.3 * len(cells))
         axes = fig.subplots(1, len(panels), sharey=True, squeeze=False,
                             gridspec_kw={"wspace": 0.12})[0]
         places = numpy.arange(len(cells))
@@ -381,7 +307,7 @@ def overview(path, group, style):
         axes[0].set_yticks(places, [named(cell) for cell in cells])
         for text, cell in zip(axes[0].get_yticklabels(), cells):
             text.set_color(RED if cell.failed else "black")
-        _save(fig, path)
+        save(fig, path)
 
 
 def _overview_panel(axis, group, panel, style):
@@ -468,7 +394,7 @@ def cdf(path, group, style):
     if not known:
         raise Nothing("no latency distribution was recorded")
     with matplotlib.rc_context(FONT):
-        fig = _figure(8, 5.2)
+        fig = frame(8, 5.2)
         axis = fig.subplots()
         axis.set_position([0.1, 0.1, 0.88, 0.82])
         for n, (cell, curve) in enumerate(known):
@@ -490,7 +416,7 @@ def cdf(path, group, style):
         axis.set_title(f"Latency: {group.workload}", loc="left",
                        fontweight="bold")
         handles, labels = axis.get_legend_handles_labels()
-        _legend_below(fig, axis, handles, labels)
+        legend_below(fig, axis, handles, labels)
         placer = Placer(fig, axis, 8.5)
         lines = [placer.pixels(curve[1], curve[0]) for _, curve in known]
         dense = [densified(points) for points in lines]
@@ -498,7 +424,7 @@ def cdf(path, group, style):
             others = dense[:n] + dense[n + 1:] or [numpy.empty((0, 2))]
             placer.on_line(lines[n], cell.label, style[cell.label].color,
                            numpy.vstack(others))
-        _save(fig, path)
+        save(fig, path)
 
 
 def _cdf_line(axis, cell, curve, look, place):
@@ -555,7 +481,7 @@ def tradeoff(path, group, style):
         sweeps.setdefault((family(cell.scheduler, cell.label),
                            tuple(sorted(cell.tunables))), []).append(entry)
     with matplotlib.rc_context(FONT):
-        fig = _figure(8, 5.4)
+        fig = frame(8, 5.4)
         axis = fig.subplots()
         axis.set_position([0.1, 0.1, 0.88, 0.82])
         axis.set_yscale("log")
@@ -582,9 +508,9 @@ def tradeoff(path, group, style):
         axis.set_title(f"Trade-off: {group.workload}", loc="left",
                        fontweight="bold")
         handles, labels = axis.get_legend_handles_labels()
-        _legend_below(fig, axis, handles, labels)
+        legend_below(fig, axis, handles, labels)
         _tradeoff_labels(fig, axis, sweeps, style)
-        _save(fig, path)
+        save(fig, path)
 
 
 def _by_value(entry):
@@ -652,44 +578,10 @@ def _tradeoff_labels(fig, axis, sweeps, style):
                           style[cell.label].color, cell.failed))
     for x, y, text, color, failed in texts:
         placer.beside(x, y, text + (" (failed)" if failed else ""),
-                      RED if failed else _shade(color, 0.35), "bold")
+                      RED if failed else shade(color, 0.35), "bold")
 
 
 # --- over time --------------------------------------------------------------
-
-def _binned(values, bins):
-    """Means of `bins` equal parts of the rows, if there are more rows."""
-    values = numpy.asarray(values, dtype=float)
-    if len(values) <= bins:
-        return values
-    edges = numpy.linspace(0, len(values), bins + 1).astype(int)
-    return numpy.array([values[a:b].mean(axis=0)
-                        for a, b in zip(edges[:-1], edges[1:])])
-
-
-def _grid(count, columns, row_inches):
-    """(rows, figure, where its panels stand, as gridspec takes it)."""
-    rows = -(-count // columns)
-    height = rows * row_inches + 0.7
-    return rows, _figure(9.2, height), {
-        "left": 0.08, "right": 0.98, "bottom": 0.1 / height,
-        "top": 1 - 0.6 / height}
-
-
-def outer_labels(axis, n, columns, count, down, across):
-    """Panel n of `count` has labels only where no other one is in between."""
-    axis.tick_params(labelleft=n % columns == 0,
-                     labelbottom=n + columns >= count)
-    if n % columns == 0:
-        axis.set_ylabel(down)
-    if n + columns >= count:
-        axis.set_xlabel(across)
-
-
-def _clock(longest):
-    """(factor, unit) for an axis of seconds."""
-    return (1.0, "s") if longest >= 1 else (1e3, "ms")
-
 
 def series(path, group, style):
     """Bandwidth over time, a panel a scheduler, GC copies below it."""
@@ -699,13 +591,13 @@ def series(path, group, style):
     collects = any(max(s["gc_copies"], default=0) > 0 for _, s in known)
     columns = min(3, len(known))
     with matplotlib.rc_context(FONT):
-        rows, fig, place = _grid(len(known), columns,
+        rows, fig, place = panel_frame(len(known), columns,
                                  2.6 if collects else 1.8)
         outer = fig.add_gridspec(rows, columns, hspace=0.3 if collects
                                  else 0.42, wspace=0.1, **place)
         base = next((s for cell, s in known if cell.label == "none"), None)
         limits = _series_limits(known)
-        factor, unit = _clock(limits[0])
+        factor, unit = clock(limits[0])
         for n, (cell, data) in enumerate(known):
             inner = outer[n // columns, n % columns].subgridspec(
                 2 if collects else 1, 1, height_ratios=[1.9, 1][:1 + collects],
@@ -729,7 +621,7 @@ def series(path, group, style):
             if last:
                 axes[-1].set_xlabel(unit)
         _series_legend(fig, known, base, collects, place["top"])
-        _save(fig, path)
+        save(fig, path)
 
 
 def _counts(value, _=None):
@@ -739,14 +631,14 @@ def _counts(value, _=None):
 
 
 def _total(data):
-    return _binned(numpy.asarray(data["read_bytes_per_s"]) * 1e-6
+    return binned(numpy.asarray(data["read_bytes_per_s"]) * 1e-6
                    + numpy.asarray(data["write_bytes_per_s"]) * 1e-6,
                    TIME_BINS)
 
 
 def _copies(data):
     """Copies a second."""
-    return _binned(data["gc_copies"], TIME_BINS) / data["period_s"]
+    return binned(data["gc_copies"], TIME_BINS) / data["period_s"]
 
 
 def _series_limits(known):
@@ -757,18 +649,18 @@ def _series_limits(known):
 
 def _series_panel(axes, cell, data, base, style, factor):
     look = style[cell.label]
-    times = _binned(data["t_s"], TIME_BINS) * factor
+    times = binned(data["t_s"], TIME_BINS) * factor
     if base is not None and base is not data:
-        axes[0].plot(_binned(base["t_s"], TIME_BINS) * factor, _total(base),
+        axes[0].plot(binned(base["t_s"], TIME_BINS) * factor, _total(base),
                      color="0.72", linewidth=1)
     for key, line in (("read_bytes_per_s", "-"), ("write_bytes_per_s", DOTS)):
         values = numpy.asarray(data[key]) * 1e-6
         if values.max() > 0:
-            axes[0].plot(times, _binned(values, TIME_BINS), color=look.color,
+            axes[0].plot(times, binned(values, TIME_BINS), color=look.color,
                          linewidth=1.4, linestyle=line)
     axes[0].set_title(named(cell),
                       loc="left", fontsize=10, fontweight="bold", pad=3,
-                      color=RED if cell.failed else _shade(look.color, 0.35))
+                      color=RED if cell.failed else shade(look.color, 0.35))
     if len(axes) > 1:
         axes[1].fill_between(times, _copies(data), color=look.color,
                              alpha=0.75, linewidth=0)
@@ -802,19 +694,19 @@ def chips(path, group, style):
         raise Nothing("the chips were not recorded")
     columns = min(3, len(known))
     with matplotlib.rc_context(FONT):
-        rows, fig, place = _grid(len(known), columns, 1.8)
+        rows, fig, place = panel_frame(len(known), columns, 1.8)
         axes = fig.subplots(rows, columns, squeeze=False, gridspec_kw={
             "hspace": 0.42, "wspace": 0.1, **place})
         ends = [data["period_s"] * len(data["busy_permille"])
                 for _, data in known]
-        factor, unit = _clock(max(ends))
+        factor, unit = clock(max(ends))
         picture = None
         for n, axis in enumerate(axes.flat):
             if n >= len(known):
                 axis.set_visible(False)
                 continue
             cell, data = known[n]
-            busy = _binned(data["busy_permille"], TIME_BINS).T / 10
+            busy = binned(data["busy_permille"], TIME_BINS).T / 10
             picture = axis.imshow(
                 busy, aspect="auto", origin="lower", cmap="cividis",
                 vmin=0, vmax=100, interpolation="nearest",
@@ -827,7 +719,7 @@ def chips(path, group, style):
             axis.set_title(
                 named(cell), loc="left", fontsize=10, fontweight="bold",
                 pad=3, color=RED if cell.failed
-                else _shade(style[cell.label].color, 0.35))
+                else shade(style[cell.label].color, 0.35))
             axis.set_title(f"{busy.mean():.0f} %", loc="right", fontsize=9,
                            pad=3, color="0.3")
             outer_labels(axis, n, columns, len(known), "chip", unit)
@@ -837,7 +729,7 @@ def chips(path, group, style):
             [1.0, place["top"] - 1.5 / height, 0.016, 1.5 / height]))
         bar.set_label("busy share, %")
         bar.outline.set_visible(False)
-        _save(fig, path, palette=False)
+        save(fig, path, palette=False)
 
 
 # --- cost -------------------------------------------------------------------
@@ -850,7 +742,7 @@ def cost(path, disk, panels, style):
     if not labels:
         raise Nothing("no scheduler beside none")
     with matplotlib.rc_context(FONT):
-        fig = _figure(9, 1.6 + 0.3 * len(labels))
+        fig = frame(9, 1.6 + 0.3 * len(labels))
         axes = fig.subplots(1, len(panels), sharey=True, squeeze=False,
                             gridspec_kw={"wspace": 0.12})[0]
         for axis, (depth, base, entries) in zip(axes, panels):
@@ -884,4 +776,4 @@ def cost(path, disk, panels, style):
             f"CPU time of an I/O: {disk}", (0, 1), xycoords="axes fraction",
             xytext=(0, 24), textcoords="offset points", fontsize=11,
             fontweight="bold")
-        _save(fig, path)
+        save(fig, path)

@@ -10,7 +10,8 @@ they were charged could be computed again; by_chips() says where it is not.
 """
 
 import claims
-from piqclaims import Table, figure
+from claims import figure
+from piqclaims import Table
 
 OURS = ("acfq", "hbfq")
 VARIANTS = ("c", "d")

@@ -5,7 +5,7 @@ import claims
 import pageplots
 import piqclaims
 import shareclaims
-from reportplots import Nothing
+from plotting import Nothing
 
 DRIVES = {"c": "SATA drive (C)", "d": "NVMe drive (D)"}
 PAPER = ("cfq", "bfq", "acfq-paper", "hbfq-paper")
@@ -17,7 +17,7 @@ def groups(cells, variant, workloads, labels, metric):
     found = piqclaims.Table(cells)
     return {name: [(cell, "", cell["metrics"][metric]) for label in labels
                    if (cell := found.get(name, label, variant))
-                   and piqclaims.figure(cell, metric) is not None]
+                   and claims.figure(cell, metric) is not None]
             for name in workloads}
 
 

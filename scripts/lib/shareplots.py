@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 import numpy
 
 import reportshare
-from reportplots import (
-    BASE, FONT, RED, SPARE, Nothing, _binned, _clock, _figure, _grid,
-    _legend_below, _save, named, outer_labels)
+from plotting import (
+    BASE, FONT, RED, SPARE, Nothing, binned, clock, frame, legend_below, named,
+    outer_labels, panel_frame, save)
 
 # Of tenants, in their order: what schedulers' colours are made of
 COLORS = [look[0] for look in (*BASE.values(), *SPARE)][1:]
@@ -35,9 +35,9 @@ def windows(path, group, style):
     if not known:
         raise Nothing("too few requests for windows")
     with matplotlib.rc_context(FONT):
-        fig = _figure(9, 4)
+        fig = frame(9, 4)
         axis = fig.subplots()
-        factor, unit = _clock(max(row["window_s"] for _, share in known
+        factor, unit = clock(max(row["window_s"] for _, share in known
                                   for row in share["windows"]))
         for cell, share in known:
             look = style[cell.label]
@@ -53,8 +53,8 @@ def windows(path, group, style):
         axis.set_yscale("log")
         axis.set_xlabel(f"mean length of a window, {unit}")
         axis.set_ylabel("PV")
-        _legend_below(fig, axis, *axis.get_legend_handles_labels())
-        _save(fig, path)
+        legend_below(fig, axis, *axis.get_legend_handles_labels())
+        save(fig, path)
 
 
 def course(path, group, style):
@@ -65,18 +65,18 @@ def course(path, group, style):
         raise Nothing("no course over time was recorded")
     columns = min(3, len(known))
     with matplotlib.rc_context(FONT):
-        rows, fig, place = _grid(len(known), columns, 1.8)
+        rows, fig, place = panel_frame(len(known), columns, 1.8)
         outer = fig.add_gridspec(rows, columns, hspace=0.42, wspace=0.1,
                                  **place)
         longest = max(share["period"] * len(share["rows"][0])
                       for _, share in known)
-        most = max(_binned(row, BINS).max() for _, share in known
+        most = max(binned(row, BINS).max() for _, share in known
                    for row in share["rows"])
-        factor, unit = _clock(longest)
+        factor, unit = clock(longest)
         for n, (cell, share) in enumerate(known):
             axis = fig.add_subplot(outer[n // columns, n % columns])
             for color, row in zip(COLORS, share["rows"]):
-                values = _binned(row, BINS) * 1e-6
+                values = binned(row, BINS) * 1e-6
                 times = numpy.linspace(0, share["period"] * len(row) * factor,
                                        len(values), endpoint=False)
                 axis.plot(times, values, color=color, linewidth=1.2)
@@ -94,7 +94,7 @@ def course(path, group, style):
             loc="lower left", frameon=False, ncol=6, borderaxespad=0,
             bbox_to_anchor=(0.08, place["top"] + 0.32
                             / fig.get_figheight()))
-        _save(fig, path)
+        save(fig, path)
 
 
 def shares(path, group, _style):
@@ -106,7 +106,7 @@ def shares(path, group, _style):
         raise Nothing("nobody got anything")
     first = known[0][1]
     with matplotlib.rc_context(FONT):
-        fig = _figure(9, 1.4 + 0.3 * len(known))
+        fig = frame(9, 1.4 + 0.3 * len(known))
         axis = fig.subplots()
         for n, (_, rows) in enumerate(known):
             left = 0.0
@@ -124,7 +124,7 @@ def shares(path, group, _style):
         axis.xaxis.set_major_formatter(ticker.PercentFormatter(1.0))
         axis.grid(axis="y", visible=False)
         axis.set_xlabel("share of the service, in the unit charged")
-        _legend_below(fig, axis, [
+        legend_below(fig, axis, [
             Line2D([], [], color=color, lw=6) for color, _ in
             zip(COLORS, first)], [f"{row[0]}, {row[1]:g}" for row in first])
-        _save(fig, path)
+        save(fig, path)

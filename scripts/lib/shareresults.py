@@ -12,6 +12,7 @@ import itertools
 import sys
 
 import options
+import claims
 import piqclaims
 import resultspage
 import shareclaims
@@ -92,10 +93,10 @@ def shares(cells):
     """PV, windows and bound of each cell."""
     rows = []
     for cell in cells:
-        if piqclaims.figure(cell, "jain_charged") is None:
+        if claims.figure(cell, "jain_charged") is None:
             continue
         rows.append([cell["workload"], cell["variant"], cell["label"], *(
-            text(piqclaims.figure(cell, key)) for key in (
+            text(claims.figure(cell, key)) for key in (
                 "pv_sending_charged", "pv_charged", "pv_sectors",
                 "pv_requests", "pv_chip",
                 "jain_charged", "window_pv_median_charged",
@@ -116,18 +117,18 @@ def tails(cells):
     rows = []
     for cell in cells:
         names = list(shareclaims.tenants(cell, shareclaims.BANDWIDTH))
-        chips = piqclaims.figure(cell, "utilisation_milli")
-        inside = piqclaims.figure(cell, "in_device_mean")
+        chips = claims.figure(cell, "utilisation_milli")
+        inside = claims.figure(cell, "in_device_mean")
         for n, name in enumerate(names):
             rows.append([
                 *([cell["workload"], cell["variant"], cell["label"],
-                   text(piqclaims.figure(cell, shareclaims.BANDWIDTH),
+                   text(claims.figure(cell, shareclaims.BANDWIDTH),
                         "{:.0f}", 1e-6), text(chips, "{:.1f}", 1e-3),
                    text(inside, "{:.0f}")]
                   if not n else [""] * 6), name,
-                text(piqclaims.figure(cell, f"{name}_bandwidth_bytes_per_s"),
+                text(claims.figure(cell, f"{name}_bandwidth_bytes_per_s"),
                      "{:.1f}", 1e-6),
-                *(text(piqclaims.figure(cell, f"{name}_latency_{key}_s"),
+                *(text(claims.figure(cell, f"{name}_latency_{key}_s"),
                        "{:.4g}", MILLI) for key in
                   ("mean", "stddev", "p99", "p99_9", "max"))])
     yield from table(["load", "drive", "scheduler", "MB/s", "busy chips",
@@ -151,8 +152,8 @@ def slowdowns(suite, cells):
                 other = next((here for label in (cell["label"], "none") if (
                     here := found.get(one["alone"], label,
                                       cell["variant"]))), None)
-                alone.append(piqclaims.figure(other, shareclaims.BANDWIDTH))
-                got.append(piqclaims.figure(
+                alone.append(claims.figure(other, shareclaims.BANDWIDTH))
+                got.append(claims.figure(
                     cell, f"{one['name']}_bandwidth_bytes_per_s"))
             if None in alone or None in got:
                 continue

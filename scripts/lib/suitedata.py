@@ -611,12 +611,6 @@ def cells(records):
     return found
 
 
-def median(cell, metric):
-    """A cell's median of a metric, None if it has none."""
-    value = cell["metrics"].get(metric)
-    return value["median"] if value else None
-
-
 # --- the same run twice ------------------------------------------------------
 
 def difference(one, other):

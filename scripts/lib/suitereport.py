@@ -150,7 +150,7 @@ def furthest(cells):
 
 def too_busy(cell):
     """Is the CPU under none more than it may be at this time_scale?"""
-    share = suitedata.median(cell, "busy_share")
+    share = claims.figure(cell, "busy_share")
     return cell["scheduler"] == "none" and cell["profile"] != "real" and \
         share is not None and share > suitedata.CPU_SHARE_MAX
 
