@@ -525,6 +525,21 @@ def parser():
     return found
 
 
+# What each way to call it takes of the other options. None: the main job
+OTHERS = ("form", "seeds", "only", "repeat", "vms", "kernel", "out", "keep")
+TAKEN = {
+    None: ("vms", "kernel", "keep"),
+    "a suite": OTHERS,
+    "a suite's --list": ("form", "seeds", "only", "repeat", "vms"),
+    "--list": ("vms",),
+    "--resume": ("vms", "keep"),
+    "--compare": (),
+    "--find-scale": ("kernel",),
+    "--smoke": ("vms", "kernel", "keep"),
+    "--device": ("form", "seeds", "only", "repeat", "out"),
+}
+
+
 def check_options(args, refuse):
     """Options that do not go together."""
     given = [name for name, value in (
@@ -547,14 +562,18 @@ def check_options(args, refuse):
             not suiteplan.DEVICE["profile"].accepts(args.find_scale):
         refuse(f"argument --find-scale: '{args.find_scale}': want "
                f"{suiteplan.DEVICE['profile']}")
-    plain = not given and not args.suite
-    for name in ("form", "seeds", "only", "repeat", "vms", "out"):
-        if plain and getattr(args, name) is not None:
-            refuse(f"--{name}: only with a suite, one of "
-                   + ", ".join(suiteplan.names()))
-        elif args.resume and name not in ("vms",) and \
-                getattr(args, name) is not None:
-            refuse(f"--{name}: --resume takes that from the directory")
+    if args.list and given:
+        refuse(f"--list and {given[0]} do not go together")
+    way = "a suite's --list" if args.list and args.suite else "--list" if \
+        args.list else given[0] if given else "a suite" if args.suite else None
+    for name in OTHERS:
+        if name in TAKEN[way] or getattr(args, name) in (None, False):
+            continue
+        refuse(f"--{name}: " + (
+            "only with a suite, one of " + ", ".join(suiteplan.names())
+            if way in (None, "--list") else
+            f"{way} takes that from the directory"
+            if way == "--resume" else f"does nothing with {way}"))
 
 
 def parse(argv):
