@@ -79,6 +79,8 @@ tun "$DISK" max_inflight 1
 tun "$DISK" nrt_wait_ms 50
 sched_new "$DISK"
 let_go 0
+trace_start block_rq_issue "$DISK"
+echo 1 >"$TRACING/events/$SCHED/flash_dispatch/enable"
 read_one "$DISK" 0 ionice -c1 -n0
 await "$DISK" dispatched 1
 read_one "$DISK" 100
@@ -96,5 +98,8 @@ is "best effort that went" "$(stat_of "$DISK" served_nrt)" 1
 is "its turns" "$(stat_of "$DISK" nrt_turns)" 1
 let_go -1
 readers_done
+trace_stop "$TMP/trace"
+echo 0 >"$TRACING/events/$SCHED/flash_dispatch/enable"
+is "reason nrt_turn" "$(grep -c ' flash_dispatch: .* why nrt_turn$' "$TMP/trace")" 1
 assert_idle "$DISK"
 flashsim_del

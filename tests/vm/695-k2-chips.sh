@@ -8,11 +8,11 @@
 # the one with the least before it if none is; no request is passed by more than max_pass
 # that came later; real-time requests go first, on whatever chip; metadata keeps its place;
 # a layout that is set, moved or taken back holds for what waits already; and the bound is
-# used in full. On one hardware queue and on two, on a device that ends nothing until all
-# requests are there.
+# used in full. A trace says of each request whether its chips or its age chose it. On one
+# hardware queue and on two, on a device that ends nothing until all requests are there.
 # Fails if: k2_chips_apply() adds nothing that waits, policy_taken() or policy_finished()
-# does not count on the chips, k2_watch_pick() does not take what was picked, or
-# k2_chips_pick() does not look at the oldest.
+# does not count on the chips, k2_watch_pick() does not take what was picked or does not say
+# why, or k2_chips_pick() does not look at the oldest.
 
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh
@@ -26,9 +26,17 @@ begin() {
 	tun "$DISK" layout "${1:-page=4096 chips=4}"
 	sched_new "$DISK"
 	trace_start block_rq_issue "$DISK"
+	echo 1 >"$TRACING/events/$SCHED/flash_dispatch/enable"
 	read_one "$DISK" 0
 	await "$DISK" inflight 1
 	COUNT=1
+}
+
+# whys CHIPS AGED - so many went for their chips, and for having been passed
+whys() {
+	echo 0 >"$TRACING/events/$SCHED/flash_dispatch/enable"
+	is "reason chips" "$(grep -c ' flash_dispatch: .* why chips$' "$TMP/trace")" "$1"
+	is "reason aged" "$(grep -c ' flash_dispatch: .* why aged$' "$TMP/trace")" "$2"
 }
 
 # By arrival: two of chip 0, two of chip 1, one of chip 2.
@@ -39,6 +47,7 @@ for QUEUES in 1 2; do
 	is "reads on chip 0" "$(arrays "$DISK" | grep -c '^chip0 reads 1 ')" 1
 	some
 	finish "$QUEUES hardware queues, by the layout" "1 6 4 9 12"
+	whys 3 0
 done
 QUEUES=1
 
@@ -47,8 +56,11 @@ for PASS in 0 1; do
 	some
 	if ((PASS)); then
 		finish "max_pass 1" "1 4 12 9 6"
+		whys 1 2
 	else
 		finish "max_pass 0" "4 12 1 9 6"
+		# None may pass: none is late for that.
+		whys 0 0
 	fi
 done
 PASS=256
@@ -63,6 +75,7 @@ begin
 some
 tun "$DISK" layout none
 finish "no layout any more" "4 12 1 9 6"
+whys 0 0
 
 # Four blocks further on the drive all is as it was, one further it is not: 4 and 12 are
 # on chip 1, 1 and 9 on chip 2, 6 on chip 3.

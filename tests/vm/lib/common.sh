@@ -722,10 +722,10 @@ trace_stop() {
 	echo >$TRACING/trace
 }
 
-# issued SECTORS FILE [LENGTH] - of a trace of block_rq_issue: which piece of so many
+# issued SECTORS FILE [LENGTH] - of a trace with block_rq_issue: which piece of so many
 # sectors each request (of that length) begins in, in their order
 issued() {
-	sed -n "s/.* \([0-9]*\) + ${3:-[0-9]*} .*/\1/p" "$2" |
+	sed -n "s/.* block_rq_issue: .* \([0-9]*\) + ${3:-[0-9]*} .*/\1/p" "$2" |
 		while read -r sector; do echo $((sector / $1)); done | tr '\n' ' '
 }
 
