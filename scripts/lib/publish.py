@@ -329,17 +329,26 @@ def readme(found, index):
 
 # --- what is written ---------------------------------------------------------
 
+def checkout(folder):
+    """The directory whose build/results has it, else the one that it is in."""
+    folder = folder.absolute()
+    return next((top for top in folder.parents
+                 if top / "build" / "results" in folder.parents), folder.parent)
+
+
 def page(folder, out):
-    """Has scripts/report write its page; its text."""
+    """Has scripts/report write its page; its text, which names no place but in there."""
+    top = checkout(folder)
     done = subprocess.run(
         [sys.executable, "-B", str(REPO / "scripts" / "lib" / "report.py"),
-         str(folder), "--out", str(out)], cwd=REPO, check=False, text=True,
+         str(folder.absolute()), "--out", str(out)], cwd=top, check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
     if done.returncode:
         raise Refused(f"'{folder}': scripts/report ended with status "
                       f"{done.returncode}: {done.stdout.strip()[-200:]}")
-    return (out / "index.html").read_text(encoding="utf-8")
+    text = (out / "index.html").read_text(encoding="utf-8")
+    return text.replace(f"{top}/", "")
 
 
 def report_of(folders, old):

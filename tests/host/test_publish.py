@@ -4,6 +4,7 @@
 import importlib
 import json
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -212,6 +213,28 @@ def test_the_page_of_a_run_stays(run, out, tmp_path):
     assert (out / "index.html").read_text() == page
     assert f"of commit `{COMMIT}`. What was published since is not in there" \
         in (out / "README.md").read_text()
+
+
+def test_the_page_names_no_place_of_this_machine(tmp_path, monkeypatch):
+    """Of a run in another clone, too."""
+    clone = tmp_path / "clone"
+    folder = clone / "build" / "results" / "all-short-1"
+    folder.mkdir(parents=True)
+
+    def report(command, cwd, **_):
+        text = pathlib.Path(command[3])
+        assert cwd == clone and text.is_absolute()
+        out = pathlib.Path(command[command.index("--out") + 1])
+        out.mkdir()
+        (out / "index.html").write_text(f"of {text}/k2, {text.relative_to(cwd)}")
+        return subprocess.CompletedProcess(command, 0, "")
+
+    monkeypatch.setattr(publish.subprocess, "run", report)
+    monkeypatch.chdir(clone)
+    short = "build/results/all-short-1"
+    for given in folder, pathlib.Path(short):
+        assert publish.page(given, tmp_path / str(len(str(given)))) == \
+            f"of {short}/k2, {short}"
 
 
 def test_a_run_that_was_resumed(out, tmp_path):
