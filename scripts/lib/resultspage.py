@@ -83,6 +83,9 @@ def load(folder, suites, cost=False):
         raise ValueError(f"{folder}: no summary.json of a suite")
     if cost and is_cost(data):
         return data
+    if data.get("clock") == "real":
+        raise ValueError(f"{folder}: of a real device; the pages are of simulated "
+                         "ones, next: scripts/report")
     if data.get("suite") not in suites:
         raise ValueError(f"{folder}: suite '{data.get('suite')}': want one "
                          "of " + ", ".join(suites))

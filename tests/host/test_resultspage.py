@@ -55,6 +55,9 @@ def test_named_directories(tmp_path):
     put(tmp_path / "one", [])
     with pytest.raises(ValueError, match="no summary.json of a suite"):
         resultspage.chosen(args, ("a", "b"))
+    put(tmp_path / "one", {**summary("a", "c1", x=1), "clock": "real"})
+    with pytest.raises(ValueError, match="of a real device"):
+        resultspage.chosen(args, ("a", "b"))
 
 
 def test_a_long_command_is_shortened():
