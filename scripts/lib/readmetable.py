@@ -97,7 +97,8 @@ ROWS = (
     ("share", "cost-4k.d", "hbfq: four tenants", CPU, {"ours": "hbfq"}, ""),
     *(("cost", f"null.{depth}", f"4 KiB random reads, depth {depth}", COST,
        {"ours": name}, "")
-      for depth in (1, 32) for name in ("k2", "piq", "layer_read")),
+      for depth in (1, 32)
+      for name in ("k2", "piq", "layer_read", "acfq", "hbfq")),
     *(("locks", "4", "4 KiB random reads, 4 emulated CPUs", LOCKS,
        {"ours": name}, "")
       for name in ("k2", "piq", "layer_read", "acfq", "hbfq")),
