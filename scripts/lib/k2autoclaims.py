@@ -245,8 +245,8 @@ def least_tail(cell, none, scan):
     theirs = figure(best, "settled_tail_s")
     told = f"{us(ours)}; {best['label']} {us(theirs)}: {ours / theirs:.1%} " \
         f"({scanned(scan)})"
-    low, high = figure(cell, "settled_tail_low_s"), figure(
-        best, "settled_tail_high_s")
+    low = figure(cell, "settled_tail_low_s")
+    high = figure(best, "settled_tail_high_s")
     few = any((figure(one, "settled_requests") or 0) < TAIL_WHOLE
               for one in (cell, best))
     if not few or low is None or high is None:

@@ -54,7 +54,7 @@ def bars(path, groups, title, unit="MB/s", scale=1e-6, log=False):
               for label, cell in labels.items()}
     with matplotlib.rc_context(FONT):
         fig = frame(max(6.0, 1.2 + 0.26 * sum(map(len, groups.values()))),
-                      3.4)
+                    3.4)
         axis = fig.subplots()
         ticks, at = [], 0.0
         for name, rows in groups.items():

@@ -274,7 +274,7 @@ def queue_lengths(measured, model):
                 for way in ("read", "write"):
                     one, other = (
                         claims.figure(found.get(length),
-                                         f"{way}_latency_mean_s")
+                                      f"{way}_latency_mean_s")
                         for found in (ours, expected))
                     texts.append(
                         (DASH if one is None else us(one))

@@ -57,7 +57,7 @@ def styles(pairs):
     return found
 
 
-# --- what the pictures share ------------------------------------------------
+# --- axes -------------------------------------------------------------------
 
 def _duration(value, _=None):
     """Seconds as a tick says them."""
@@ -592,7 +592,7 @@ def series(path, group, style):
     columns = min(3, len(known))
     with matplotlib.rc_context(FONT):
         rows, fig, place = panel_frame(len(known), columns,
-                                 2.6 if collects else 1.8)
+                                       2.6 if collects else 1.8)
         outer = fig.add_gridspec(rows, columns, hspace=0.3 if collects
                                  else 0.42, wspace=0.1, **place)
         base = next((s for cell, s in known if cell.label == "none"), None)

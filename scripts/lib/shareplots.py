@@ -38,7 +38,7 @@ def windows(path, group, style):
         fig = frame(9, 4)
         axis = fig.subplots()
         factor, unit = clock(max(row["window_s"] for _, share in known
-                                  for row in share["windows"]))
+                                 for row in share["windows"]))
         for cell, share in known:
             look = style[cell.label]
             lengths = [row["window_s"] * factor for row in share["windows"]]

@@ -545,10 +545,10 @@ def check_options(args, refuse):
     given = [name for name, value in (
         ("--resume", args.resume), ("--compare", args.compare),
         ("--find-scale", args.find_scale), ("--smoke", args.smoke),
-        ("--device", args.device)) if value]
+        ("--device", args.device), ("--list", args.list)) if value]
     if len(given) > 1:
         refuse(f"{' and '.join(given)} do not go together")
-    if given and args.suite and given != ["--device"]:
+    if given and args.suite and given not in (["--device"], ["--list"]):
         refuse(f"'{args.suite}': {given[0]} takes no suite")
     if given == ["--device"] and not args.suite:
         refuse("--device: which suite? want one of "
@@ -562,10 +562,9 @@ def check_options(args, refuse):
             not suiteplan.DEVICE["profile"].accepts(args.find_scale):
         refuse(f"argument --find-scale: '{args.find_scale}': want "
                f"{suiteplan.DEVICE['profile']}")
-    if args.list and given:
-        refuse(f"--list and {given[0]} do not go together")
-    way = "a suite's --list" if args.list and args.suite else "--list" if \
-        args.list else given[0] if given else "a suite" if args.suite else None
+    way = given[0] if given else "a suite" if args.suite else None
+    if args.list and args.suite:
+        way = "a suite's --list"
     for name in OTHERS:
         if name in TAKEN[way] or getattr(args, name) in (None, False):
             continue

@@ -34,7 +34,6 @@ begin() {
 
 # whys CHIPS AGED - so many went for their chips, and for having been passed
 whys() {
-	echo 0 >"$TRACING/events/$SCHED/flash_dispatch/enable"
 	is "reason chips" "$(grep -c ' flash_dispatch: .* why chips$' "$TMP/trace")" "$1"
 	is "reason aged" "$(grep -c ' flash_dispatch: .* why aged$' "$TMP/trace")" "$2"
 }
@@ -121,4 +120,5 @@ assert_idle "$DISK"
 is "order of issue" "$(issued 8 "$TMP/trace")" "0 4 8 12 1 16 "
 is "peak" "$(stat_of "$DISK" peak_inflight)" 4
 is "busy chips at rest" "$(arrays "$DISK" | grep -c '^chip[0-3] reads 0 writes 0$')" 4
+echo 0 >"$TRACING/events/$SCHED/flash_dispatch/enable"
 flashsim_del
