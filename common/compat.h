@@ -35,6 +35,35 @@
 #include <linux/version.h>
 
 /*
+ * Meanings
+ *
+ * BTF shows structs and prototypes, not the unit of a value or what a pointer
+ * may be. These follow from the version, and only where both the version's
+ * source and its behaviour are known; any other kernel is refused, even if all
+ * of its layouts are equal to one below.
+ *
+ * Unit of blk_mq_alloc_data.shallow_depth: one word of the tag bitmap, or all
+ * of the bitmap. 6.12.43 took the change from a later kernel, 6.13 to 6.19 have
+ * it from an unknown patch level on.
+ *
+ * blk_mq_alloc_data.hctx in limit_depth(): before 6.1.105 the core chose the
+ * hardware queue after limit_depth(), so the pointer is NULL.
+ */
+#if LINUX_VERSION_CODE <= KERNEL_VERSION(6, 1, 255)
+# define ELV_SHALLOW_PER_WORD	1
+# define ELV_HCTX_MAY_BE_NULL	1
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 43) && \
+      LINUX_VERSION_CODE <= KERNEL_VERSION(6, 12, 255)
+# define ELV_SHALLOW_PER_WORD	0
+# define ELV_HCTX_MAY_BE_NULL	0
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+# define ELV_SHALLOW_PER_WORD	0
+# define ELV_HCTX_MAY_BE_NULL	0
+#else
+# error "meaning not verified: the unit of shallow_depth (known: up to 6.1, 6.12.43 and later 6.12, 7.0 and later)"
+#endif
+
+/*
  * Layouts
  *
  * ELV_LAYOUT is major * 100 + minor of the series whose layout is restated.
@@ -72,7 +101,6 @@
 # define ELV_HAS_FEATURES	1	/* elevator_type.elevator_features */
 # define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
 # define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
-# define ELV_SHALLOW_PER_WORD	1	/* unit of shallow_depth */
 # define ELV_CORE_QUEUE		0	/* init_sched() gets an elevator_queue */
 # define ELV_DEPTH_OF_QUEUE	0	/* depth_updated() once for the device */
 # define ELV_ASYNC_DEPTH	0	/* request_queue.async_depth */
@@ -87,7 +115,6 @@
 # define ELV_HAS_FEATURES	0
 # define ELV_QUEUE_REGISTERED	0
 # define ELV_CACHED_RQ_PTR	0
-# define ELV_SHALLOW_PER_WORD	0
 # define ELV_CORE_QUEUE		0
 # define ELV_DEPTH_OF_QUEUE	0
 # define ELV_ASYNC_DEPTH	0
@@ -102,7 +129,6 @@
 # define ELV_HAS_FEATURES	0
 # define ELV_QUEUE_REGISTERED	0
 # define ELV_CACHED_RQ_PTR	0
-# define ELV_SHALLOW_PER_WORD	0
 # define ELV_CORE_QUEUE		1
 # define ELV_DEPTH_OF_QUEUE	1
 # define ELV_ASYNC_DEPTH	1
@@ -461,11 +487,37 @@ static inline unsigned int elv_hctx_set(const struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * elv_shallow_unit - how many tags the value that limit_depth() sets is of
+ * elv_alloc_hctx - the hardware queue of the request that is being allocated
+ * @data: what limit_depth() was handed
  *
- * It is not the same everywhere: those of each word of the tag bitmap on 6.1,
- * all of the bitmap since (6.12.117 and 7.3.4 were read; BTF does not tell).
+ * Where the core has not chosen yet, the queue that this CPU is mapped to. If
+ * the task moves to another CPU before the core chooses, the limit counts the
+ * tags of the wrong queue once. NULL only if the map is in the middle of a
+ * change; set no limit then.
  */
+static inline struct blk_mq_hw_ctx *
+elv_alloc_hctx(const struct blk_mq_alloc_data *data)
+{
+#if ELV_HCTX_MAY_BE_NULL
+	const struct blk_mq_queue_map *map = data->q->tag_set->map;
+	unsigned int type = HCTX_TYPE_DEFAULT;
+
+	if (likely(data->hctx))
+		return data->hctx;
+	if (data->cmd_flags & REQ_POLLED)
+		type = HCTX_TYPE_POLL;
+	else if ((data->cmd_flags & REQ_OP_MASK) == REQ_OP_READ)
+		type = HCTX_TYPE_READ;
+	if (type >= data->q->tag_set->nr_maps || !map[type].nr_queues)
+		type = HCTX_TYPE_DEFAULT;
+	return xa_load(&data->q->hctx_table,
+		       map[type].mq_map[raw_smp_processor_id()]);
+#else
+	return data->hctx;
+#endif
+}
+
+/* elv_shallow_unit - number of tags that shallow_depth counts; see "Meanings" */
 static inline unsigned int elv_shallow_unit(const struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int all = elv_hctx_depth(hctx);

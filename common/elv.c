@@ -227,6 +227,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = elv_queue_data(data->q);
+	struct blk_mq_hw_ctx *hctx = elv_alloc_hctx(data);
 
 	switch (policy_urgency(fq, opf)) {
 	case FLASH_URGENT:
@@ -236,12 +237,13 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	case FLASH_RELATED:
 		break;
 	case FLASH_PATIENT:
+		if (unlikely(!hctx))
+			break;
 		if (READ_ONCE(fq->urgent_seen))
 			data->shallow_depth =
-				elv_shallow_depth(data->hctx, FLASH_TAGS_KEPT);
+				elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
-			data->shallow_depth =
-				policy_shallow(fq, data->hctx, opf);
+			data->shallow_depth = policy_shallow(fq, hctx, opf);
 		break;
 	}
 }

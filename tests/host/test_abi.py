@@ -24,8 +24,8 @@ CHECK = TOP / "scripts/abi-check"
 COMPAT = (TOP / "common/compat.h").read_text(encoding="utf-8")
 LAYOUT = (TOP / "common/layout.c").read_text(encoding="utf-8")
 SERIES = {"6.1": 601, "6.12": 612, "7.3": 703, "rt": 601}
-# Whose version compat.h can be made to have never seen; rt's is 6.1's.
-VERSIONS = pytest.mark.parametrize("series", ["6.1", "6.12", "7.3"])
+# Those of which compat.h can be made never to have seen the version.
+VERSIONS = pytest.mark.parametrize("series", ["6.1", "7.3"])
 # What a series restates less than the others.
 LESS = {"7.3": {"elevator_alloc"}}
 ALL = pytest.mark.parametrize("series", SERIES)
@@ -93,13 +93,21 @@ def edited(text, old, new):
     return text.replace(old, new)
 
 
+def of_version(text, version):
+    """compat.h as the kernel of another version would see it."""
+    include = "#include <linux/version.h>\n"
+    return edited(text, include, include + "#undef LINUX_VERSION_CODE\n"
+                  "#define LINUX_VERSION_CODE KERNEL_VERSION("
+                  f"{version.replace('.', ', ')})\n")
+
+
+# Never tested, with the meanings and the layout of a tested series.
+UNTESTED = {"6.1": "6.0.19", "7.3": "7.1.13"}
+
+
 def unverified(text, series):
     """compat.h as if the kernel's series had never been tested."""
-    major, minor = series.split(".")
-    first, behind = (f"KERNEL_VERSION({major}, {n}, 0)"
-                     for n in (minor, int(minor) + 1))
-    return edited(edited(text, first, "KERNEL_VERSION(66, 6, 0)"),
-                  behind, "KERNEL_VERSION(66, 6, 0)")
+    return of_version(text, UNTESTED[series])
 
 
 # What is passed
@@ -285,6 +293,23 @@ def test_untested_and_different(tmp_path, series):
                 *words)
 
 
+# BTF equal, and the unit of shallow_depth may be either: 6.12.43 changed it.
+@pytest.mark.parametrize("version", ["6.12.25", "6.12.42", "6.12.0", "6.13.7",
+                                     "6.18.15", "6.2.0"])
+def test_meaning_that_btf_does_not_show(tmp_path, version):
+    """A kernel whose unit of shallow_depth is unknown is refused."""
+    Run(tmp_path, "6.12", compat=of_version(COMPAT, version)).refused(
+        "meaning of a value", "shallow_depth", "6.12.43")
+
+
+@pytest.mark.parametrize("series, version", [
+    ("6.1", "6.1.0"), ("6.1", "6.1.104"), ("6.1", "6.1.255"),
+    ("6.12", "6.12.43"), ("6.12", "6.12.255")])
+def test_meaning_that_is_known(tmp_path, series, version):
+    """Both sides of the refused versions still pass."""
+    Run(tmp_path, series, compat=of_version(COMPAT, version)).passed("")
+
+
 # What it cannot judge, it says so: status 2
 
 @pytest.mark.parametrize("compat, layout, words", [
@@ -449,12 +474,13 @@ def test_build_leaves_sources_alone(tree):
 
 def test_untested_kernel_is_built_marked(tree):
     """Equal but untested: built, and the compiler is told so."""
-    (tree / "common/compat.h").write_text(unverified(COMPAT, "6.12"))
-    kernel = facts("6.12")
-    status, text = make(f"KDIR={kernel['kdir']}", cwd=tree)
+    (tree / "common/compat.h").write_text(unverified(COMPAT, "6.1"))
+    kernel = facts("6.1")
+    status, text = make(f"KDIR={kernel['kdir']}", f"BTF={kernel['btf']}",
+                        cwd=tree)
     assert status == 0 and "layout verified, not tested" in text, text
     command = tree / "build/obj" / kernel["release"] / "k2/.k2.o.cmd"
-    assert "-DELV_LAYOUT=612 -DELV_LAYOUT_FROM_BTF" in command.read_text()
+    assert "-DELV_LAYOUT=601 -DELV_LAYOUT_FROM_BTF" in command.read_text()
 
 
 def test_kernels_in_the_cache_are_looked_at_only(tmp_path, monkeypatch):

@@ -369,6 +369,7 @@ struct elevator_type {
 #define elv_depth_for_each_hctx(arg, hctx, i) \
 	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
 #define elv_shallow_depth(hctx, part) 1U
+#define elv_alloc_hctx(data)	((data)->hctx)
 #define elv_shallow_prepare(hctx, part) ((void)(hctx))
 #define elv_hctx_tags(hctx)	TAGS
 #define elv_register(e)		((void)(e), 0)
