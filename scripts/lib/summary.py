@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of results in README.md, made of what is published.
+"""docs/results/summary.md: the figures and the verdicts of all results.
 
-A row is one figure of one workload: of none, the kernel's schedulers, ours, and the
-paper. No figure is typed but what a paper says. Below it stands, suite by suite,
-which claims hold and which do not. scripts/publish-results writes it between two
-lines of README.md. Of a suite of which nothing is published its page is named.
+A row of the first table is one figure of one workload: under none, the kernel's
+schedulers and one of ours. The tables after it list the verdict on each claim, see
+scripts/lib/verdicts.py. Nothing is typed but the figures of the papers.
+scripts/publish-results writes the page.
 
-Everything here takes `published`: {name of a file in docs/results: what is in it},
-where "made_of" has the runs, see scripts/lib/publish.py.
+`published` is {name of a file in docs/results: its content}, where "made_of" has the
+runs, see scripts/lib/publish.py.
 """
 
 import pathlib
@@ -16,20 +16,19 @@ import re
 import benchall
 import claims
 import resultspage
-import suiteplan
+import verdicts
 
-BEGIN = "<!-- results: made by scripts/publish-results; change that, not this -->"
-END = "<!-- end of results -->"
-NOTHING = "Not published yet."
+REPO = pathlib.Path(__file__).resolve().parents[2]
 KERNELS = ("none", "mq-deadline", "kyber", "bfq")
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+# Longest text of a part that does not hold
+LONGEST = 140
 
 
 def _mb(value):
     return f"{value / 1e6:.0f}"
 
 
-def _us(value):
+def us(value):
     return f"{value * 1e6:.0f}" if value >= 1e-5 else f"{value * 1e6:.1f}"
 
 
@@ -41,27 +40,28 @@ def _whole(value):
     return f"{value:.0f}"
 
 
-# What: (words, a metric of a cell, how it is written, is less better?)
+# A figure: (words, metric of a cell, format, is less better?)
 BANDWIDTH = ("MB/s", "bandwidth_bytes_per_s", _mb, False)
-REAL_TIME = ("p99.9 of real-time requests, us", "latency_p99_9_s", _us, True)
-# Of suite k2-auto: of the requests that are judged, those of k2-front.md
-SETTLED = ("p99 of real-time requests, us", "settled_tail_s", _us, True)
+REAL_TIME = ("p99.9 of real-time requests, us", "latency_p99_9_s", us, True)
+# Suite k2-auto: only the requests after the start-up, as in k2-front.md
+SETTLED = ("p99 of real-time requests, us", "settled_tail_s", us, True)
 SETTLED_BANDWIDTH = ("MB/s", "settled_bandwidth_bytes_per_s", _mb, False)
-READS = ("p99 of reads, us", "read_latency_p99_s", _us, True)
-# As the claims take it: before and after, who sends alone gets all of it.
+READS = ("p99 of reads, us", "read_latency_p99_s", us, True)
+# Only while all tenants send, as in the claims
 PV = ("PV while all send, how far shares are off", "pv_sending_charged", _three,
       True)
 CPU = ("CPU ns an I/O, the submitter's included", "busy_ns_per_io", _whole, True)
-# Of scripts/bench-cost, where a place is a disk and a depth
-COST = ("CPU ns an I/O over none", "over_none_ns", _whole, True)
-# Of scripts/locks, where a place is a number of CPUs
+# Of scripts/bench-cost, where a place is a kernel, a disk and a depth. One instruction
+# takes 1 ns.
+COST = ("CPU instructions an I/O over none", "over_none_ns", _whole, True)
+# scripts/locks, where a place is a number of CPUs
 LOCKS = ("own locks an I/O", "own_per_io", _three, True)
-# These have no workloads, and a run of them is not added to others.
+# No suites: runs of these are not put together
 OTHERS = ("cost", "locks")
 
 _BESIDE = "random readers beside real-time work"
-# (suite, workload.variant, in words, what, {column: label of its cell}, the paper)
-# A column that is not named has the cell of its own name.
+# (suite, workload.variant, in words, figure, {column: label of its cell}, the paper)
+# A column that is not named has the label of its own name.
 ROWS = (
     ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 1", REAL_TIME,
      {"ours": "k2-1"}, "none 3251, K2-1 217"),
@@ -95,9 +95,10 @@ ROWS = (
      {"bfq": "bfq-noidle", "ours": "hbfq"}, ""),
     ("share", "cost-4k.d", "acfq: four tenants", CPU, {"ours": "acfq"}, ""),
     ("share", "cost-4k.d", "hbfq: four tenants", CPU, {"ours": "hbfq"}, ""),
-    *(("cost", f"null.{depth}", f"4 KiB random reads, depth {depth}", COST,
+    *(("cost", f"{kernel}/null.{depth}",
+       f"4 KiB random reads, depth {depth}, Linux {kernel}", COST,
        {"ours": name}, "")
-      for depth in (1, 32)
+      for kernel in ("6.12", "6.1") for depth in (1, 32)
       for name in ("k2", "piq", "layer_read", "acfq", "hbfq")),
     *(("locks", "4", "4 KiB random reads, 4 emulated CPUs", LOCKS,
        {"ours": name}, "")
@@ -106,7 +107,7 @@ ROWS = (
 
 
 def command(data, run=None):
-    """What makes all of a published file again; of a run that, if it is no suite's."""
+    """The command that makes a published file again, or one run of it."""
     if data["kind"] != "suite":
         return resultspage.plain((run or {}).get("command") or {
             "cost": "scripts/bench-cost",
@@ -116,7 +117,12 @@ def command(data, run=None):
 
 def traced(name, data, run=None):
     """The file, and the command."""
-    return f"[{name}](docs/results/{name}.json), `{command(data, run)}`"
+    return f"[{name}]({name}.json), `{command(data, run)}`"
+
+
+def of_series(run, series):
+    """Was a run made on a kernel of this series?"""
+    return f"{run.get('kernel')}.".startswith(f"{series}.")
 
 
 def cell_of(summary, place, label):
@@ -131,8 +137,9 @@ def cell_of(summary, place, label):
 def figure(summary, place, label, what):
     """A cell's figure; None if there is none."""
     if what is COST:
-        disk, depth = place.split(".", 1)
-        return claims.over_none(summary, disk, label, int(depth))
+        kernel, disk, depth = re.fullmatch(r"(.*)/(.*)\.(.*)", place).groups()
+        return claims.over_none(summary, disk, label, int(depth)) \
+            if of_series(summary, kernel) else None
     if what is LOCKS:
         return next((cell[what[1]] for cell in summary["cells"] if (
             cell["scheduler"], cell["cpus"]) == (label, int(place))), None)
@@ -142,11 +149,10 @@ def figure(summary, place, label, what):
 
 
 def sources(suite, published):
-    """[(name of a file, it, its figures)] that a row may be made of.
+    """[(name of a file, its content, its figures)] that a row can be made of.
 
-    Each is one form of a suite: figures of a row are of one length. Costs of one
-    kernel are compared with none of that kernel and of that run, counts of locks
-    with those of their run.
+    Each is one form of a suite, so all figures of a row have one length. Costs and
+    counts of locks are compared within one run, which has one kernel.
     """
     for name, data in published.items():
         if data["kind"] == suite:
@@ -156,34 +162,35 @@ def sources(suite, published):
             yield name, data, resultspage.together(data["made_of"], suite)
 
 
-def row(spec, published):
-    """A line of the table; None if we have no figure of it.
+def rank(suite, source, place, label):
+    """What the sources of a row are sorted by: length, then age."""
+    summary = source[2]
+    return (0 if suite in OTHERS else resultspage.requests(
+        cell_of(summary, place, label)), str(summary.get("began") or ""))
 
-    Where several forms of the suite are published it is made of the one whose cell
-    of ours has most requests: the longest. Of costs and locks the run is taken that
-    was made last. What the other columns lack in there is left out, even if another file has
-    it.
+
+def row(spec, published):
+    """A line of the table; None without a figure of ours.
+
+    Of several forms of a suite the row uses the longest, in which our cell has most
+    requests; of costs and locks the newest run. A column that this form lacks stays
+    empty even if another file has it.
     """
     suite, place, words, what, labels, paper = spec
     name = labels["ours"]
-    best, size = None, None
-    for one in sources(suite, published):
-        if figure(one[2], place, name, what) is None:
-            continue
-        mine = (0 if suite in OTHERS else resultspage.requests(
-            cell_of(one[2], place, name)), str(one[2].get("began") or ""))
-        if best is None or mine >= size:
-            best, size = one, mine
-    if best is None:
+    found = [one for one in sources(suite, published)
+             if figure(one[2], place, name, what) is not None]
+    if not found:
         return None
-    file, data, summary = best
+    file, data, summary = max(
+        found, key=lambda one: rank(suite, one, place, name))
     values = {column: figure(summary, place, labels.get(column, column), what)
               for column in (*KERNELS, "ours")}
     least = (min if what[3] else max)(
         value for value in values.values() if value is not None)
     shown = [("–" if value is None else what[2](value))
              for value in values.values()]
-    # The best figure stands out, whoever's it is; of few of them none is.
+    # Bold marks the best value of a row, unless most columns are empty.
     if sum(values[column] is None for column in KERNELS) <= 1:
         shown = [f"**{text}**" if text == what[2](least) else text
                  for text in shown]
@@ -192,88 +199,142 @@ def row(spec, published):
         traced(file, data, summary))) + " |"
 
 
-def judged_of(claim):
-    """A claim's name, and how much of it was judged if that is not all."""
-    few = claim["holds"] is not None and claim["judged"] != claim["wanted"]
-    return str(claim["id"]) + (
-        f" ({claim['judged']} of {claim['wanted']} parts)" if few else "")
+# --- verdicts ----------------------------------------------------------------
+
+def pages():
+    """{(suite, claim): its verdict} of all pages of results."""
+    found = {}
+    for page in benchall.PAGES:
+        path = REPO / "docs" / f"{page}.md"
+        for key, claim in verdicts.merged(verdicts.of_page(
+                path.read_text(encoding="utf-8"))).items():
+            # The cost of an I/O is judged on several pages.
+            found[(page, *key)] = {**claim, "page": page}
+    return found
 
 
-def verdicts(suite, published):
-    """A line of the table of claims; None if the suite has none.
+def short(text):
+    """Text of a table cell, cut to LONGEST characters."""
+    text = text.replace("|", "\\|")
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip(' ,;:')} ..."
 
-    Judged by all forms of it together, as its page does.
-    """
-    files = {name: data for name, data in published.items()
-             if data.get("suite") == suite}
-    runs = sorted((run for data in files.values() for run in data["made_of"]),
-                  key=lambda run: str(run.get("began") or ""))
-    rows = claims.evaluate(suiteplan.load(suite).claims,
-                           resultspage.together(runs, suite)["cells"])
+
+def size(claim, owner):
+    """Verdict and size: how many parts, of how many."""
+    judged, wanted, missed = verdicts.counted(claim)
+    name = verdicts.NAMES[owner][claim["holds"]]
+    if claim["holds"] is None:
+        return name
+    text = f"{name}: {missed} of {judged}" if missed else f"{name}: {judged}"
+    text += " part" if judged == 1 else " parts"
+    return text if judged == wanted else f"{text}; {wanted - judged} not judged"
+
+
+def forms_of(claim):
+    """The forms that a verdict is of; where they disagree, what each says."""
+    said = {one["holds"] for one in claim["all"] if one["holds"] is not None}
+    if len(said) < 2:
+        return ", ".join(dict.fromkeys(
+            form for one in claim["all"] for form in one["forms"])) or "cost"
+    return "; ".join(
+        f"{', '.join(one['forms'])}: {'met' if one['holds'] else 'missed'}"
+        for one in claim["all"] if one["holds"] is not None)
+
+
+def verdict_table(found, owner):
+    """A row a claim of one suite; nothing if the suite has no such claims."""
+    rows = [claim for claim in found
+            if verdicts.whose(claim["source"])[0] == owner]
     if not rows:
-        return None
-
-    def names(verdict):
-        # Names have commas.
-        return "; ".join(judged_of(claim) for claim in rows
-                         if claim["holds"] is verdict) or "–"
-    return "| " + " | ".join((
-        suite, names(True), names(False), names(None),
-        "; ".join(traced(*one) for one in files.items()))) + " |"
-
-
-def missing(published):
-    """Lines of the table of claims for suites that have but a page."""
-    there = {data.get("suite") for data in published.values()}
-    for page, suites in benchall.PAGES.items():
-        for suite in suites:
-            if suite not in there and (DOCS / f"{page}.md").is_file():
-                yield f"| {suite} | not published; see [docs/{page}.md]" \
-                    f"(docs/{page}.md) | – | – | – |"
-
-
-def table(published):
-    """The lines between BEGIN and END."""
-    rows = [line for spec in ROWS if (line := row(spec, published))]
-    judged = [line for suite in dict.fromkeys(
-        data["suite"] for data in published.values() if data.get("suite"))
-              if (line := verdicts(suite, published))]
-    if not published:
-        yield NOTHING
         return
-    yield "Simulated drives, virtual time: the same run at the same commit " \
-        "gives the same figures; the commands here make them anew; in another " \
-        "grouping of cells they differ as another seed does. bfq of the rows " \
-        "on shares has `slice_idle` 0. **Bold**: the best of a row in which " \
-        "at most one of the kernel's columns is empty; we lose those whose bold " \
-        "figure is another's. –: not in that file. What the workloads are stands in " \
-        "`tests/suites`; commit, kernel and command of each run are in " \
-        "[docs/results](docs/results/README.md). A row is of the longest form " \
-        "of its suite that has our figure."
+    yield "Claims of the paper:" if owner == "paper" else "Aims of ours:"
+    yield ""
+    yield "| claim | verdict | " \
+        f"{'the paper' if owner == 'paper' else 'aim'} | first part missed | form |"
+    yield "|---|---|---|---|---|"
+    for claim in found:
+        if claim not in rows:
+            continue
+        missed = next((text for holds, text in claim["parts"]
+                       if holds is False), "–")
+        yield "| " + " | ".join((
+            f"{claim['id']}: {short(claim['text'])}", size(claim, owner),
+            short(verdicts.whose(claim["source"])[1]) or "–", short(missed),
+            forms_of(claim))) + " |"
+    yield ""
+
+
+def differing(found, published):
+    """Verdicts of single files that are not those of the pages."""
+    by_key = {key[1:]: claim for key, claim in found.items()
+              if key[1] != verdicts.COST}
+    rows = verdicts.differing(by_key, published)
+    if not rows:
+        return
+    yield "## Files whose form alone gives another verdict"
+    yield ""
+    yield "A form that judges fewer parts, or shorter runs, can miss what a longer " \
+        "one meets, and the other way round. The verdict above counts. The " \
+        "[report](index.html) shows single forms, so it has the verdicts here."
+    yield ""
+    yield "| suite | claim | above | file alone | the part that decides |"
+    yield "|---|---|---|---|---|"
+    for claim, name, row in rows:
+        owner = verdicts.whose(claim["source"])[0]
+        alone = {**row, "judged": None if row["judged"] == row["wanted"]
+                 else row["judged"],
+                 "parts": [(part["holds"], f"{part['text']}: {part['ours']}")
+                           for part in row["parts"]]}
+        decides = claim if claim["holds"] is False else alone
+        yield "| " + " | ".join((
+            claim["suite"], claim["id"], size(claim, owner),
+            f"[{name}]({name}.json): {size(alone, owner)}",
+            short(next((text for holds, text in decides["parts"]
+                        if holds is False), "–")))) + " |"
+    yield ""
+
+
+def page(published, found):
+    """The lines of summary.md; found: the verdicts of pages()."""
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "# Summary of the results"
+    yield ""
+    yield "Made by `scripts/publish-results`; change that, not this. Simulated " \
+        "drives, virtual time: the same run at the same commit gives the same " \
+        "figures. Another grouping of cells differs as another seed does. Workloads " \
+        "are in `tests/suites`; commit, kernel and command of each run are in [the " \
+        "list of files](README.md)."
+    yield ""
+    yield "## Figures"
+    yield ""
+    yield "**Bold** marks the best value of a row with at most one empty column of " \
+        "the kernel's. –: not in that file. A row uses the longest form of its suite " \
+        "that has our figure. In the rows on shares bfq has `slice_idle` 0. PV, the " \
+        "share error: mean distance from the weights, in shares of the lightest " \
+        "tenant; 0 is exact."
+    yield ""
+    rows = [line for spec in ROWS if (line := row(spec, published))]
     if rows:
-        yield ""
-        yield "| what | figure | none | mq-deadline | kyber | bfq | ours | who " \
-            "| the paper's | file, command |"
+        yield "| workload | figure | none | mq-deadline | kyber | bfq | ours " \
+            "| scheduler | the paper | file, command |"
         yield "|---|---|---|---|---|---|---|---|---|---|"
         yield from rows
-    if judged:
-        yield ""
-        yield "What the papers claim and what we set ourselves, by the names " \
-            "that the pages `docs/*-results.md` give it. Judged by what is " \
-            "published, in brackets how much of a claim that is; the pages " \
-            "have longer forms, and may say otherwise:"
-        yield ""
-        yield "| suite | holds | does not hold | not judged | file, command |"
-        yield "|---|---|---|---|---|"
-        yield from judged
-        yield from missing(published)
-
-
-def put(text, lines):
-    """README's text with these lines; ValueError if it has no place for them."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or \
-            text.index(BEGIN) > text.index(END):
-        raise ValueError(f"README.md: want one line '{BEGIN}', and one "
-                         f"'{END}' after it")
-    return re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: "\n".join(
-        (BEGIN, "", *lines, "", END)), text, flags=re.S)
+    else:
+        yield "Nothing is published yet."
+    yield ""
+    yield "## Verdicts"
+    yield ""
+    yield "Each verdict is that of the linked page, which has all parts of the claim " \
+        "with their figures. A claim holds if all judged parts hold, in each form " \
+        "on the page that judges it."
+    yield ""
+    for name, suites in benchall.PAGES.items():
+        for suite in (*suites, verdicts.COST):
+            own = [claim for key, claim in found.items()
+                   if key[:2] == (name, suite)]
+            if own:
+                yield f"### {suite}: [{name}.md](../{name}.md)"
+                yield ""
+                for owner in ("paper", "aim"):
+                    yield from verdict_table(own, owner)
+    yield from differing(found, published)
