@@ -5,7 +5,7 @@ Takes what scripts/bench-all has made (all of its parts that are finished), sing
 of scripts/bench, scripts/bench-cost, or files of scripts/locks. Each gets into a file
 of its own, PART-FORM.json; a run of only some cells replaces these there and leaves
 the others, and each cell stays with the run that it is of: commit, kernel, command.
-Of a whole run the page of scripts/report is kept as index.html.
+The report of a whole run is kept as index.html.
 
 Then the pages are made again, of all published files: in docs/results README.md, the
 list of files, summary.md, the figures and verdicts, and k2-tail.svg, the picture in the
@@ -13,7 +13,7 @@ project's README.md; and the short table in that README.md, unless --out is give
 Without DIR only these pages are made again. The verdicts are those of the pages
 docs/*-results.md, so run it without DIR after one of these has changed.
 
-Of a suite that was interrupted the cells that have all their seeds
+The cells of an interrupted suite that have all their seeds
 count. Refused is what was made with changes that are in no commit or at several commits,
 other runs that were interrupted, what is of seeds for tuning, and what is of a real device:
 what the documents claim must lead back to sources.
@@ -49,7 +49,7 @@ DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
 PICTURE, PICTURE_OF = "k2-tail.svg", "k2-auto-baselines"
 PAGES = ("README.md", "summary.md", "index.html", PICTURE)
-# In the report, whose verdicts are those of one run
+# Begins the line in the report that names the summary
 NOTE = "<!-- verdicts -->"
 WHAT = {"cost": "what schedulers cost the CPU",
         "locks": "how often schedulers take locks"}
@@ -513,7 +513,8 @@ def main(argv=None):
             if any(name.rpartition("-")[0] in suites for name in new)]
     if made:
         print("publish-results: next: " + ", ".join(
-            f"scripts/{script}" for script in made))
+            f"scripts/{script}" for script in made)
+            + ", then scripts/publish-results for the verdicts")
     return 0
 
 

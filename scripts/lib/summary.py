@@ -61,7 +61,7 @@ OTHERS = ("cost", "locks")
 
 _BESIDE = "random readers beside real-time work"
 # (suite, workload.variant, in words, figure, {column: label of its cell}, the paper)
-# A column that is not named has the label of its own name.
+# A column without an entry has its name as label.
 ROWS = (
     ("k2-auto", "op-rand-read.e-op", f"{_BESIDE}, bound 1", REAL_TIME,
      {"ours": "k2-1"}, "none 3251, K2-1 217"),
@@ -163,7 +163,7 @@ def sources(suite, published):
 
 
 def rank(suite, source, place, label):
-    """What the sources of a row are sorted by: length, then age."""
+    """Sort key of the sources of a row: length, then age."""
     summary = source[2]
     return (0 if suite in OTHERS else resultspage.requests(
         cell_of(summary, place, label)), str(summary.get("began") or ""))

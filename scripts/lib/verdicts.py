@@ -48,7 +48,7 @@ def whose(source):
 def of_page(text):
     """Each claim on a page, in order, as a dict.
 
-    suite, form and commits come from the lines above the claim that list the runs.
+    suite and form are those of the list of runs above the claim.
     "model": judged by a model instead of measured.
     """
     suite, runs, fresh, model, last = None, [], True, False, None

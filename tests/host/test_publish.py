@@ -337,13 +337,13 @@ def test_the_front_page_gets_the_table(run, out, tmp_path):
     assert readmetable.NOTHING not in text and text.endswith("## Tail\n")
     assert "[cost](cost.json), `scripts/bench-cost` |" in \
         (out / "summary.md").read_text()
-    # What was published before stays in the list.
+    # Files published before stay in the list.
     assert "[k2-full.json](k2-full.json)" in (out / "README.md").read_text()
     assert "| k2, bound 8 | – | – | –, – | 7, – |" in text and "piq" not in text
 
 
 def test_only_the_pages(run, out, tmp_path):
-    """Without a directory, of what is there."""
+    """Without a directory, from the files in docs/results."""
     front = tmp_path / "README.md"
     front.write_text(f"{readmetable.BEGIN}\n{readmetable.END}\n")
     publish.publish([run / "cost"], out, front)

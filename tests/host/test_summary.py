@@ -136,7 +136,7 @@ def test_locks():
 
 
 def test_the_size_of_a_verdict():
-    """How many parts are missed and were not judged, and whose claim it is."""
+    """The number of parts missed and not judged; the owner of a claim."""
     claim = {"holds": False, "judged": 3, "wanted": 5,
              "parts": [(False, "a"), (True, "b"), (False, "c"), (None, "d")]}
     assert summary.size(claim, "paper") == \

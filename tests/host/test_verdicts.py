@@ -51,7 +51,7 @@ def of_pages(pages):
 
 
 def contradictions(summary, pages):
-    """Claims whose verdict in the summary is not that of their page."""
+    """Claims with one verdict in the summary and another on their page."""
     ours, theirs = of_summary(summary), of_pages(pages)
     found = [f"{key}: only in one of both" for key in ours.keys() ^ theirs.keys()]
     for key in ours.keys() & theirs.keys():
