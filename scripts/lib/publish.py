@@ -5,9 +5,15 @@ Takes what scripts/bench-all has made (all of its parts that are finished), sing
 of scripts/bench, scripts/bench-cost, or files of scripts/locks. Each gets into a file
 of its own, PART-FORM.json; a run of only some cells replaces these there and leaves
 the others, and each cell stays with the run that it is of: commit, kernel, command.
-README.md in there is the list of all. Of a whole run the page of scripts/report is kept
-as index.html. Then the table of results in the project's README.md is made again,
-unless --out is given. Of a suite that was interrupted the cells that have all their seeds
+The report of a whole run is kept as index.html.
+
+Then the pages are made again, of all published files: in docs/results README.md, the
+list of files, summary.md, the figures and verdicts, and k2-tail.svg, the picture in the
+project's README.md; and the short table in that README.md, unless --out is given.
+Without DIR only these pages are made again. The verdicts are those of the pages
+docs/*-results.md, so run it without DIR after one of these has changed.
+
+The cells of an interrupted suite that have all their seeds
 count. Refused is what was made with changes that are in no commit or at several commits,
 other runs that were interrupted, what is of seeds for tuning, and what is of a real device:
 what the documents claim must lead back to sources.
@@ -30,6 +36,7 @@ import options
 import readmetable
 import resultspage
 import suiteplan
+import summary
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 OUT = REPO / "docs" / "results"
@@ -40,6 +47,10 @@ PAGE_OF = "<!-- publish-results: "
 # those of one run from its own alone.
 DROPPED = ("vm_command", "vm_statuses", "claims", "repeats", "passed")
 KEPT_OF_RUNS = ("id", "cell", "seed", "passed")
+PICTURE, PICTURE_OF = "k2-tail.svg", "k2-auto-baselines"
+PAGES = ("README.md", "summary.md", "index.html", PICTURE)
+# Begins the line in the report that names the summary
+NOTE = "<!-- verdicts -->"
 WHAT = {"cost": "what schedulers cost the CPU",
         "locks": "how often schedulers take locks"}
 
@@ -304,10 +315,11 @@ def readme(found, index):
     yield SPDX
     yield "# Published results"
     yield ""
-    yield f"{MADE}; change that, not this. The table in the project's README and " \
-        "K2's pages are made of these files; what is in the other pages " \
-        "`docs/*-results.md` and of no run listed here was measured before results " \
-        "were published, and stands on the page alone. Each was " \
+    yield f"{MADE}; change that, not this. [summary.md](summary.md) has the figures " \
+        "and the verdict on each claim. K2's pages and the figures of the summary are " \
+        "made of these files; runs on the other pages " \
+        "`docs/*-results.md` that are not listed here were measured before results " \
+        "were published, and stand on their page alone. Each was " \
         "measured part by part: a line is a run, and *cells* is how many of its cells still " \
         "count; later ones have replaced the others. `Failed` names runs whose " \
         "checks failed. How to read the files: " \
@@ -371,6 +383,31 @@ def report_of(folders, old):
     return old
 
 
+def noted(text):
+    """The report with a line that says which verdicts count."""
+    line = f'{NOTE}<p>One run, in the form named below. Its verdicts are of this ' \
+        'form alone; those that count are in <a href="summary.md">summary.md</a>.</p>'
+    text = re.sub(f"{NOTE}.*?</p>", "", text)
+    return re.sub(r"<body[^>]*>", lambda found: found[0] + line, text, count=1)
+
+
+def picture(found):
+    """The text of the picture; None if its figures are not published."""
+    if PICTURE_OF not in found:
+        return None
+    options.need("bench")
+    # matplotlib may be installed only now.
+    import plotting  # pylint: disable=import-outside-toplevel
+    import tailplot  # pylint: disable=import-outside-toplevel
+    with tempfile.TemporaryDirectory() as scratch:
+        path = pathlib.Path(scratch, PICTURE)
+        try:
+            tailplot.draw(path, tailplot.cells_of(found))
+        except plotting.Nothing:
+            return None
+        return path.read_text(encoding="utf-8")
+
+
 def portable(name, text):
     """Text without paths of this machine; Refused."""
     text = text.replace(f"{REPO}/", "")
@@ -390,7 +427,7 @@ def is_ours(out):
         said = ""
     names = [path.name for path in out.iterdir()]
     return not names or MADE in said and all(
-        name in ("README.md", "index.html") or name.endswith(".json")
+        name in PAGES or name.endswith(".json")
         for name in names)
 
 
@@ -411,7 +448,7 @@ def write(out, files):
 def publish(folders, out, front=None):
     """What scripts/publish-results does; (files written, names of the new ones).
 
-    front: a README that gets the table of results.
+    front: a README that gets the short table.
     """
     if out.exists() and not (out.is_dir() and is_ours(out)):
         raise Refused(f"'{out}': holds what is not ours; want another "
@@ -422,7 +459,7 @@ def publish(folders, out, front=None):
         found[name] = add(found.get(name), run)
     found = dict(sorted(found.items()))
     new = [name for name, run in runs if has(found[name], run)]
-    if not new:
+    if folders and not new:
         raise Refused("all cells of this are published, of later runs")
     try:
         text = front and readmetable.put(front.read_text(encoding="utf-8"),
@@ -434,8 +471,13 @@ def publish(folders, out, front=None):
     index = report_of(folders, old.read_text(encoding="utf-8")
                       if old.is_file() else None)
     if index is not None:
-        files["index.html"] = index
+        files["index.html"] = noted(index)
     files["README.md"] = "\n".join(readme(found, index)) + "\n"
+    files["summary.md"] = "\n".join(summary.page(
+        found, summary.pages())).rstrip() + "\n"
+    drawn = picture(found)
+    if drawn is not None:
+        files[PICTURE] = drawn
     files = {name: portable(name, text) for name, text in files.items()}
     write(out, files)
     if front:
@@ -451,10 +493,10 @@ def main(argv=None):
         "publish-results", description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 written; 1 refused, or it cannot be written; 2 bad "
         "options.")
-    parser.add_argument("folders", type=pathlib.Path, metavar="DIR", nargs="+",
+    parser.add_argument("folders", type=pathlib.Path, metavar="DIR", nargs="*",
                         help="of scripts/bench-all, scripts/bench or "
                         "scripts/bench-cost, below build/results; or the FILE of "
-                        "scripts/locks")
+                        "scripts/locks; none: only the pages are made again")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
                         help="instead of docs/results; README.md stays as it is")
     args = parser.parse_args(sys.argv[1:] if argv is None else argv)
@@ -465,13 +507,14 @@ def main(argv=None):
         print(f"publish-results: {error}", file=sys.stderr)
         return 1
     size = sum(len(text.encode()) for text in files.values())
-    print(f"publish-results: {', '.join(new)}; {len(files)} files, "
+    print(f"publish-results: {', '.join(new) or 'pages'}; {len(files)} files, "
           f"{size / 1e6:.1f} MB, in {options.shown(args.out or OUT)}")
     made = [script for script, suites in benchall.PAGES.items()
             if any(name.rpartition("-")[0] in suites for name in new)]
     if made:
         print("publish-results: next: " + ", ".join(
-            f"scripts/{script}" for script in made))
+            f"scripts/{script}" for script in made)
+            + ", then scripts/publish-results for the verdicts")
     return 0
 
 

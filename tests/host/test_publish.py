@@ -335,9 +335,30 @@ def test_the_front_page_gets_the_table(run, out, tmp_path):
     publish.publish([run / "cost"], out, front)
     text = front.read_text()
     assert readmetable.NOTHING not in text and text.endswith("## Tail\n")
-    # Of what was published before, too
-    assert "[k2-full](docs/results/k2-full.json), `scripts/bench k2 --form " \
-        "full` |" in text
-    assert "| 7 | `k2` |  | [cost](docs/results/cost.json), " \
-        "`scripts/bench-cost` |" in text
-    assert "docs/results/piq" not in text
+    assert "[cost](cost.json), `scripts/bench-cost` |" in \
+        (out / "summary.md").read_text()
+    # Files published before stay in the list.
+    assert "[k2-full.json](k2-full.json)" in (out / "README.md").read_text()
+    assert "| k2, bound 8 | – | – | –, – | 7, – |" in text and "piq" not in text
+
+
+def test_only_the_pages(run, out, tmp_path):
+    """Without a directory, from the files in docs/results."""
+    front = tmp_path / "README.md"
+    front.write_text(f"{readmetable.BEGIN}\n{readmetable.END}\n")
+    publish.publish([run / "cost"], out, front)
+    before = {path.name: path.read_text() for path in out.iterdir()}
+    (out / "summary.md").unlink()
+    front.write_text(f"{readmetable.BEGIN}\n{readmetable.END}\n")
+    assert publish.publish([], out, front)[1] == []
+    assert before == {path.name: path.read_text() for path in out.iterdir()}
+
+
+def test_the_report_names_the_verdicts_that_count(run, out, monkeypatch):
+    """Once, however often its file is written."""
+    monkeypatch.setattr(publish, "page", lambda *_: "<body class=x><p>a</p>")
+    published(out, run)
+    published(out, run)
+    text = (out / "index.html").read_text()
+    assert text.startswith(f"<body class=x>{publish.NOTE}<p>")
+    assert text.count(publish.NOTE) == 1

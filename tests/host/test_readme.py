@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
+README = (REPO / "README.md").read_text("utf-8")
 MAKEFILE = (REPO / "Makefile").read_text("utf-8")
 PAGES = sorted([REPO / "README.md", *(REPO / "docs").glob("*.md"),
                 *REPO.glob("*/README.md")])
@@ -146,40 +147,60 @@ def test_links_lead_somewhere(path):
 
 
 def test_states_are_those_of_the_build():
-    """What README says to be experimental is, and nothing else."""
-    text = (REPO / "README.md").read_text("utf-8")
-    rows = dict(re.findall(r"^\| \[(\w+)\]\(\w+/README.md\) \| .*? \| (.*) \|$",
-                           text, re.M))
+    """README names each scheduler, and those that are experimental, alone."""
+    rows = dict((name, line) for line in README.splitlines()
+                for name in re.findall(r"^\|.*\| \[(\w+)\]\(\w+/README.md\) \|",
+                                       line))
     assert sorted(rows) == SCHEDULERS
-    last = ""
-    for name, state in rows.items():
-        # "the same" is what stands above.
-        last = last if state == "the same" else state
-        assert ("experimental" in last) == (REPO / name / "experimental").exists()
+    for name, line in rows.items():
+        state = (REPO / name / "experimental").exists()
+        assert ("experimental" in line) == state
         readme = (REPO / name / "README.md").read_text("utf-8")
-        assert ("**Experimental**" in readme) == ("experimental" in last)
+        assert ("**Experimental**" in readme) == state
         for part in ("## When to use it", "\nWhen not:", "## Limits",
                      "## Production ready?", "## Tunables"):
             assert part in readme, f"{name}: {part}"
 
 
+def test_the_readme_is_short():
+    """At most 900 words, comments aside, and 15 lines of shell in a block."""
+    text = re.sub(r"<!--.*?-->", "", README, flags=re.S)
+    assert len(text.split()) <= 900
+    for block in re.findall(r"^```\n(.*?)^```", text, re.M | re.S):
+        assert len(block.strip().splitlines()) <= 15
+
+
+def test_the_first_screens_have_what_a_user_asks_first():
+    """Undo, support of this kernel, what was never tested."""
+    for said in ("make abi-check", "sudo rmmod", "apt purge", "in brackets",
+                 "never on a real drive", "docs/kernels.md#results",
+                 "make bench", "make check", "](docs/results/k2-tail.svg)"):
+        assert said in README, said
+
+
+def test_times_of_the_commands_agree():
+    """Those of `make help`, of README and of docs/lab.md."""
+    lab = (REPO / "docs/lab.md").read_text("utf-8")
+    for command in ("bench", "check"):
+        times = {re.search(r"\d+(?:\.\d)? minutes", line)[0]
+                 for text in (README, lab, MAKEFILE) for line in text.splitlines()
+                 if re.search(rf"(\| `|')make {command}[ `].*\d minutes", line)}
+        assert len(times) == 1, times
+
+
 def untraced(text, folder):
-    """Rows of tables below "Results" that lead to no file of results."""
+    """Rows of the table below "Figures" that lead to no file of results."""
     found = []
-    for part in re.findall(r"^## Results\n(.*?)(?=^## |\Z)", text, re.M | re.S):
-        # Below the line that ends the head of a table
-        for table in re.findall(r"^\|[-|: ]+\|\n((?:\|.*\n?)+)", part, re.M):
-            for row in table.splitlines():
-                # Says that there is no file, and has no figure.
-                if re.fullmatch(r"\| [\w-]+ \| not published; see \S+"
-                                r"( \| –)+ \|", row):
-                    continue
-                files = re.findall(r"\]\((docs/results/[^)#]+)", row)
-                commands = [line for line in commands_of(row)
-                            if line.startswith(("make ", "scripts/"))]
-                if not commands or not files or \
-                        not all((folder / name).is_file() for name in files):
-                    found.append(row)
+    part = text.partition("\n## Figures\n")[2].partition("\n## ")[0]
+    # Below the line that ends the head of the table
+    for table in re.findall(r"^\|[-|: ]+\|\n((?:\|.*\n?)+)", part, re.M):
+        for row in table.splitlines():
+            files = re.findall(r"\]\(([^)#/]+\.json)\)", row)
+            commands = [line for line in commands_of(row)
+                        if line.startswith(("make ", "scripts/"))]
+            if not commands or not files or \
+                    not all((folder / name).is_file() for name in files):
+                found.append(row)
     return found
 
 
@@ -189,19 +210,20 @@ def commands_of(row):
             for word in re.findall(r"`([^`]+)`", row)]
 
 
-def test_claims_lead_to_files():
-    """Each row of results to a file in docs/results, and to a command."""
-    assert not untraced((REPO / "README.md").read_text("utf-8"), REPO)
+def test_figures_lead_to_files():
+    """Each row of the summary to a file in docs/results, and to a command."""
+    folder = REPO / "docs/results"
+    text = (folder / "summary.md").read_text("utf-8")
+    assert text.count("](cost.json)") >= 10 and not untraced(text, folder)
 
 
-def test_a_claim_without_a_file_is_seen(tmp_path):
+def test_a_figure_without_a_file_is_seen(tmp_path):
     """The test above can fail."""
-    (tmp_path / "docs/results").mkdir(parents=True)
-    (tmp_path / "docs/results/k2.json").write_text("{}")
-    good = "| tail | 3 | [k2](docs/results/k2.json) | `A=1 scripts/bench k2` |"
+    (tmp_path / "k2.json").write_text("{}")
+    good = "| tail | 3 | [k2](k2.json) | `A=1 scripts/bench k2` |"
     rows = [good, good.replace("k2.json", "k3.json"),
             "| tail | 3 | | `make bench` |", good.replace("scripts/", "")]
-    text = "## Results\n\n| what | x | file | again |\n|---|---|---|---|\n" + \
+    text = "# A\n\n## Figures\n\n| what | x | file | again |\n|---|---|---|---|\n" + \
         "\n".join(rows) + "\n\n## Else\n| a |\n|---|\n| b |\n"
     assert untraced(text, tmp_path) == rows[1:]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The table of results in README.md."""
+"""docs/results/summary.md, and the short table in README.md."""
 
 import importlib
 import pathlib
+import re
 import sys
 
 import pytest
@@ -11,10 +12,14 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
-benchall = importlib.import_module("benchall")
 locks = importlib.import_module("locks")
+publish = importlib.import_module("publish")
 readmetable = importlib.import_module("readmetable")
 suiteplan = importlib.import_module("suiteplan")
+summary = importlib.import_module("summary")
+verdicts = importlib.import_module("verdicts")
+
+PUBLISHED = publish.published(REPO / "docs" / "results")
 
 
 def cell(workload, label, variant, **metrics):
@@ -31,12 +36,12 @@ def file(suite, form, *cells, **run):
         **run}]}
 
 
-SPEC = ("piq", "tail.x", "reads", readmetable.BANDWIDTH,
+SPEC = ("piq", "tail.x", "reads", summary.BANDWIDTH,
         {"bfq": "bfq-noidle", "ours": "piq-8"}, "1.5 times")
 
 
 def row(*cells, spec=SPEC):
-    return readmetable.row(spec, {"piq-full": file("piq", "full", *cells)})
+    return summary.row(spec, {"piq-full": file("piq", "full", *cells)})
 
 
 def test_a_row():
@@ -48,12 +53,12 @@ def test_a_row():
                 cell("tail", "piq-8", "y", bandwidth_bytes_per_s=99e6),
                 cell("tail", "piq-8", "x", bandwidth_bytes_per_s=3e6))
     assert found == "| reads | MB/s | 2 | – | **5** | 4 | 3 | `piq-8` | " \
-        "1.5 times | [piq-full](docs/results/piq-full.json), " \
+        "1.5 times | [piq-full](piq-full.json), " \
         "`scripts/bench piq --form full` |"
 
 
 def test_less_is_better_for_times():
-    spec = ("piq", "tail.x", "reads", readmetable.READS, {"ours": "piq"}, "")
+    spec = ("piq", "tail.x", "reads", summary.READS, {"ours": "piq"}, "")
     found = row(*(cell("tail", name, "x", read_latency_p99_s=3e-4)
                   for name in ("none", "kyber", "bfq")),
                 cell("tail", "piq", "x", read_latency_p99_s=2.5e-6), spec=spec)
@@ -71,7 +76,7 @@ def test_no_row_without_our_figure(cells):
 
 def test_the_form_with_most_requests():
     """All columns are of it, even what another file has; then the later one."""
-    spec = ("piq", "tail.x", "reads", readmetable.BANDWIDTH, {"ours": "piq"}, "")
+    spec = ("piq", "tail.x", "reads", summary.BANDWIDTH, {"ours": "piq"}, "")
 
     def forms(short, full, none=""):
         def of(form, ios, speed):
@@ -83,16 +88,16 @@ def test_the_form_with_most_requests():
             return file("piq", form, *cells, began=form[0])
         return {"piq-short": of("short", short, 3e6),
                 "piq-full": of("full", full, 4e6)}
-    found = readmetable.row(spec, forms(10, 20, none="short"))
+    found = summary.row(spec, forms(10, 20, none="short"))
     assert "| – | – | – | – | 4 |" in found and "piq-full.json" in found
-    assert "piq-short.json" in readmetable.row(spec, forms(20, 10))
+    assert "piq-short.json" in summary.row(spec, forms(20, 10))
     # Began later, by its name here
-    assert "piq-short.json" in readmetable.row(spec, forms(10, 10))
+    assert "piq-short.json" in summary.row(spec, forms(10, 10))
 
 
 def test_costs():
     """Of the run that was made last: its kernel's none is its own."""
-    spec = next(one for one in readmetable.ROWS if one[0] == "cost")
+    spec = next(one for one in summary.ROWS if one[0] == "cost")
     line = {"disk": "null", "depth": 1, "label": "k2", "over_none_ns": 7.4}
     found = {"cost": {"kind": "cost", "made_of": [
         {"began": "1", "kernel": "6.1", "cells": [
@@ -102,17 +107,17 @@ def test_costs():
             {**line, "label": "kyber", "depth": 32, "over_none_ns": 3}]},
         {"began": "3", "kernel": "6.12", "cells": [
             {**line, "label": "bfq", "over_none_ns": 9}]}]}}
-    assert "| – | 20 | – | – | 7 | `k2` |" in readmetable.row(spec, found)
+    assert "| – | 20 | – | – | 7 | `k2` |" in summary.row(spec, found)
     # The command is the run's.
-    assert readmetable.row(spec, found).endswith(", `scripts/bench-cost` |")
+    assert summary.row(spec, found).endswith(", `scripts/bench-cost` |")
     found["cost"]["made_of"][1]["command"] = "scripts/bench-cost --depths 1"
-    assert readmetable.row(spec, found).endswith(
+    assert summary.row(spec, found).endswith(
         ", `scripts/bench-cost --depths 1` |")
 
 
 def test_locks():
     """Of the run that was made last, and of that many CPUs."""
-    spec = next(one for one in readmetable.ROWS if one[0] == "locks")
+    spec = next(one for one in summary.ROWS if one[0] == "locks")
     cpus = int(spec[1])
 
     def run(began, **taken):
@@ -124,51 +129,35 @@ def test_locks():
         run("1", k2=4, kyber=4),
         run("2", none=0, mq_deadline=3.016, bfq=5, k2=1.011)]}}
     assert "| **0.000** | 3.016 | – | 5.000 | 1.011 | `k2` |" in \
-        readmetable.row(spec, found)
+        summary.row(spec, found)
     found["locks"]["made_of"][1]["cells"] = []
     assert "| – | – | 4.000 | – | 4.000 | `k2` |" in \
-        readmetable.row(spec, found)
+        summary.row(spec, found)
 
 
-def test_verdicts(monkeypatch):
-    """Of the cells of all forms together."""
-    def judged(name, cells):
-        return [{"id": name, "holds": True, "judged": 2, "wanted": 2},
-                {"id": "A, C", "holds": True, "judged": 1, "wanted": 2},
-                {"id": "B", "holds": False, "judged": 2, "wanted": 3},
-                *({"id": one["label"], "holds": None, "judged": 0,
-                   "wanted": 1} for one in cells)]
-    monkeypatch.setattr(readmetable.claims, "evaluate", judged)
-    text = "\n".join(readmetable.table({
-        "k2-full": file("k2", "full", cell("tail", "a", "x")),
-        "k2-short": file("k2", "short", cell("tail", "b", "x")),
-        "locks": {"kind": "locks", "made_of": [{"cells": []}]}}))
-    assert "| k2 | k2; A, C (1 of 2 parts) | B (2 of 3 parts) | a; b | " \
-        "[k2-full](docs/results/k2-full.json), `scripts/bench k2 --form full`; [k2-short](docs/results/k2-short" \
-        ".json), `scripts/bench k2 --form short` |" in text
-    assert readmetable.NOTHING not in text
+def test_the_size_of_a_verdict():
+    """The number of parts missed and not judged; the owner of a claim."""
+    claim = {"holds": False, "judged": 3, "wanted": 5,
+             "parts": [(False, "a"), (True, "b"), (False, "c"), (None, "d")]}
+    assert summary.size(claim, "paper") == \
+        "Not reproduced: 2 of 3 parts; 2 not judged"
+    assert summary.size({**claim, "holds": True, "parts": [(True, "a")],
+                         "judged": None, "wanted": None}, "aim") == "Met: 1 part"
+    assert summary.size({**claim, "holds": None}, "aim") == "Not measured"
+    for source, owner in (
+            ("Paper: reads -19 %.", ("paper", "reads -19 %")),
+            ("Paper: aim: 95 %.", ("aim", "95 %")), ("Paper: aim.", ("aim", "")),
+            ("Our aim: 95 %.", ("aim", "95 %")), ("An aim of ours.", ("aim", "")),
+            ("Paper: 3; aim: 2.", ("aim", "3; ours: 2"))):
+        assert verdicts.whose(source) == owner
 
 
-def test_suites_that_have_but_a_page():
-    """Each once, until there is a file of it."""
-    def told(*suites):
-        return [line.split(" | ")[0].removeprefix("| ") for line in
-                readmetable.missing({name: file(name, "full")
-                                     for name in suites})]
-    assert "piq-paper" in told("k2") and "k2" not in told("k2")
-    assert told(*benchall.SUITES) == []
-    text = "\n".join(readmetable.table({"k2-full": file("k2", "full")}))
-    assert "| share-paper | not published; see [docs/share-results.md]" in text
-
-
-def test_a_tail_that_was_not_judged_does_not_hold_in_the_readme():
+def test_a_tail_without_judged_parts_has_no_verdict():
     """Though its conditions do."""
     cells = [cell("mix-111", label, "d", bandwidth_bytes_per_s=1,
                   utilisation_milli=1) for label in ("hbfq", "bfq")]
-    line = readmetable.verdicts(
-        "share", {"share-short": file("share", "short", *cells)})
-    holds, fails, unknown = line.split(" | ")[1:4]
-    assert "Tails" in unknown and "Tails" not in holds + fails
+    found = verdicts.of_file(file("share", "short", *cells))
+    assert found["share", "Tails"]["holds"] is None
 
 
 def test_nothing_is_the_best_of_few():
@@ -181,13 +170,48 @@ def test_nothing_is_the_best_of_few():
 def test_nothing_published():
     assert list(readmetable.table({})) == [readmetable.NOTHING]
     readme = (REPO / "README.md").read_text("utf-8")
-    published = list((REPO / "docs/results").glob("*.json"))
-    assert (readmetable.NOTHING in readme) == (not published)
+    assert (readmetable.NOTHING in readme) == (not PUBLISHED)
+
+
+def test_the_pages_are_those_of_the_files():
+    """Both tables are what scripts/publish-results makes of docs/results."""
+    again = "next: scripts/publish-results"
+    assert (REPO / "docs/results/summary.md").read_text("utf-8") == "\n".join(
+        summary.page(PUBLISHED, summary.pages())).rstrip() + "\n", again
+    readme = (REPO / "README.md").read_text("utf-8")
+    assert readmetable.put(readme, readmetable.table(PUBLISHED)) == readme, again
+
+
+def test_the_short_table_agrees_with_the_long_one():
+    """A cost of one kernel is the same figure in both."""
+    table = list(readmetable.table(PUBLISHED))
+    for name, _, label in readmetable.ROWS:
+        if label not in ("k2", "piq", "layer_read", "acfq", "hbfq"):
+            continue
+        short = next(line for line in table if line.startswith(f"| {name} |"))
+        for suite, place, _, what, labels, _ in summary.ROWS:
+            if suite == "cost" and labels["ours"] == label:
+                long = summary.row((suite, place, "", what, labels, ""), PUBLISHED)
+                if long:
+                    assert long.split(" | ")[6] in re.findall(r"\d+", short)
+
+
+def test_a_row_without_its_figures_is_left_out():
+    """And costs of one kernel stand in their own column."""
+    line = {"disk": "null", "depth": 1, "label": "bfq", "over_none_ns": 7.4}
+    found = {"cost": {"kind": "cost", "made_of": [
+        {"began": "1", "kernel": "6.12.1-x", "cells": [line]},
+        {"began": "2", "kernel": "6.1.0-x", "cells": [
+            {**line, "depth": 32, "over_none_ns": 9}]}]}}
+    assert list(readmetable.table(found))[2:] == ["| bfq |  |  | 7, – | –, 9 |"]
+    found["cost"]["made_of"][0]["cells"] = [{**line, "label": "k2"}]
+    assert list(readmetable.table(found))[2] == \
+        "| k2, bound 8 | – | – | 7, – | –, – |"
 
 
 def test_rows_are_of_workloads_that_there_are():
     """A row that no suite can fill would never be missed."""
-    for suite, place, _, what, labels, _ in readmetable.ROWS:
+    for suite, place, _, what, labels, _ in summary.ROWS:
         if suite == "cost":
             continue
         if suite == "locks":

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verdicts on claims: one for each claim, read from the pages of results.
+
+A page docs/*-results.md judges the longest forms of its suites; the figures behind some
+pages were measured before docs/results existed, so the page is the only complete record.
+docs/results/summary.md repeats the page's verdict and names its form. A short form in
+docs/results judges fewer parts of a claim, or shorter runs, and can differ from the page:
+differing() finds these cases, and the summary lists each one.
+
+of_page() parses a page. merged() makes one verdict of several forms on one page: a claim
+holds only if it holds in each form that judges it. of_file() judges one published file.
+"""
+
+import re
+
+import benchall
+import claims
+import resultspage
+import suiteplan
+
+COST = "cost"
+HOLDS = {word: holds for holds, word in resultspage.VERDICT.items()}
+_WORDS = "|".join(map(re.escape, HOLDS))
+CLAIM = re.compile(rf"- ([^:]+): (.*): ({_WORDS})(?: \((\d+) of (\d+) judged\))?"
+                   r"\. (.*)")
+PART = re.compile(rf"  - ({_WORDS}): (.*)")
+FACTS = re.compile(r"Form (\S+), \d+ of \d+ runs, .*, commit (\w+), .*"
+                   r"`scripts/bench\b ?([\w-]*)")
+NAMES = {"paper": {True: "Reproduced", False: "Not reproduced",
+                   None: "Not measured"},
+         "aim": {True: "Met", False: "Missed", None: "Not measured"}}
+
+
+def whose(source):
+    """(paper or aim, the claim's size) of what follows a verdict on a page."""
+    found = re.match(r"(Paper|Our aim|From another paper[^:]*): (.*?)\.?$", source)
+    if not found:
+        return "aim", ""
+    owner, size = found[1], found[2]
+    if size.startswith("aim"):
+        # Pages of before scripts/lib/resultspage.py had "Our aim:".
+        return "aim", size.removeprefix("aim").removeprefix(": ")
+    if owner == "Our aim" or "; aim: " in size or size == "not studied":
+        return "aim", size.replace("; aim: ", "; ours: ")
+    return "paper", size
+
+
+def of_page(text):
+    """Each claim on a page, in order, as a dict.
+
+    suite and form are those of the list of runs above the claim.
+    "model": judged by a model instead of measured.
+    """
+    suite, runs, fresh, model, last = None, [], True, False, None
+    for line in text.splitlines():
+        facts, claim, part = FACTS.match(line), CLAIM.match(line), PART.match(line)
+        if line.startswith("#"):
+            fresh, model, last = True, False, None
+        elif facts:
+            if fresh:
+                runs, fresh = [], False
+            suite = facts[3] or benchall.SUITES[0]
+            runs.append((facts[1], facts[2]))
+        elif line.startswith("`scripts/bench-cost"):
+            suite, runs, fresh = COST, [], True
+        elif line.startswith("By the model"):
+            model = True
+        elif claim:
+            if last:
+                yield last
+            last = {"suite": suite, "id": claim[1], "text": claim[2],
+                    "holds": HOLDS[claim[3]], "source": claim[6],
+                    "judged": claim[4] and int(claim[4]),
+                    "wanted": claim[5] and int(claim[5]), "parts": [],
+                    "forms": list(dict.fromkeys(form for form, _ in runs)),
+                    "model": model}
+            continue
+        elif part and last:
+            last["parts"].append((HOLDS[part[1]], part[2]))
+            continue
+        if last and not line.startswith("  - "):
+            yield last
+            last = None
+    if last:
+        yield last
+
+
+def counted(claim):
+    """(parts that were judged, all parts, parts that do not hold)."""
+    known = [holds for holds, _ in claim["parts"] if holds is not None]
+    judged = len(known) if claim["judged"] is None else claim["judged"]
+    return judged, judged if claim["wanted"] is None else claim["wanted"], \
+        known.count(False)
+
+
+def merged(found):
+    """{(suite, id): the verdict} of the measured claims of a page.
+
+    The text and the parts are those of the form that decides: the one that does not
+    hold, else the one that judges most parts.
+    """
+    groups = {}
+    for claim in found:
+        if not claim["model"]:
+            groups.setdefault((claim["suite"], claim["id"]), []).append(claim)
+
+    def rank(claim):
+        return claim["holds"] is False, claim["holds"] is True, \
+            counted(claim)[0]
+    return {key: {**max(group, key=rank), "all": group}
+            for key, group in groups.items()}
+
+
+def of_file(data):
+    """{(suite, id): claim} as claims.py judges the cells of one published file."""
+    cells = resultspage.together(data["made_of"], data["suite"])["cells"]
+    return {(data["suite"], str(row["id"])): row for row in claims.evaluate(
+        suiteplan.load(data["suite"]).claims, cells)}
+
+
+def differing(pages, published):
+    """[(page's claim, file name, the file's claim)] where the two verdicts differ.
+
+    pages: {(suite, id): claim} of merged(). A claim that the file does not judge does
+    not differ.
+    """
+    return [(pages[key], name, row) for name, data in published.items()
+            if data["kind"] == "suite" for key, row in of_file(data).items()
+            if key in pages and row["holds"] is not None
+            and pages[key]["holds"] is not None
+            and row["holds"] is not pages[key]["holds"]]
