@@ -16,6 +16,8 @@ CASES = REPO / "tests" / "vm"
 MACHINES = {
     "default": ["--cpus", "2", "--nvme-queues", "2"],
     "wide": ["--cpus", "4", "--nvme-queues", "4"],
+    # As the distribution boots it, with return thunks, CFI and KASLR.
+    "distro": ["--cpus", "2", "--nvme-queues", "2", "--distro-boot"],
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.

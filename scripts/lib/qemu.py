@@ -40,6 +40,7 @@ class Machine:
     disk: int = 1 << 30
     accel: str = "tcg"
     virtual_time: bool = False  # with tcg and one CPU only
+    distro_boot: bool = False   # KASLR and mitigations as the kernel has them
     slow: int = 1               # how many times longer its boot may take
     nvme: bool = True
     share: str = ""
@@ -100,19 +101,23 @@ _HOST_TIME_WORDS = (
 )
 
 
-def _command_line(virtual_time):
+# Addresses in reports mean the same in every run; the guest runs nothing that
+# needs protecting, and TCG pays dearly for mitigations.
+_LAB_WORDS = ("nokaslr", "mitigations=off")
+
+
+def _command_line(machine):
     return " ".join((
         "console=ttyS0,115200", "loglevel=8",
         # A dead guest ends QEMU (-no-reboot) instead of rebooting for ever.
         "panic=-1", "oops=panic", "sysrq_always_enabled",
-        # Addresses in reports mean the same in every run; the guest runs
-        # nothing that needs protecting, and TCG pays dearly for mitigations.
-        "nokaslr", "mitigations=off", "audit=0",
+        *(() if machine.distro_boot else _LAB_WORDS), "audit=0",
         # No guest in the lab is worth waiting for entropy.
         "random.trust_cpu=on",
         # As in guest-init.sh: a virtual CPU can stand still under TCG.
         "rcupdate.rcu_cpu_stall_timeout=60",
-        *(_VIRTUAL_TIME_WORDS if virtual_time else _HOST_TIME_WORDS),
+        *(_VIRTUAL_TIME_WORDS if machine.virtual_time else
+          _HOST_TIME_WORDS),
     ))
 
 
@@ -129,7 +134,7 @@ def arguments(machine, fds):
         "-no-reboot", "-display", "none", "-smp", str(machine.cpus),
         "-m", f"{machine.memory >> 20}M",
         "-kernel", machine.kernel, "-initrd", f"/dev/fd/{fds['initrd']}",
-        "-append", _command_line(machine.virtual_time),
+        "-append", _command_line(machine),
     ]
     # A socket is full after some 280 single bytes, and a guest that has to wait
     # has waited for the host; a pipe takes a megabyte, but has one direction.
