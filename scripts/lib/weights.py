@@ -8,8 +8,8 @@ of all control groups and writes the attribute of one disk. It owns the
 attribute: it takes back entries of other writers.
 
 Which file counts. A line for the disk wins over the default of either file. Of
-two values of the same kind io.weight counts, unless io.bfq.weight was set by
-itself: it is neither its default (100) nor what systemd makes of io.weight.
+two values of the same kind io.weight counts, unless io.bfq.weight was set
+separately: it is neither its default (100) nor what systemd derives from io.weight.
 systemd writes IOWeight= to both files and maps 1..10000 to 1..1000 for bfq, so
 that 1000 and 100 become 181 and 100.
 
@@ -19,7 +19,7 @@ share. Entries are for groups without children, as only they have tasks. A group
 with children gets the mean of the groups below it: what removed children left in
 the page cache is charged to their parent.
 
-Scale. The mean weight is 100, like the weight of all that has no entry: tasks of
+Scale. The mean weight is 100, like the weight of tenants without entry: tasks of
 the root group, and groups younger than the last run. If the smallest weight would
 be under 20 the scale is finer, and the largest weight is never above 1000.
 Precision: a weight of N is off by 50/N % at most, which is 2.5 % as long as the
@@ -45,7 +45,7 @@ FINE = 20
 # Entries of a disk, FLASH_WEIGHTS of common/tenant.h
 ENTRIES = 1024
 FILES = ("io.weight", "io.bfq.weight")
-# What reading a file of a removed control group, or of a removed disk, gives
+# Errors of files of a removed control group or disk
 GONE = (errno.ENOENT, errno.ENODEV)
 
 
@@ -64,7 +64,7 @@ def of_file(text, number):
 
 
 def squeezed(weight):
-    """What systemd writes to io.bfq.weight for an io.weight."""
+    """The io.bfq.weight that systemd writes for an io.weight."""
     return weight if weight <= 100 else 100 + (weight - 100) * 900 // 9900
 
 
@@ -76,7 +76,7 @@ def meant(io, bfq):
 
 
 def read(path):
-    """Text of a file of a control group; None if it has gone."""
+    """Text of a file of a control group; None if the group was removed."""
     try:
         return path.read_text(encoding="ascii")
     except OSError as err:
@@ -86,7 +86,7 @@ def read(path):
 
 
 def own(group, number):
-    """A control group's weight for a disk; None if the group has gone."""
+    """A control group's weight for a disk; None if the group was removed."""
     texts = [read(group / name) for name in FILES]
     if texts == [None, None]:
         return None
@@ -234,7 +234,7 @@ def sync(disk, root, dry_run=False):
             lines.append(line)
         except OSError as err:
             if err.errno in GONE and err.filename:
-                # The attribute itself has gone.
+                # The attribute itself was removed.
                 raise
             failed[number] = err.errno
     if failed:

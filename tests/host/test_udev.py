@@ -63,7 +63,7 @@ class Disk:
 
 
 class Event:
-    """What udev does with a file of rules for one event."""
+    """A file of rules, applied to one event of a disk."""
 
     def __init__(self, disk, action, text=EXAMPLE, devtype="disk"):
         self.disk, self.failed = disk, []
@@ -107,7 +107,7 @@ class Event:
         return found == (operator != "!=")
 
     def line(self, keys):
-        """One line; the label that it goes to."""
+        """Applies one line; the label of its GOTO."""
         target = None
         for key, name, operator, pattern in keys:
             if operator != "=" or key == "IMPORT":
@@ -197,7 +197,7 @@ def test_change_does_not_undo_what_was_set_by_hand(first):
     for _ in range(3):
         Event(disk, "change")
         assert disk.selected == "none"
-    # An add event, made by hand or by a disk that comes back, applies the rule.
+    # An add event, triggered by hand or by a new disk, applies the rule.
     Event(disk, "add")
     assert disk.selected == "k2"
 

@@ -216,7 +216,7 @@ def test_random_trees(tmp_path, seed):
     largest = max(shares, key=shares.get)
     for number, share in shares.items():
         ideal = max(share / shares[largest] * flat[largest], 1)
-        # Half a unit of its own, and half a unit of the largest one.
+        # Both this weight and the largest one are rounded.
         assert flat[number] == pytest.approx(
             ideal, abs=0.51 + ideal * 0.51 / flat[largest])
     if max(shares.values()) < 50 * min(shares.values()):
@@ -253,7 +253,7 @@ def test_all_pages_are_read():
 
 
 def test_more_groups_than_entries(tmp_path, run):
-    """Each round sets all that fits; the rest is said once, counted."""
+    """Each round sets the entries that fit; one line counts the others."""
     assert int(re.search(r"#define FLASH_WEIGHTS\s+(\d+)\n",
                          (REPO / "common/tenant.h").read_text())[1]) == 1024
     groups = [add(tmp_path, str(n), 1 + n) for n in range(1300)]
@@ -301,7 +301,7 @@ def test_less_room_than_expected(tmp_path, run):
 
 @pytest.mark.parametrize("code", ["EIO", "EINVAL", "EBUSY"])
 def test_an_error_in_the_middle(tmp_path, run, code):
-    """One entry fails; those behind it are set, and the status tells."""
+    """One entry fails; the following ones are set, and the status is 1."""
     groups = sorted((add(tmp_path, str(n), w)
                      for n, w in enumerate((10, 40, 70, 300))), key=ino)
     flat = weights.flat(tmp_path, NUMBER)
@@ -310,16 +310,16 @@ def test_an_error_in_the_middle(tmp_path, run, code):
     assert run(disk) == (1, [f"weights-sync: x: 1 weights not set ({code} 1)"])
     flat.pop(bad)
     assert disk.have == flat
-    # Later rounds try again, and say nothing new.
+    # Later rounds try again, and print nothing new.
     status, lines = run(disk, rounds=3)
     assert status == 130 and len(lines) == 1
     disk.errors.clear()
     assert run(disk) == (0, []) and bad in disk.have
 
 
-# --- groups and disks that go -----------------------------------------------
+# --- groups and disks that are removed ---------------------------------------
 
-def test_a_group_that_goes_while_it_is_read(tmp_path, run, monkeypatch):
+def test_a_group_removed_while_it_is_read(tmp_path, run, monkeypatch):
     """Its share is the others': it does not count as a group of weight 100."""
     a, b = add(tmp_path, "a", 300), add(tmp_path, "b", 100)
     gone = add(tmp_path, "gone", 100)
@@ -335,13 +335,13 @@ def test_a_group_that_goes_while_it_is_read(tmp_path, run, monkeypatch):
     assert disk.have == {ino(a): 150, ino(b): 50}
 
 
-def test_a_group_that_goes_before_it_is_written(tmp_path, run):
+def test_a_group_removed_before_it_is_written(tmp_path, run):
     """A write for a removed group may fail: that is no error."""
     a, b = add(tmp_path, "a", 300), add(tmp_path, "b", 100)
     gone, kept = ino(a), ino(b)
 
     class Removed(Fake):
-        """The first group goes between reading and writing."""
+        """The first group is removed between reading and writing."""
 
         def write(self, entry):
             if entry.startswith(f"{gone} "):
@@ -355,7 +355,7 @@ def test_a_group_that_goes_before_it_is_written(tmp_path, run):
 
 
 def test_a_disk_that_loses_its_scheduler(tmp_path):
-    """Its attribute goes while entries are written: one line says so."""
+    """Its attribute is removed while entries are written: one line on stderr."""
     add(tmp_path, "cg/a", 300)
     add(tmp_path, "cg/b", 100)
     folder = tmp_path / "block/x/queue/iosched"
