@@ -276,7 +276,9 @@ def trouble(error, disk):
     """Why nothing was set."""
     if error.errno == errno.ENOENT and str(error.filename).endswith("/dev"):
         return f"no disk '{disk}' in /sys/block"
-    return f"{error}: does {disk} have acfq or hbfq?"
+    if error.errno == errno.ENOENT and str(error.filename).endswith("/weights"):
+        return f"{error}: does {disk} have acfq or hbfq?"
+    return f"{disk}: {error}"
 
 
 def not_set(failed, disk):

@@ -369,6 +369,24 @@ def test_a_disk_that_loses_its_scheduler(tmp_path):
     assert "does x have acfq or hbfq?" in weights.trouble(error.value, "x")
 
 
+def test_an_unreadable_group(tmp_path, run, monkeypatch):
+    """No share is known without it: nothing is set, and its file is named."""
+    add(tmp_path, "a", 300)
+    bad = add(tmp_path, "bad", 100)
+    usual = pathlib.Path.read_text
+
+    def unreadable(path, *args, **kwargs):
+        if path.parent == bad:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return usual(path, *args, **kwargs)
+    monkeypatch.setattr(pathlib.Path, "read_text", unreadable)
+    disk = Fake()
+    status, lines = run(disk)
+    assert status == 1 and disk.written == []
+    assert len(lines) == 1 and lines[0].startswith("weights-sync: x: ")
+    assert "bad/" in lines[0] and "acfq" not in lines[0]
+
+
 def test_a_disk_without_weights(tmp_path):
     (tmp_path / "block" / "x").mkdir(parents=True)
     (tmp_path / "block" / "x" / "dev").write_text("8:0\n")
