@@ -207,18 +207,20 @@ if modprobe -a virtio_pci virtio_blk 2>/dev/null && lab_disk 5 lab-virtio; then
 	is "rotational of a virtio disk" "$(<"/sys/block/${DISKS[0]}/queue/rotational")" 1
 fi
 
-# The program that sets a scheduler, found as docs/where.md does it
-tracing=/sys/kernel/tracing
-if [[ -e $tracing/kprobe_events ]]; then
-	echo "p:flash_who elv_iosched_store" >>$tracing/kprobe_events ||
+# The program that sets a scheduler, found as docs/where.md does it; guests begin with
+# tracing off
+if [[ -e $TRACING/kprobe_events ]]; then
+	echo 1 >"$TRACING/tracing_on"
+	echo "p:flash_who elv_iosched_store" >>"$TRACING/kprobe_events" ||
 		fail "no probe at elv_iosched_store"
-	echo 1 >$tracing/events/kprobes/flash_who/enable
-	(echo who >/proc/self/comm; echo "$SCHED" >"/sys/block/$base/queue/scheduler")
-	echo 0 >$tracing/events/kprobes/flash_who/enable
-	grep -q 'who-[0-9]*.*flash_who' $tracing/trace ||
-		fail "the trace does not name the writer"
-	echo "-:flash_who" >>$tracing/kprobe_events
-	echo >$tracing/trace
+	echo 1 >"$TRACING/events/kprobes/flash_who/enable"
+	echo "$SCHED" | tee "/sys/block/$base/queue/scheduler"
+	echo 0 >"$TRACING/events/kprobes/flash_who/enable"
+	echo 0 >"$TRACING/tracing_on"
+	grep -q ' tee-[0-9]* .* flash_who: ' "$TRACING/trace" ||
+		fail "the trace does not name tee: $(tail -n 5 "$TRACING/trace")"
+	echo "-:flash_who" >>"$TRACING/kprobe_events"
+	echo >"$TRACING/trace"
 fi
 
 # loop
