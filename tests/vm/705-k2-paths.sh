@@ -211,13 +211,15 @@ fi
 # tracing off
 if [[ -e $TRACING/kprobe_events ]]; then
 	echo 1 >"$TRACING/tracing_on"
-	echo "p:flash_who elv_iosched_store" >>"$TRACING/kprobe_events" ||
+	# The name is fetched by the probe: of a program that ends soon the kernel
+	# keeps none.
+	echo "p:flash_who elv_iosched_store by=\$comm" >>"$TRACING/kprobe_events" ||
 		fail "no probe at elv_iosched_store"
 	echo 1 >"$TRACING/events/kprobes/flash_who/enable"
 	echo "$SCHED" | tee "/sys/block/$base/queue/scheduler"
 	echo 0 >"$TRACING/events/kprobes/flash_who/enable"
 	echo 0 >"$TRACING/tracing_on"
-	grep -q ' tee-[0-9]* .* flash_who: ' "$TRACING/trace" ||
+	grep -q ' flash_who: .* by="tee"' "$TRACING/trace" ||
 		fail "the trace does not name tee: $(tail -n 5 "$TRACING/trace")"
 	echo "-:flash_who" >>"$TRACING/kprobe_events"
 	echo >"$TRACING/trace"
