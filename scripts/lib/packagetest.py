@@ -374,11 +374,14 @@ def rule_for(model, scheduler, values):
     """The example of a udev rule, for another model and other values."""
     text = (REPO / "packaging" / "65-flash-iosched.rules").read_text("utf-8")
     lines = [line for line in text.splitlines() if "EXAMPLE" not in line]
-    at = next(i for i, line in enumerate(lines) if line.startswith("LABEL="))
     match = f'ATTRS{{model}}=="{model}"'
-    lines[at:at] = [f'{match}, ATTR{{queue/scheduler}}="{scheduler}"'] + [
-        f'{match}, ATTR{{queue/iosched/{name}}}="{value}"'
-        for name, value in values.items()]
+    select = next(i for i, line in enumerate(lines)
+                  if "ATTR{queue/scheduler}=" in line and "$env" in line)
+    lines[select:select] = [f'{match}, ENV{{.SCHED}}="{scheduler}"']
+    mark = next(i for i, line in enumerate(lines)
+                if line.endswith('ENV{FLASH_IOSCHED}="1"'))
+    lines[mark:mark] = [f'{match}, ATTR{{queue/iosched/{name}}}="{value}"'
+                        for name, value in values.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -64,9 +64,10 @@ def words(text):
     return Word(tuple(text.split()))
 
 
-# flashsim's parameters that a suite may give, with docs/flashsim.md's ranges:
-# a typing error is to be found here and not half an hour later. seed,
-# series_ms and series_len are the engine's.
+# flashsim's parameters that a suite may give, with the ranges of
+# tests/flashsim/params.h: a typo fails here and not half an hour later. The
+# engine sets seed, series_ms, series_len and nr_devices; suites have no faults.
+# tests/host/test_flashsim_docs.py compares this table with the module's.
 DEVICE = {
     "profile": words("none A B C D E F"),
     "channels": Int(1, 64), "ways": Int(1, 256), "dies": Int(1, 8),
@@ -79,7 +80,8 @@ DEVICE = {
     "link_duplex": Int(0, 1),
     "fw_read_ns": Int(0, 10**9), "fw_write_ns": Int(0, 10**9),
     "fw_per4k_ns": Int(0, 10**9),
-    "turn_ns": Int(0, 10**7),
+    "cmd_read_ns": Int(0, 10**6), "cmd_write_ns": Int(0, 10**6),
+    "turn_ns": Int(0, 10**7), "page_register": Int(0, 1),
     "service": words("fixed exponential"), "suspend_us": Int(0, 10000),
     "vary_permille": Int(0, 500),
     "order": words("chip_fifo read_first in_order"),
@@ -89,11 +91,12 @@ DEVICE = {
     "layout": Text(r"\d+:\d+:\d+(,\d+:\d+:\d+)*",
                    "terms div:mod:mul, commas between"),
     "xor": Text(r"\d+(,\d+){0,3}", "one to four shifts, commas between"),
-    "offset_sectors": Int(0, 2**31),
+    "offset_sectors": Int(0, 1048576),
     "gc": words("chip device none"), "gc_step": words("whole paced"),
     "gc_permille": Int(1, 500), "wbuf_kb": Int(0, 1048576),
     "slc_mb": Int(0, 1048576), "fill_pct": Int(0, 100),
-    "overwrite_pct": Int(0, 1000), "nr_hw_queues": Int(1, 64),
+    "overwrite_pct": Int(0, 1000), "rewrite_pct": Int(0, 100),
+    "nr_hw_queues": Int(1, 64),
     "queue_depth": Int(1, 1023), "max_kb": Power(4, 1024),
     "data": words("memory pattern none"), "data_mb": Int(1, 1048576),
     "time_scale": Power(1, 4096), "shrink": Int(1, 4096),

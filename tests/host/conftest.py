@@ -2,7 +2,9 @@
 """What all tests have in common: results are those that a test makes."""
 
 import importlib
+import os
 import pathlib
+import shutil
 import sys
 
 import pytest
@@ -18,3 +20,40 @@ resultspage = importlib.import_module("resultspage")
 def nothing_published(tmp_path, monkeypatch):
     """Nor does it matter to them what is in docs/results."""
     monkeypatch.setattr(resultspage, "PUBLISHED", tmp_path / "published")
+
+
+# Programs that boot a machine or install and download packages, and the arguments
+# that do neither.
+GUARD = """#!/bin/sh
+case " $* " in
+*" --version "*|*" update "*|*" -s "*|*" --print-uris "*) [ ! "{real}" ] || exec "{real}" "$@" ;;
+esac
+echo "{name} $*" >>"{log}"
+exit 1
+"""
+
+
+@pytest.fixture(autouse=True, scope="session", name="guard")
+def fixture_guard(tmp_path_factory):
+    """Stands in for such programs in PATH; the file with the calls of them."""
+    folder = tmp_path_factory.mktemp("guard")
+    log = folder / "calls"
+    for name in ("qemu-system-x86_64", "apt-get"):
+        stand_in = folder / name
+        stand_in.write_text(GUARD.format(name=name, log=log,
+                                         real=shutil.which(name) or ""))
+        stand_in.chmod(0o755)
+    path = os.environ["PATH"]
+    os.environ["PATH"] = f"{folder}:{path}"
+    yield log
+    os.environ["PATH"] = path
+
+
+@pytest.fixture(autouse=True)
+def no_machine_no_download(guard):
+    """Host tests boot no machine and download nothing."""
+    yield
+    if guard.exists():
+        calls = guard.read_text(encoding="utf-8", errors="replace")
+        guard.unlink()
+        pytest.fail(f"a host test started:\n{calls}")

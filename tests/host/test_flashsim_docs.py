@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
-"""docs/flashsim.md says of each parameter what params.h says."""
+"""docs/flashsim.md and the suites' table say of each parameter what params.h says."""
 
+import importlib
 import pathlib
 import re
+import sys
 
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts" / "lib"))
+sys.dont_write_bytecode = True
+
+suitetables = importlib.import_module("suitetables")
+
 PARAMS = (TOP / "tests/flashsim/params.h").read_text(encoding="utf-8")
 PAGE = (TOP / "docs/flashsim.md").read_text(encoding="utf-8")
+# Parameters that a suite may not give: the engine sets them, for each run.
+ENGINE = {"seed", "series_ms", "series_len", "nr_devices"}
 # Whose default depends on another parameter.
 FOLLOWS = {"map_kb": "`page_kb`"}
 
@@ -97,3 +106,44 @@ def test_all_are_found():
     text = PARAMS.split("enum fs_param_id")[0]
     assert len(numbers()) + len(words()) == len(re.findall(r"\bX\(\w+,", text))
     assert len(numbers()) > 40 and len(words()) == 8
+
+
+# --- scripts/lib/suitetables.py ---------------------------------------------
+
+def for_suites():
+    """Names of the parameters that a suite may give."""
+    faults = set(re.findall(r"X\((\w+),", re.search(
+        r"#define FS_FAULTS.*?\n\n", PARAMS, re.S)[0]))
+    strings = set(re.findall(r"^module_param_string\((\w+),", (
+        TOP / "tests/flashsim/params.c").read_text(encoding="utf-8"), re.M))
+    assert len(faults) == 6 and strings == {"layout", "xor"}
+    names = {name for name, *_ in [*numbers(), *words()]}
+    assert ENGINE < names
+    return (names | strings) - faults - ENGINE
+
+
+def test_suites_may_give_all_parameters():
+    """Neither more nor fewer than the module has."""
+    assert set(suitetables.DEVICE) == for_suites()
+
+
+@pytest.mark.parametrize("name,least,most,default", [
+    row for row in numbers() if row[0] in for_suites()])
+def test_a_suite_has_the_range_of_the_module(name, least, most, default):
+    """Both ends are accepted, and nothing beyond."""
+    kind = suitetables.DEVICE[name]
+    assert (kind.low, kind.high) == (least, most)
+    assert kind.accepts(str(default)) and kind.accepts(str(most))
+    assert not kind.accepts(str(most + 1))
+    assert isinstance(kind, suitetables.Power) == (
+        "a power of two" in ROWS[name][3] or name == "time_scale")
+
+
+@pytest.mark.parametrize("name,accepted", words())
+def test_a_suite_has_the_words_of_the_module(name, accepted):
+    """Each of them, and no other."""
+    kind = suitetables.DEVICE[name]
+    assert all(kind.accepts(word) for word in accepted)
+    assert not kind.accepts("nonsense") and not kind.accepts("")
+    if name != "stripe":
+        assert sorted(kind.words) == sorted(accepted)

@@ -279,48 +279,6 @@ def legal(scheduler, attribute, value):
         assert low <= int(value) <= high
 
 
-def rules(text):
-    """[(match, sysfs name, value)] of a file of udev rules."""
-    found = []
-    for line in text.splitlines():
-        if "ATTR{queue/" in line and not line.startswith("#"):
-            match = re.fullmatch(
-                r'((?:ATTRS|ENV)\{\w+\}=="[^"]+"), ATTR\{queue/([\w/]+)\}="([^"]*)"',
-                line)
-            assert match, line
-            found.append(match.groups())
-    return found
-
-
-def check_rules(text):
-    """Each rule's tunables are those of the scheduler chosen before."""
-    chosen = {}
-    found = rules(text)
-    assert found
-    for match, name, value in found:
-        if name == "scheduler":
-            assert value in docs.POLICIES
-            chosen[match] = value
-        else:
-            legal(chosen[match], name.removeprefix("iosched/"), value)
-
-
-def test_the_udev_example_is_right():
-    """All names and values are those of the schedulers."""
-    check_rules((REPO / "packaging/65-flash-iosched.rules").read_text("utf-8"))
-
-
-def test_the_rule_that_is_tried_is_the_example():
-    """With another model, and no rule of the example's left."""
-    text = packagetest.rule_for("QEMU*", "k2", {"max_inflight": 7})
-    check_rules(text)
-    assert rules(text) == [('ATTRS{model}=="QEMU*"', "scheduler", "k2"),
-                           ('ATTRS{model}=="QEMU*"', "iosched/max_inflight", "7")]
-    assert "EXAMPLE" not in text
-    assert re.search(r'LABEL="flash_iosched_end"\n\Z', text)
-    assert text.count("GOTO=") == 3
-
-
 def test_the_modprobe_example_is_right():
     """The same of module parameters."""
     text = (REPO / "packaging/flash-iosched.conf").read_text("utf-8")

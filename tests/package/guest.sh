@@ -4,8 +4,10 @@
 # scripts/package-test --vm runs this in a guest: guest.sh MODULE... The Debian that
 # has the packages is in /share, read-only; the guest itself has none of our modules.
 #
-# Proves: writing a scheduler's name loads the module that DKMS has built, and a udev
-# rule made from the example selects it and sets a tunable when the disk appears.
+# Proves: writing a scheduler's name loads the module that DKMS has built; a udev rule
+# made from the example selects it and sets a tunable when the disk is added; a change
+# event afterwards leaves what was set by hand, an add event sets all again, and for a
+# disk that the rule has not seen a change event is enough.
 
 root=/share
 queue=/sys/block/nvme0n1/queue
@@ -59,17 +61,37 @@ for ((try = 0; try < 100; try++)); do
 	sleep 0.2
 done
 [[ -S $root/run/udev/control ]] || fail "udevd does not start"
+# event ACTION - an event for the disk, and the end of its rules
+event() {
+	chroot $root udevadm trigger "--action=$1" --settle /sys/block/nvme0n1 ||
+		fail "no $1 event can be made"
+}
+by_rule() {
+	is "by the rule at $1" "$(selected)" "$name"
+	is "its max_inflight" "$(<$queue/iosched/max_inflight)" 7
+}
+marked() { chroot $root udevadm info /sys/block/nvme0n1 | grep -c 'FLASH_IOSCHED=1$'; }
+
+name=$1
 is "before the event" "$(selected)" none
-chroot $root udevadm trigger --action=add /sys/block/nvme0n1 ||
-	fail "no event can be made"
-for ((try = 0; try < 300; try++)); do
-	[[ $(selected) == none || $(<$queue/iosched/max_inflight) != 7 ]] || break
-	sleep 0.2
-done
-is "by the rule" "$(selected)" "$1"
-is "its max_inflight" "$(<$queue/iosched/max_inflight)" 7
+event add
+by_rule add
+is "mark in udev's database" "$(marked)" 1
+echo 9 >$queue/iosched/max_inflight
+event change
+is "max_inflight set by hand, after change" "$(<$queue/iosched/max_inflight)" 9
+echo none >$queue/scheduler
+event change
+event change
+is "scheduler set by hand, after change" "$(selected)" none
+event add
+by_rule "the next add"
+echo none >$queue/scheduler
+rm "$root/run/udev/data/b$(<$queue/../dev)" || fail "the disk is not in udev's database"
+event change
+by_rule "the first change"
 kill $daemon
 wait $daemon 2>/dev/null
 echo none >$queue/scheduler
-rmmod "$1" || fail "$1 cannot be unloaded"
+rmmod "$name" || fail "$name cannot be unloaded"
 echo "package-test: passed in the guest"

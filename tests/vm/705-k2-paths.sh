@@ -9,7 +9,9 @@
 # real-time priority, and by one in a listed group; each time k2 says how many requests
 # came as real-time ones. The table of docs/where.md is what is wanted here. That io alone
 # is enabled for the group is part of it: what is written back is charged to it all the
-# same, as the kernel then enables memory, too.
+# same, as the kernel then enables memory, too. Besides: a write to queue/scheduler of a
+# disk without requests is ignored or fails, a kprobe finds the program that writes to
+# one, and virtio disks claim to rotate.
 # Fails if: policy_bio_class() and policy_rq_class() look at neither a bio's priority nor
 # its group, or at the task that runs; or a kernel does otherwise than the table says.
 
@@ -142,6 +144,28 @@ way() {
 	say "$row"
 }
 
+# pass_on NAME DISK WANT - a write to queue/scheduler of a disk that passes bios on is
+# ignored, or the file is absent: then a shell, which tries to create it, gets EACCES,
+# other programs ENOENT
+passing=()
+pass_on() {
+	local file=/sys/block/$2/queue/scheduler shell other
+	if [[ -e $file ]]; then
+		echo "$SCHED" >"$file" && echo nonsense >"$file" &&
+			CAME=$(<"$file")
+		[[ $CAME != none ]] || CAME=ignored
+	else
+		shell=$({ echo "$SCHED" >"$file"; } 2>&1)
+		other=$(echo "$SCHED" | dd of="$file" conv=nocreat 2>&1)
+		CAME="$shell, $other"
+		[[ $CAME != *"Permission denied"*", "*"No such file"* ]] || CAME=absent
+	fi
+	wanted "$3"
+	[[ $CAME == "$WANTED" ]] || wrong+=("$1: $CAME, want $WANTED;")
+	passing+=("| $1 | $CAME |")
+	say "| $1 | $CAME |"
+}
+
 group_add labA
 null_add base memory_backed=1 size=64
 base=$DISK
@@ -169,6 +193,38 @@ way "buffered write, O_DSYNC" - - yes yes buffered_osync
 way "buffered write, written back later" - - no yes buffered_later
 fresh=
 
+# Disks without requests
+if modprobe zram 2>/dev/null; then
+	pass_on "zram" zram0 "6.1:ignored 6.12:absent 7.3:absent"
+fi
+if modprobe brd rd_nr=1 2>/dev/null; then
+	pass_on "brd (RAM disk)" ram0 "6.1:ignored 6.12:absent 7.3:absent"
+	rmmod brd
+fi
+
+# The reason for a rule of packaging/65-flash-iosched.rules that has no rotational==0
+if modprobe -a virtio_pci virtio_blk 2>/dev/null && lab_disk 5 lab-virtio; then
+	is "rotational of a virtio disk" "$(<"/sys/block/${DISKS[0]}/queue/rotational")" 1
+fi
+
+# The program that sets a scheduler, found as docs/where.md does it; guests begin with
+# tracing off
+if [[ -e $TRACING/kprobe_events ]]; then
+	echo 1 >"$TRACING/tracing_on"
+	# The name is fetched by the probe: of a program that ends soon the kernel
+	# keeps none.
+	echo "p:flash_who elv_iosched_store by=\$comm" >>"$TRACING/kprobe_events" ||
+		fail "no probe at elv_iosched_store"
+	echo 1 >"$TRACING/events/kprobes/flash_who/enable"
+	echo "$SCHED" | tee "/sys/block/$base/queue/scheduler"
+	echo 0 >"$TRACING/events/kprobes/flash_who/enable"
+	echo 0 >"$TRACING/tracing_on"
+	grep -q ' flash_who: .* by="tee"' "$TRACING/trace" ||
+		fail "the trace does not name tee: $(tail -n 5 "$TRACING/trace")"
+	echo "-:flash_who" >>"$TRACING/kprobe_events"
+	echo >"$TRACING/trace"
+fi
+
 # loop
 if modprobe loop; then
 	loop=$(losetup --find --show --direct-io=on "/dev/$base") ||
@@ -189,6 +245,7 @@ crypt() {
 }
 if modprobe dm-crypt 2>/dev/null; then
 	crypt
+	pass_on "dm-crypt" "$top" "6.1:ignored 6.12:absent 7.3:absent"
 	way "dm-crypt, direct read" "$top" "$base" yes yes direct_read
 	way "dm-crypt, direct write" "$top" "$base" \
 		"6.1:no 6.12:yes 7.3:yes" yes direct_write
@@ -242,6 +299,8 @@ for kind in loop tcp; do
 	# shellcheck disable=SC2086
 	modprobe -a $driver 2>/dev/null || continue
 	target_add $kind
+	[[ -n $some || $top == "$path" ]] ||
+		pass_on "head of NVMe multipath" "$top" "6.1:ignored 6.12:absent 7.3:absent"
 	way "NVMe-oF ($kind), at the initiator, direct read" "$top" "$path" yes yes \
 		direct_read
 	way "NVMe-oF ($kind), at the initiator, direct write" "$top" "$path" yes yes \
@@ -256,6 +315,7 @@ done
 [[ -n $some ]] || say "skipped: NVMe over fabrics, which this kernel does not have"
 
 say "$(uname -r):" "| way | own priority | listed group |" "${rows[@]}"
+say "$(uname -r):" "| disk | a write |" "${passing[@]}"
 all_gone
 sched_set "$base" none
 null_del base
