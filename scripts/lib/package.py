@@ -5,6 +5,7 @@
                       what these import, one path a line
   dkms VERSION DIR... packaging/dkms.conf.in with the version and the modules
                       of these folders
+  man NAME            a manual page, out of what NAME --help prints
   build [--version V] DIR
                       the Debian packages, into DIR
 """
@@ -61,6 +62,22 @@ def dkms_conf(version, folders):
                  f'BUILT_MODULE_LOCATION[{index}]="build/modules/$kernelver"\n'
                  f'DEST_MODULE_LOCATION[{index}]="/updates/dkms"\n')
     return text
+
+
+def man_page(name, usage):
+    """A manual page of section 8 with what a tool prints for --help."""
+    if not usage.startswith(f"usage: {name} "):
+        raise ValueError(f"{name} --help begins with '{usage[:40]}'")
+    # After the usage: the first sentence is the summary.
+    summary = re.split(r"\.(?:\s|$)", usage.split("\n\n")[1])[0]
+    summary = " ".join(summary.split())
+    text = usage.replace("\\", "\\e").replace("-", "\\-")
+    # No line of it is a request to roff.
+    text = re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M)
+    title = name.replace("-", "\\-")
+    return (f'.TH "{title.upper()}" 8 "" flash-iosched\n'
+            f".SH NAME\n{name} \\- {summary[0].lower()}{summary[1:]}\n"
+            f".SH SYNOPSIS\n.nf\n{text}.fi\n")
 
 
 def of_version(changelog, version):
@@ -137,11 +154,13 @@ def main(argv):
                 print(path.relative_to(REPO))
         elif argv[:1] == ["dkms"] and len(argv) > 1:
             print(dkms_conf(argv[1], argv[2:]), end="")
+        elif argv[:1] == ["man"] and len(argv) == 2:
+            print(man_page(argv[1], sys.stdin.read()), end="")
         elif argv[:1] == ["build"]:
             packages(argv[1:])
         else:
-            raise ValueError("want: needs FILE..., dkms VERSION DIR... or "
-                             "build [--version V] DIR")
+            raise ValueError("want: needs FILE..., dkms VERSION DIR..., man "
+                             "NAME or build [--version V] DIR")
     except (OSError, ValueError, RuntimeError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 2

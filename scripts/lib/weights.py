@@ -21,6 +21,7 @@ import sys
 import time
 
 import options
+import toolname
 
 DEFAULT = 100
 LEAST, MOST = 1, 1000
@@ -194,7 +195,8 @@ def main(argv=None):
                 text = trouble(err, args.disk)
                 if text not in said:
                     said.add(text)
-                    print(f"weights-sync: {text}", file=sys.stderr, flush=True)
+                    print(f"{toolname.prefix('weights-sync')}: {text}",
+                          file=sys.stderr, flush=True)
                 if not args.every or not done:
                     return 1
             if not args.every:

@@ -187,10 +187,23 @@ def test_tools_come_and_go(tmp_path):
     assert [p.name for p in links] == [
         "flash-probe-layout", "flash-stages", "flash-stages-record",
         "flash-trace2fio", "flash-weights-sync"]
+    names = "|".join(p.name.removeprefix("flash-") for p in links
+                     if p.name != "flash-stages")
     for link in links:
         done = subprocess.run([link, "--help"], check=True, text=True,
                               stdout=subprocess.PIPE)
-        assert done.stdout.startswith("usage:")
+        assert done.stdout.startswith(f"usage: {link.name} ")
+        assert not re.search(rf"scripts/|(?<!flash-)\b({names})\b", done.stdout)
+        page = (tmp_path / "usr/local/share/man/man8" / f"{link.name}.8").read_text(
+            "utf-8")
+        assert re.search(rf"^{re.escape(link.name)} .*\\- \w.*\w$", page, re.M)
+        for line in done.stdout.splitlines():
+            assert line.strip().replace("\\", "\\e").replace("-", "\\-") in page
+        done = subprocess.run([link], check=False, text=True,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        assert done.returncode
+        assert done.stderr.startswith(f"{link.name}: ") and \
+            done.stderr.count("\n") == 1
     # A stand-in needs its model.
     subprocess.run([tmp_path / "usr/local/sbin/flash-trace2fio", "--list"],
                    check=False, stdout=subprocess.DEVNULL,
