@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import claims
 import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -28,7 +29,6 @@ KEPT = 3
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
-VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 
 
 # --- what was measured -------------------------------------------------------
@@ -103,41 +103,62 @@ def table(head, rows):
     yield ""
 
 
-def source(text):
-    """Who says so: the scheduler's paper, another one ("other: ..."), or we.
+def verdict(row, holds):
+    """The word for it, bold if a claim fails."""
+    word = claims.word(row, holds)
+    return f"**{word}**" if holds is False else word
 
-    We want that much: "aim", "aim: ...".
-    """
-    if text == "aim":
-        return "An aim of ours."
-    if text.startswith("aim: "):
-        return f"Our aim: {text[len('aim: '):]}."
-    if text.startswith("other: "):
-        return "From another paper, not the schedulers' own: " \
-            f"{text[len('other: '):]}."
-    return f"Paper: {text}."
+
+def size(row):
+    """How many of a claim's parts hold; "" if it has but one."""
+    measured = [one for one in row["parts"] if one["holds"] is not None]
+    if row["holds"] is None or row["wanted"] < 2:
+        return ""
+    held = sum(one["holds"] for one in measured)
+    more = row["wanted"] - row["judged"]
+    return f" ({held} of {row['judged']} parts" + (
+        f", {more} not measured)" if more else ")")
+
+
+def claim_lines(row, beside="", every=False):
+    """A claim and its parts."""
+    judged = [one for one in row["parts"] if one["holds"] is not None]
+    shown = [one for one in row["parts"]
+             if one["holds"] is not None or one["ours"] != "not measured"]
+    first = verdict(row, row["holds"])
+    first = first[0].upper() + first[1:] if first[0] != "*" else \
+        f"**{first[2].upper()}{first[3:]}"
+    told = claims.wants(row)
+    told = f": {claims.SOURCES[claims.whose(row)]}: {told}" if told else ""
+    told += f" ({beside.rstrip('.')})" if beside else ""
+    # One part is the claim itself.
+    alone = len(judged) == len(shown) == row["wanted"] == 1
+    yield f"- **{row['id']}**: {row['text']}. {first}{size(row)}{told}" + (
+        f"; {claims.observed(shown[0])}." if alone else "; here:" if judged else ".")
+    if alone:
+        return
+    for one in row["parts"]:
+        if one in shown:
+            yield f"  - {verdict(row, one['holds'])}: {claims.observed(one)}"
+        elif every and row["holds"] is not None:
+            yield f"  - not measured: {one['text']}"
 
 
 def claim_list(rows, beside=None, every=False):
-    """Claims with their parts.
+    """Claims with their parts: the papers' apart from our own aims.
 
     beside: {claim: what follows it}. every: of claims of which some parts were
     measured those that were not, too.
     """
-    for row in rows:
-        yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
-            f" ({row['judged']} of {row['wanted']} judged)"
-            if row["holds"] is not None and row["judged"] < row["wanted"]
-            else "") + f". {source(row['paper'])}" + (
-                f" {beside[row['id']]}" if row["id"] in (beside or {}) else "")
-        for one in row["parts"]:
-            if one["holds"] is None and one["ours"] == "not measured":
-                if every and row["holds"] is not None:
-                    yield f"  - not measured: {one['text']}"
-            else:
-                yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
-                    f"{one['ours']}"
-    yield ""
+    for kind, title in claims.TITLES.items():
+        own = [row for row in rows if claims.whose(row) == kind]
+        if own:
+            yield f"{title}:"
+            yield ""
+        for row in own:
+            yield from claim_lines(row, (beside or {}).get(row["id"], ""), every)
+        if own:
+            yield ""
 
 
 def bare(command):
