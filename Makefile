@@ -295,13 +295,17 @@ uninstall-tools:
 	$(Q)[ ! -d $(DESTDIR)$(DOC) ] || \
 		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DOC)
 
-# Pages refer to each other, so they stay where they are to each other.
+# Pages link to each other and to sources, which are installed in the same places
+# relative to the pages.
 .PHONY: install-docs
 install-docs:
 	$(Q)install -d $(DESTDIR)$(DOC)
-	$(Q)find README.md docs $(patsubst %,%/README.md,$(filter-out \
-		tests/%,$(module-dirs) $(left-out))) -type f \
-		-exec install -m 644 -D {} $(DESTDIR)$(DOC)/{} \;
+	$(Q)set -e; pages=$$(find README.md docs $(patsubst %,%/README.md, \
+		$(filter-out tests/%,$(module-dirs) $(left-out))) -type f); \
+	files=$$(/usr/bin/python3 -B scripts/lib/package.py linked $$pages); \
+	for f in $$pages $$files; do \
+		install -m 644 -D $$f $(DESTDIR)$(DOC)/$$f; \
+	done
 
 # A tree that DKMS takes: what make builds, those of tests/ aside, and what looks at
 # the kernel before.
