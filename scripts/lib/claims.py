@@ -295,7 +295,7 @@ def claim(name, text, paper, parts):
 PAPER, OTHER, OURS = "paper", "other", "ours"
 REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
 WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
-         OURS: {True: "met", False: "not met", None: "not measured"}}
+         OURS: {True: "met", False: "missed", None: "not measured"}}
 
 TITLES = {PAPER: "The paper's claims", OTHER: "Claims of other papers",
           OURS: "Our own aims"}

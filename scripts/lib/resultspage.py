@@ -103,9 +103,10 @@ def table(head, rows):
     yield ""
 
 
-def verdict(row, holds):
-    """The word for it, bold if a claim fails."""
+def verdict(row, holds, first=False):
+    """The word for it, bold if a claim fails. first: it begins a sentence."""
     word = claims.word(row, holds)
+    word = word[0].upper() + word[1:] if first else word
     return f"**{word}**" if holds is False else word
 
 
@@ -121,27 +122,21 @@ def size(row):
 
 
 def claim_lines(row, beside="", every=False):
-    """A claim and its parts."""
-    judged = [one for one in row["parts"] if one["holds"] is not None]
-    shown = [one for one in row["parts"]
-             if one["holds"] is not None or one["ours"] != "not measured"]
-    first = verdict(row, row["holds"])
-    first = first[0].upper() + first[1:] if first[0] != "*" else \
-        f"**{first[2].upper()}{first[3:]}"
+    """A claim and its parts. verdicts.of_page() reads them."""
     told = claims.wants(row)
     told = f": {claims.SOURCES[claims.whose(row)]}: {told}" if told else ""
     told += f" ({beside.rstrip('.')})" if beside else ""
-    # One part is the claim itself.
-    alone = len(judged) == len(shown) == row["wanted"] == 1
-    yield f"- **{row['id']}**: {row['text']}. {first}{size(row)}{told}" + (
-        f"; {claims.observed(shown[0])}." if alone else "; here:" if judged else ".")
-    if alone:
-        return
+    lines = []
     for one in row["parts"]:
-        if one in shown:
-            yield f"  - {verdict(row, one['holds'])}: {claims.observed(one)}"
+        if one["holds"] is not None or one["ours"] != "not measured":
+            lines.append(f"  - {verdict(row, one['holds'])}: "
+                         f"{claims.observed(one)}")
         elif every and row["holds"] is not None:
-            yield f"  - not measured: {one['text']}"
+            lines.append(f"  - not measured: {one['text']}")
+    yield f"- **{row['id']}**: {row['text']}. " \
+        f"{verdict(row, row['holds'], True)}{size(row)}{told}" + (
+            "; here:" if lines else ".")
+    yield from lines
 
 
 def claim_list(rows, beside=None, every=False):
