@@ -263,11 +263,13 @@ PREFIX ?= /usr/local
 DOC ?= $(PREFIX)/share/doc/flash-iosched
 tools := probe-layout weights-sync trace2fio stages stages-record
 tool-dir = $(DESTDIR)$(PREFIX)/lib/flash-iosched
+tool-man = $(DESTDIR)$(PREFIX)/share/man/man8
 tool-lib = $(patsubst %,scripts/lib/%.py,probe weights trace2fio stages)
 .PHONY: install-tools
 install-tools:
 	$(Q)install -d $(tool-dir)/scripts/lib $(tool-dir)/tests/traces \
-		$(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(DOC)/examples/fio
+		$(DESTDIR)$(PREFIX)/sbin $(tool-man) \
+		$(DESTDIR)$(DOC)/examples/fio
 	$(Q)install $(addprefix scripts/,$(tools)) $(tool-dir)/scripts/
 	$(Q)install -m 644 $(tool-lib) \
 		$$(/usr/bin/python3 -B scripts/lib/package.py needs $(tool-lib)) \
@@ -276,6 +278,10 @@ install-tools:
 	$(Q)set -e; for tool in $(tools); do \
 		ln -sfn ../lib/flash-iosched/scripts/$$tool \
 			$(DESTDIR)$(PREFIX)/sbin/flash-$$tool; \
+		COLUMNS=80 $(DESTDIR)$(PREFIX)/sbin/flash-$$tool --help | \
+			/usr/bin/python3 -B scripts/lib/package.py man \
+				flash-$$tool >$(tool-man)/flash-$$tool.8; \
+		chmod 644 $(tool-man)/flash-$$tool.8; \
 	done
 	$(Q)install -m 644 packaging/*.rules packaging/*.conf \
 		$(DESTDIR)$(DOC)/examples/
@@ -284,17 +290,22 @@ install-tools:
 .PHONY: uninstall-tools
 uninstall-tools:
 	$(Q)rm -rf $(tool-dir) $(DESTDIR)$(DOC)/examples
-	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/sbin/flash-,$(tools))
+	$(Q)rm -f $(addprefix $(DESTDIR)$(PREFIX)/sbin/flash-,$(tools)) \
+		$(patsubst %,$(tool-man)/flash-%.8,$(tools))
 	$(Q)[ ! -d $(DESTDIR)$(DOC) ] || \
 		rmdir --ignore-fail-on-non-empty $(DESTDIR)$(DOC)
 
-# Pages refer to each other, so they stay where they are to each other.
+# Pages link to each other and to sources, which are installed in the same places
+# relative to the pages.
 .PHONY: install-docs
 install-docs:
 	$(Q)install -d $(DESTDIR)$(DOC)
-	$(Q)find README.md docs $(patsubst %,%/README.md,$(filter-out \
-		tests/%,$(module-dirs) $(left-out))) -type f \
-		-exec install -m 644 -D {} $(DESTDIR)$(DOC)/{} \;
+	$(Q)set -e; pages=$$(find README.md docs $(patsubst %,%/README.md, \
+		$(filter-out tests/%,$(module-dirs) $(left-out))) -type f); \
+	files=$$(/usr/bin/python3 -B scripts/lib/package.py linked $$pages); \
+	for f in $$pages $$files; do \
+		install -m 644 -D $$f $(DESTDIR)$(DOC)/$$f; \
+	done
 
 # A tree that DKMS takes: what make builds, those of tests/ aside, and what looks at
 # the kernel before.

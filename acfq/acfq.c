@@ -17,10 +17,10 @@
 #include "../common/tenancy.h"
 #include "acfq_rules.h"
 
-/* slice_ms: a turn of the paper's modes, at weight 100. */
-#define ACFQ_TUNABLES(X)				\
-	TENANCY_TUNABLES(X)				\
-	X(slice_ms, 1, 1000, 20)
+#define ACFQ_TUNABLES(X)					\
+	TENANCY_TUNABLES(X)						\
+	X(slice_ms, 1, 1000, 20,					\
+	  "length of a turn at weight 100 in modes paper and cfq, in ms")
 
 #define TENANCY_MODES	"one of auto paper cfq"
 

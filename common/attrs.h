@@ -3,14 +3,17 @@
  * attrs.h - tunables: one table per policy, checked, kept per disk
  *
  * A policy lists its tunables once, as an X-macro of
- *	X(name, minimum, maximum, default)
+ *	X(name, minimum, maximum, default, "meaning")
  * From that list come the index of each tunable, its sysfs attribute, the
  * module parameter of the same name that sets the default for disks seen later,
  * and the range that both refuse to leave.
  *
- * What is no number is a text: a second list of
- *	X(name, check, default, description)
- * whose check says which texts are legal.
+ * Tunables that are not numbers are texts, in a second list of
+ *	X(name, check, default, "accepted texts", "meaning")
+ * whose check accepts or refuses a text.
+ *
+ * "meaning" is a noun phrase with its unit. modinfo prints it, and the attribute's
+ * description in docs/ABI begins with it (tests/host/test_sysfs_docs.py compares).
  *
  * The kernel destroys and re-creates an elevator when a driver changes its
  * number of hardware queues, and also on a switch to another scheduler and
@@ -111,10 +114,10 @@ extern const struct kernel_param_ops flash_param_ops;
 extern const struct kernel_param_ops flash_text_param_ops;
 
 /* Building blocks of FLASH_DEFINE_ATTRS(). */
-#define FLASH_TUN_INDEX(tun, lo, hi, def)	TUN_##tun,
-#define FLASH_TUN_ROW(tun, lo, hi, def)	{ #tun, lo, hi },
-#define FLASH_TUN_DEFAULT(tun, lo, hi, def)	def,
-#define FLASH_TUN_FUNCS(tun, lo, hi, def)				\
+#define FLASH_TUN_INDEX(tun, lo, hi, def, what)	TUN_##tun,
+#define FLASH_TUN_ROW(tun, lo, hi, def, what)	{ #tun, lo, hi },
+#define FLASH_TUN_DEFAULT(tun, lo, hi, def, what)	def,
+#define FLASH_TUN_FUNCS(tun, lo, hi, def, what)				\
 	static ssize_t tun_##tun##_show(struct elevator_queue *eq, char *page) \
 	{								\
 		return flash_tunable_show(eq, page, TUN_##tun);	\
@@ -126,16 +129,16 @@ extern const struct kernel_param_ops flash_text_param_ops;
 	}								\
 	module_param_cb(tun, &flash_param_ops,				\
 			&policy_defaults[TUN_##tun], 0644);		\
-	MODULE_PARM_DESC(tun, "default for disks seen later, " #lo " to " #hi \
-			 " (" #def ")");
-#define FLASH_TUN_ATTR(tun, lo, hi, def)				\
+	MODULE_PARM_DESC(tun, what "; " #lo " to " #hi ", default " #def \
+			 ", for new disks");
+#define FLASH_TUN_ATTR(tun, lo, hi, def, what)				\
 	{ .attr = { .name = #tun, .mode = 0644 },			\
 	  .show = tun_##tun##_show, .store = tun_##tun##_store },
 
-#define FLASH_TEXT_INDEX(name, check, def, what)	TEXT_##name,
-#define FLASH_TEXT_ROW(name, check, def, what)	{ #name, check, what },
-#define FLASH_TEXT_DEFAULT(name, check, def, what)	def,
-#define FLASH_TEXT_FUNCS(tun, check, def, what)				\
+#define FLASH_TEXT_INDEX(name, check, def, want, what)	TEXT_##name,
+#define FLASH_TEXT_ROW(name, check, def, want, what)	{ #name, check, want },
+#define FLASH_TEXT_DEFAULT(name, check, def, want, what)	def,
+#define FLASH_TEXT_FUNCS(tun, check, def, want, what)			\
 	static ssize_t text_##tun##_show(struct elevator_queue *eq, char *page) \
 	{								\
 		return flash_text_show(eq, page, TEXT_##tun);		\
@@ -147,9 +150,9 @@ extern const struct kernel_param_ops flash_text_param_ops;
 	}								\
 	module_param_cb(tun, &flash_text_param_ops,			\
 			policy_text_defaults[TEXT_##tun], 0644);	\
-	MODULE_PARM_DESC(tun, "default for disks seen later, " what	\
-			 " (" def ")");
-#define FLASH_TEXT_ATTR(tun, check, def, what)				\
+	MODULE_PARM_DESC(tun, what "; " want ", default " def		\
+			 ", for new disks");
+#define FLASH_TEXT_ATTR(tun, check, def, want, what)			\
 	{ .attr = { .name = #tun, .mode = 0644 },			\
 	  .show = text_##tun##_show, .store = text_##tun##_store },
 #define FLASH_ATTR_SHOWN(tun, shows)					\

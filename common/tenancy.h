@@ -13,35 +13,43 @@
 #include "share.h"
 
 /*
- * max_inflight: requests in the device; 0: as many as it needs.
- * window_depth: so many of its requests a tenant may be ahead of the slowest, if their
- *	chips are idle; so many a turn has at most, if budgets are of time; and who
- *	thinks for longer than its part of the time of so many is not waited for.
- * max_tenants: those beyond share one queue.
- * shared_weight: the weight of that queue.
- * anticipation: whether anybody is waited for; antic_max_us: for how long.
- * lba_offset_sectors: where the device begins on the drive; only its place in
- *	the layout's period matters.
- * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ * window_depth has three uses. With a layout, a tenant may be ahead of the slowest
+ *	one by this many of its requests if their chips are idle. Where time is
+ *	charged, a turn has at most this many. A tenant whose think time exceeds its
+ *	part of the time of this many is not anticipated.
+ * lba_offset_sectors: only its remainder modulo the layout's period matters.
+ * inline_dispatch: see elv.c.
  */
-#define TENANCY_TUNABLES(X)				\
-	X(max_inflight, 0, 65535, 0)			\
-	X(window_depth, 0, 1024, 8)			\
-	X(max_tenants, 1, 256, 256)			\
-	X(shared_weight, 1, 1000, 100)			\
-	X(anticipation, 0, 1, 1)			\
-	X(antic_max_us, 0, 100000, 2000)		\
-	X(lba_offset_sectors, 0, 2147483647, 0)		\
-	X(inline_dispatch, 0, 1, 1)
+#define TENANCY_TUNABLES(X)					\
+	X(max_inflight, 0, 65535, 0,					\
+	  "requests in the device at once, 0 = as many as it needs")	\
+	X(window_depth, 0, 1024, 8,					\
+	  "requests of a tenant's lead (with a layout) or turn (time charged)") \
+	X(max_tenants, 1, 256, 256,					\
+	  "tenants with a queue of their own, the others share one")	\
+	X(shared_weight, 1, 1000, 100,					\
+	  "weight of the shared queue")					\
+	X(anticipation, 0, 1, 1,					\
+	  "hold of the device for a tenant about to send more (1 = on)") \
+	X(antic_max_us, 0, 100000, 2000,				\
+	  "longest hold of the device for a tenant, in us")		\
+	X(lba_offset_sectors, 0, 2147483647, 0,				\
+	  "start of this device on the drive, in sectors of 512 bytes, for layout") \
+	X(inline_dispatch, 0, 1, 1,					\
+	  "issue by the submitting task (1) or left to the block layer (0)")
 
 #define TENANCY_TEXTS(X)						\
-	X(mode, tenancy_check_mode, "auto", TENANCY_MODES)		\
+	X(mode, tenancy_check_mode, "auto", TENANCY_MODES,		\
+	  "scheduling mode")						\
 	X(tenant_by, tenancy_check_by, "auto",				\
-	  "one of auto cgroup task ioprio")				\
+	  "one of auto cgroup task ioprio",				\
+	  "identity of a request's tenant")				\
 	X(charge, tenancy_check_charge, "auto",				\
-	  "one of auto sectors requests time")				\
+	  "one of auto sectors requests time",				\
+	  "quantity charged to a tenant")				\
 	X(layout, flash_layout_check, "none",				\
-	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
+	  "map from pages to flash chips")
 
 #define TENANCY_STORED(X)						\
 	X(weights, tenancy_weights_show, tenancy_weights_store)

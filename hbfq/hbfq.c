@@ -16,21 +16,19 @@
 #include "../common/tenancy.h"
 #include "hbfq_rules.h"
 
-/*
- * default_budget_sectors: Default_budget, and what each tenant starts with.
- * min_budget_sectors: Min_budget; 0: a 32nd of the default.
- * exhausted_budget_sectors: what follows a budget that was used up; 0: the
- *	paper's formula. Its figure 20 studies 128 to 2048.
- * max_gap_us: mode auto makes budgets so small that a tenant is back after it.
- * slice_ms: no turn lasts longer; 0: any.
- */
+/* exhausted_budget_sectors: the paper's figure 20 varies it from 128 to 2048. */
 #define HBFQ_TUNABLES(X)					\
-	TENANCY_TUNABLES(X)					\
-	X(slice_ms, 0, 10000, 125)				\
-	X(default_budget_sectors, 1, 1048576, 16384)		\
-	X(min_budget_sectors, 0, 1048576, 0)			\
-	X(exhausted_budget_sectors, 0, 1048576, 0)		\
-	X(max_gap_us, 1, 1000000, 4000)
+	TENANCY_TUNABLES(X)						\
+	X(slice_ms, 0, 10000, 125,					\
+	  "longest turn, in ms, 0 = unlimited")				\
+	X(default_budget_sectors, 1, 1048576, 16384,			\
+	  "default budget of Algorithm 2, in sectors of 512 bytes")	\
+	X(min_budget_sectors, 0, 1048576, 0,				\
+	  "least budget of Algorithm 2, in sectors of 512 bytes, 0 = default / 32") \
+	X(exhausted_budget_sectors, 0, 1048576, 0,			\
+	  "budget after a used-up one, in sectors of 512 bytes, 0 = Algorithm 2's") \
+	X(max_gap_us, 1, 1000000, 4000,					\
+	  "longest time between a tenant's turns in mode auto, in us")
 
 #define TENANCY_MODES	"one of auto paper"
 

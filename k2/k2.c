@@ -38,38 +38,52 @@
  *	original code; the paper's sweep is 1 to 64.
  * meta_every: see k2_order.h. 16 costs a real-time flood one slot in 17 and
  *	only while a metadata request waits. 0 is the paper's strict order.
- * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ * inline_dispatch: see elv.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
  *	k2_target.
  * reserve, nrt_wait_ms: see k2_admit.h. 0 is the paper.
- * observe: watch with policy static, too.
- * lba_offset_sectors: where the device begins on the drive; only its place in
- *	the layout's period matters.
+ * lba_offset_sectors: only its remainder modulo the layout's period matters.
  * max_pass: see k2_chips.h. With 16 chips and 128 requests that wait, 256 costs
  *	2 % of what no limit does; 32 would cost 23 %.
  */
-#define K2_TUNABLES(X)				\
-	X(max_inflight, 1, 65535, 32)		\
-	X(meta_every, 0, 65535, 16)		\
-	X(inline_dispatch, 0, 1, 1)		\
-	X(target_us, 0, 60000000, 0)		\
-	X(target_pct, 1, 100, 50)		\
-	X(target_quantile, 500000, 999999, 990000) \
-	X(bw_floor_pct, 1, 100, 10)		\
-	X(rt_hold_ms, 0, 60000, 1000)		\
-	X(reserve, 0, 1024, 0)			\
-	X(nrt_wait_ms, 0, 60000, 0)		\
-	X(observe, 0, 1, 0)			\
-	X(lba_offset_sectors, 0, 2147483647, 0)	\
-	X(max_pass, 0, 65535, 256)
+#define K2_TUNABLES(X)					\
+	X(max_inflight, 1, 65535, 32,					\
+	  "requests in the device at once, over all hardware queues")	\
+	X(meta_every, 0, 65535, 16,					\
+	  "real-time requests per waiting metadata request, 0 = strict order") \
+	X(inline_dispatch, 0, 1, 1,					\
+	  "issue by the submitting task (1) or left to the block layer (0)") \
+	X(target_us, 0, 60000000, 0,					\
+	  "latency target of real-time requests, in us, 0 = by target_pct") \
+	X(target_pct, 1, 100, 50,					\
+	  "latency target, in % of the calibrated tail")		\
+	X(target_quantile, 500000, 999999, 990000,			\
+	  "real-time requests to meet the target, in parts of a million") \
+	X(bw_floor_pct, 1, 100, 10,					\
+	  "bandwidth to keep, in % of the calibrated bandwidth")	\
+	X(rt_hold_ms, 0, 60000, 1000,					\
+	  "time without real-time requests that lifts the bound, in ms, 0 = never") \
+	X(reserve, 0, 1024, 0,						\
+	  "slots of the bound kept for real-time requests")		\
+	X(nrt_wait_ms, 0, 60000, 0,					\
+	  "longest time without a best-effort request, in ms, 0 = unlimited") \
+	X(observe, 0, 1, 0,						\
+	  "measurements with policy static, too (1 = on)")		\
+	X(lba_offset_sectors, 0, 2147483647, 0,				\
+	  "start of this device on the drive, in sectors of 512 bytes, for layout") \
+	X(max_pass, 0, 65535, 256,					\
+	  "later requests that may go before one for their chips, 0 = none")
 
 #define K2_TEXTS(X)						\
 	X(policy, k2_check_policy, "static",			\
-	  "one of static latency bandwidth")			\
+	  "one of static latency bandwidth",			\
+	  "choice of the bound on requests in the device")	\
 	X(bound_unit, k2_check_unit, "requests",		\
-	  "one of requests cost")				\
+	  "one of requests cost",				\
+	  "unit of the bound")					\
 	X(layout, flash_layout_check, "none",			\
-	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
+	  "map from pages to flash chips")
 
 #define K2_SHOWN(X)						\
 	X(bound, k2_bound_show)					\

@@ -24,36 +24,47 @@
 #include "layer_pick.h"
 
 /*
- * chips: the paper's N; 8 is its drive. 0: no sub-layers, for comparison.
- * per_layer, batch_read, batch_write: the paper's.
- * read_expire_ms: not in the paper, which is made from Deadline: as there.
- * write_expire_ms: mode auto; as Deadline's. 0: never, as for reads.
- * max_inflight: requests in the device; 0: none in mode paper, and as many as the
- *	device needs in mode auto.
- * lba_offset_sectors: where the device begins on the drive; only its place in
- *	the layout's period matters.
- * front_merges, sort_writes: the paper's schedulers for comparison have these.
- * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ * chips: the paper's N; its drive has 8. 0 is for comparisons.
+ * per_layer, batch_read, batch_write: the paper's parameters and values.
+ * read_expire_ms, write_expire_ms: the paper gives no value; these are Deadline's.
+ * max_inflight: 0: mode auto follows the device, mode paper has no bound.
+ * lba_offset_sectors: only its remainder modulo the layout's period matters.
+ * front_merges, sort_writes: the schedulers that the paper compares with have them.
+ * inline_dispatch: see elv.c.
  */
-#define LAYER_TUNABLES(X)				\
-	X(chips, 0, 128, 8)				\
-	X(per_layer, 1, 65535, 8)			\
-	X(batch_read, 1, 65535, 16)			\
-	X(batch_write, 1, 65535, 20)			\
-	X(read_expire_ms, 0, 600000, 500)		\
-	X(write_expire_ms, 0, 600000, 5000)		\
-	X(max_inflight, 0, 65535, 0)			\
-	X(lba_offset_sectors, 0, 2147483647, 0)		\
-	X(front_merges, 0, 1, 0)			\
-	X(sort_writes, 0, 1, 0)				\
-	X(inline_dispatch, 0, 1, 1)
+#define LAYER_TUNABLES(X)					\
+	X(chips, 0, 128, 8,						\
+	  "chips of the drive, with two sub-layers each, 0 = one sub-layer") \
+	X(per_layer, 1, 65535, 8,					\
+	  "reads of a sub-layer in a row")				\
+	X(batch_read, 1, 65535, 16,					\
+	  "reads in a row while writes wait")				\
+	X(batch_write, 1, 65535, 20,					\
+	  "writes in a row while reads wait")				\
+	X(read_expire_ms, 0, 600000, 500,				\
+	  "wait after which a read goes first, in ms, 0 = never")	\
+	X(write_expire_ms, 0, 600000, 5000,				\
+	  "wait after which a write goes first in mode auto, in ms, 0 = never") \
+	X(max_inflight, 0, 65535, 0,					\
+	  "requests in the device at once, 0 = by mode")		\
+	X(lba_offset_sectors, 0, 2147483647, 0,				\
+	  "start of this device on the drive, in sectors of 512 bytes, for layout") \
+	X(front_merges, 0, 1, 0,					\
+	  "merges in front of a request (1 = on)")			\
+	X(sort_writes, 0, 1, 0,						\
+	  "order of writes: by arrival (0) or by sort (1)")		\
+	X(inline_dispatch, 0, 1, 1,					\
+	  "issue by the submitting task (1) or left to the block layer (0)")
 
 #define LAYER_TEXTS(X)						\
-	X(mode, layer_check_mode, "auto", "one of auto paper")	\
+	X(mode, layer_check_mode, "auto", "one of auto paper",	\
+	  "scheduling mode")					\
 	X(layout, flash_layout_check, "none",			\
-	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...") \
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
+	  "map from pages to flash chips")				\
 	X(sort, layer_check_sort, "sector",			\
-	  "one of sector fifo small big")
+	  "one of sector fifo small big",				\
+	  "order of the requests of a sub-layer")
 
 static const char * const layer_modes[LAYER_NR_MODES] = {
 	[LAYER_AUTO]	= "auto",

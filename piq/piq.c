@@ -26,32 +26,39 @@
 #include "piq_learn.h"
 
 /*
- * chip_depth: requests that a chip is given at a time; mode auto. 0: as many as
- *	the device needs.
- * max_inflight: requests in the device; 0: as many as it needs.
- * queue_length: the paper's N_piq, which it studies from 1 to 512.
+ * queue_length: the paper's N_piq, which the paper varies from 1 to 512.
  * batch_overlap: see piq_batch.h. 0 is the paper's algorithm to the letter.
  * max_wait_ms, max_pass, scan_depth: see piq_pick.h.
- * lba_offset_sectors: where the device begins on the drive; only its place in
- *	the layout's period matters.
- * inline_dispatch: see elv.c. 0 leaves dispatch to the block layer's worker.
+ * lba_offset_sectors: only its remainder modulo the layout's period matters.
+ * inline_dispatch: see elv.c.
  */
 #define PIQ_TUNABLES(X)					\
-	X(chip_depth, 0, 64, 0)				\
-	X(max_inflight, 0, 65535, 0)			\
-	X(queue_length, 1, 512, 64)			\
-	X(batch_overlap, 0, 1, 0)			\
-	X(max_wait_ms, 1, 10000, 50)			\
-	X(max_pass, 1, 65535, 32)			\
-	X(scan_depth, 1, 1024, 64)			\
-	X(lba_offset_sectors, 0, 2147483647, 0)		\
-	X(inline_dispatch, 0, 1, 1)
+	X(chip_depth, 0, 64, 0,						\
+	  "requests on a chip at once in mode auto, 0 = by search")	\
+	X(max_inflight, 0, 65535, 0,					\
+	  "requests in the device at once, 0 = as many as it needs")	\
+	X(queue_length, 1, 512, 64,					\
+	  "requests in the paper's modes' order, in the device or not")	\
+	X(batch_overlap, 0, 1, 0,					\
+	  "batches of the paper's modes one at a time (0) or overlapping (1)") \
+	X(max_wait_ms, 1, 10000, 50,					\
+	  "wait after which a request's chips are kept free for it, in ms") \
+	X(max_pass, 1, 65535, 32,					\
+	  "younger requests after which a request's chips are kept free for it") \
+	X(scan_depth, 1, 1024, 64,					\
+	  "requests of several chips looked at in a choice")		\
+	X(lba_offset_sectors, 0, 2147483647, 0,				\
+	  "start of this device on the drive, in sectors of 512 bytes, for layout") \
+	X(inline_dispatch, 0, 1, 1,					\
+	  "issue by the submitting task (1) or left to the block layer (0)")
 
 #define PIQ_TEXTS(X)						\
 	X(mode, piq_check_mode, "auto",				\
-	  "one of auto noop rws piq_r piq_w piq")		\
+	  "one of auto noop rws piq_r piq_w piq",		\
+	  "scheduling mode")					\
 	X(layout, flash_layout_check, "none",			\
-	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...")
+	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
+	  "map from pages to flash chips")
 
 #define PIQ_SHOWN(X)						\
 	X(layout_confidence, piq_confidence_show)

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a paper claims, held against measured cells.
+"""What a paper claims, and what we aim at, held against measured cells.
 
 Pure functions. A claim is a list of parts; each part is an observation that
 can come out either way, and says its figures. A part whose cells were not
 measured has no verdict, and neither has a claim of which no part has one.
+
+A claim says where it is from: "aim: ..." is our own aim, "other: ..." is of a
+paper that is not the scheduler's, any other text is what the scheduler's paper says.
 """
+
+import re
 
 # Below this two figures count as the same: ten times what a run repeats
 # within, and about what the paper calls "almost the same".
@@ -85,10 +90,14 @@ def _row(values, form):
 
 
 class Part:
-    """An observation of a claim."""
+    """An observation of a claim.
 
-    def __init__(self, text, cells):
+    paper: the figure that the paper has for it, "" if it names none.
+    """
+
+    def __init__(self, text, cells, paper=""):
         self.text = text
+        self.paper = paper
         self.cells = [cell["cell"] for cell in cells if cell]
         self.holds = None
         self.ours = "not measured"
@@ -102,7 +111,8 @@ class Part:
     def as_dict(self):
         """For JSON."""
         return {"text": self.text, "holds": self.holds, "ours": self.ours,
-                "cells": self.cells}
+                "cells": self.cells,
+                **({"paper": self.paper} if self.paper else {})}
 
 
 def _relative(one, other):
@@ -280,6 +290,38 @@ def claim(name, text, paper, parts):
         "cells": sorted({cell for part in parts for cell in part.cells}),
         "parts": [part.as_dict() for part in parts],
     }
+
+
+PAPER, OTHER, OURS = "paper", "other", "ours"
+REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
+WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
+         OURS: {True: "met", False: "missed", None: "not measured"}}
+
+TITLES = {PAPER: "The paper's claims", OTHER: "Claims of other papers",
+          OURS: "Our own aims"}
+SOURCES = {PAPER: "paper", OTHER: "other paper", OURS: "aim"}
+
+
+def whose(row):
+    """Who makes a claim: PAPER, OTHER or OURS."""
+    found = re.match(r"(aim|other)(: |$)", str(row["paper"]))
+    return {"aim": OURS, "other": OTHER}[found[1]] if found else PAPER
+
+
+def wants(row):
+    """What the claim's source says, without the word that marks an aim of ours."""
+    return re.sub(r"^(aim|other)(: |$)", "", str(row["paper"]))
+
+
+def observed(one):
+    """What a part says: the paper's figure, if it has one, beside ours."""
+    paper = f"paper {one['paper']}, " if one.get("paper") else ""
+    return f"{one['text']}: {paper}here {one['ours']}"
+
+
+def word(row, holds):
+    """A verdict on a claim, or on a part of it, in a word."""
+    return WORDS[whose(row)][holds]
 
 
 def k2(cells):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import kernel
+import toolname
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
@@ -81,8 +82,9 @@ class Parser(argparse.ArgumentParser):
     """Refuses in one line, which begins with the script's name."""
 
     def __init__(self, name, **kwargs):
-        super().__init__(prog=f"scripts/{name}", allow_abbrev=False, **kwargs)
-        self.name = name
+        super().__init__(prog=toolname.command(name),
+                         allow_abbrev=False, **kwargs)
+        self.name = toolname.prefix(name)
 
     def error(self, message):
         print(f"{self.name}: {message}", file=sys.stderr)

@@ -5,16 +5,22 @@
                       what these import, one path a line
   dkms VERSION DIR... packaging/dkms.conf.in with the version and the modules
                       of these folders
+  linked PAGE...      the files of the tree that these pages link to, and those
+                      that linked pages link to, the pages left out
+  man NAME            a manual page, out of what NAME --help prints
   build [--version V] DIR
                       the Debian packages, into DIR
 """
 
 import ast
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import urllib.parse
 
 import children
 import options
@@ -63,6 +69,67 @@ def dkms_conf(version, folders):
     return text
 
 
+def links(path):
+    """The files and folders that a .md or .html page names by relative links."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        text = re.sub(r"^\s*```.*?^\s*```", "", text, flags=re.M | re.S)
+    found = re.findall(r"\]\(([^)\s]+)\)", text) if path.suffix == ".md" else []
+    found += re.findall(r"""\b(?:href|src)=["']([^"']+)["']""", text)
+    names = (link.split("#")[0] for link in found
+             if not re.match(r"[a-z]+:", link))
+    return sorted({path.parent / urllib.parse.unquote(n) for n in names if n})
+
+
+def linked(pages):
+    """Files that pages link to, directly or through other pages, without them."""
+    pages = {pathlib.Path(p).resolve() for p in pages}
+    found, left = set(pages), list(pages)
+    while left:
+        page = left.pop()
+        if page.suffix not in (".md", ".html"):
+            continue
+        for target in links(page):
+            target = target.resolve()
+            new = {p for p in (target.rglob("*") if target.is_dir() else [target])
+                   if p.is_file()} - found
+            found |= new
+            left += new
+    return sorted(found - pages)
+
+
+def dead_links(folder):
+    """["page: link"] of pages in a folder whose links lead nowhere in it."""
+    folder = pathlib.Path(folder).resolve()
+    return [f"{page.relative_to(folder)}: {os.path.relpath(link, page.parent)}"
+            for page in sorted(folder.rglob("*"))
+            if page.suffix in (".md", ".html") and page.is_file()
+            for link in links(page)
+            if not link.exists() or folder not in link.resolve().parents]
+
+
+def contents(debs, folder):
+    """Unpacks packages into a folder, without installing them."""
+    for deb in debs:
+        subprocess.run(["dpkg-deb", "-x", deb, folder], check=True)
+
+
+def man_page(name, usage):
+    """A manual page of section 8 with what a tool prints for --help."""
+    if not usage.startswith(f"usage: {name} "):
+        raise ValueError(f"{name} --help begins with '{usage[:40]}'")
+    # After the usage: the first sentence is the summary.
+    summary = re.split(r"\.(?:\s|$)", usage.split("\n\n")[1])[0]
+    summary = " ".join(summary.split())
+    text = usage.replace("\\", "\\e").replace("-", "\\-")
+    # No line of it is a request to roff.
+    text = re.sub(r"^(?=[.'])", r"\\&", text, flags=re.M)
+    title = name.replace("-", "\\-")
+    return (f'.TH "{title.upper()}" 8 "" flash-iosched\n'
+            f".SH NAME\n{name} \\- {summary[0].lower()}{summary[1:]}\n"
+            f".SH SYNOPSIS\n.nf\n{text}.fi\n")
+
+
 def of_version(changelog, version):
     """A changelog whose newest entry has this version."""
     return re.sub(r"\A(\S+ )\([^)]*\)", lambda m: f"{m[1]}({version})",
@@ -100,6 +167,12 @@ def build(folder, version=""):
     # Who installs *.deb gets one version of each.
     for old in folder.glob("flash-iosched-*.deb"):
         old.unlink()
+    with tempfile.TemporaryDirectory(dir=work) as root:
+        contents(sorted(work.glob("*.deb")), root)
+        dead = dead_links(root)
+    if dead:
+        raise RuntimeError(f"{len(dead)} links of the packages lead nowhere:\n"
+                           + "\n".join(dead))
     packages = []
     for path in sorted(work.glob("*.deb")):
         packages.append(folder / path.name)
@@ -137,11 +210,16 @@ def main(argv):
                 print(path.relative_to(REPO))
         elif argv[:1] == ["dkms"] and len(argv) > 1:
             print(dkms_conf(argv[1], argv[2:]), end="")
+        elif argv[:1] == ["linked"] and len(argv) > 1:
+            for path in linked(argv[1:]):
+                print(path.relative_to(REPO))
+        elif argv[:1] == ["man"] and len(argv) == 2:
+            print(man_page(argv[1], sys.stdin.read()), end="")
         elif argv[:1] == ["build"]:
             packages(argv[1:])
         else:
-            raise ValueError("want: needs FILE..., dkms VERSION DIR... or "
-                             "build [--version V] DIR")
+            raise ValueError("want: needs FILE..., dkms VERSION DIR..., linked "
+                             "PAGE..., man NAME or build [--version V] DIR")
     except (OSError, ValueError, RuntimeError) as error:
         print(f"package: {error}", file=sys.stderr)
         return 2

@@ -98,8 +98,8 @@ def mean_gain(table, metric, label="piq"):
     """Part: the mean over the inputs is at least the paper's."""
     name, paper_ = GAINS[metric]
     found, cells = table.changes(metric, label, "rws")
-    part = claims.Part(f"{name}: the mean change from rws to {label} is "
-                       f"{percent(paper_)} or better", cells)
+    part = claims.Part(f"{name}: mean change from rws to {label}", cells,
+                       percent(paper_))
     values = counted(found).values()
     if not values:
         return part
@@ -153,9 +153,9 @@ def barely(table, workload, way):
 def named_gain(table, workload, label, metric, paper_):
     """Part: an input's gain that the text names."""
     one = table.change(metric, label, "rws", workload)
-    part = claims.Part(f"{workload}, {label}: {metric[:-2].replace('_', ' ')} "
-                       f"falls by {-paper_:.1%} or more",
-                       one[1] if one else [])
+    part = claims.Part(f"{workload}, {label}: change of "
+                       f"{metric[:-2].replace('_', ' ')}",
+                       one[1] if one else [], percent(paper_))
     return part.judge(one[0] <= paper_, percent(one[0])) if one else part
 
 
@@ -201,9 +201,8 @@ def saturates(table, way, paper_):
             used += found.values()
             first.append(values[512] / values[1] - 1)
             last.append(values[512] / values[32] - 1)
-    part = claims.Part(f"{way}s: latency falls by {-paper_:.0%} or more from "
-                       "queue_length 1 to 512, by 5 % at most from 32 on",
-                       used)
+    part = claims.Part(f"{way}s: change of latency with queue_length", used,
+                       f"1 to 512 {percent(paper_)}, 32 to 512 -1 %")
     if not first:
         return part
     whole, rest = statistics.fmean(first), statistics.fmean(last)
@@ -252,8 +251,8 @@ def degraded(table, way, paper_):
             continue
         cells.append(cell)
         found[workload] = wait / (latency - wait)
-    part = claims.Part(f"noop: conflicts make {way}s {paper_:g} times as long "
-                       "again, or more, in the mean", cells)
+    part = claims.Part(f"noop: {way}s' wait for conflicts, of what they take "
+                       "without, in the mean", cells, f"{paper_:g} times")
     values = counted(found).values()
     if not values:
         return part
@@ -343,8 +342,8 @@ def of_a_set(cells, end):
                      "mean against RWS: +24.2 %",
                      [mean_gain(table, "utilisation_milli")]),
         claims.claim("Orders", "on a drive that queues for each chip by "
-                     "itself the paper's batches lose (expected here, not "
-                     "the paper's)", "not studied",
+                     "itself the paper's batches lose",
+                     "aim: expected here, the paper does not study it",
                      [loses(table, variant, way)
                       for variant in (FIFO, READ_FIRST) for way in ways]),
     ]

@@ -24,6 +24,9 @@ import sys
 import time
 
 import layoutprobe
+import toolname
+
+NAME = toolname.prefix("probe-layout")
 
 # From linux/fs.h.
 BLKGETSIZE64, BLKSSZGET = 0x80081272, 0x1268
@@ -195,7 +198,7 @@ class Progress:
         """What is done now."""
         if self.quiet:
             return
-        text = f"probe-layout: {time.monotonic() - self.begin:4.0f} s {text}"
+        text = f"{NAME}: {time.monotonic() - self.begin:4.0f} s {text}"
         print(f"\r{text:79}" if self.terminal else text,
               end="" if self.terminal else "\n", file=sys.stderr, flush=True)
 
@@ -208,7 +211,7 @@ class Progress:
 def parse(argv):
     """The options."""
     parser = argparse.ArgumentParser(
-        prog="scripts/probe-layout", allow_abbrev=False,
+        prog=toolname.command("probe-layout"), allow_abbrev=False,
         description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 found; 3 no map found; 1 it could not be tried or "
         "not be applied; 2 bad options; 130 interrupted.")
@@ -223,7 +226,7 @@ def parse(argv):
         return convert
 
     def refuse(message):
-        print(f"probe-layout: {message}", file=sys.stderr)
+        print(f"{NAME}: {message}", file=sys.stderr)
         sys.exit(BAD_OPTIONS)
     parser.error = refuse
     add = parser.add_argument
@@ -299,12 +302,12 @@ def main(argv=None):
         return NO_MAP
     except Interrupted as error:
         progress.done()
-        print("probe-layout: interrupted; nothing was written",
+        print(f"{NAME}: interrupted; nothing was written",
               file=sys.stderr)
         return INTERRUPTED + error.args[0]
     except (Trouble, OSError) as error:
         progress.done()
-        print(f"probe-layout: {getattr(error, 'strerror', None) or error}",
+        print(f"{NAME}: {getattr(error, 'strerror', None) or error}",
               file=sys.stderr)
         return TROUBLE
 

@@ -25,6 +25,7 @@ import re
 import struct
 import sys
 
+import claims
 import options
 from reportdata import (
     REPO, claims_of, cost_lines, facts_of, made_by, read, scale_pairs,
@@ -207,16 +208,14 @@ class Page:
 
     @staticmethod
     def claims(folder):
-        """What the papers say beside what was found here."""
-        claims = claims_of(folder)
-        if not claims:
-            return []
+        """What the papers say, and what we aim at, beside what was found here."""
         rows = []
-        for claim in claims:
+        for claim in claims_of(folder):
             holds = claim.get("holds")
-            verdict = tag("td", "holds", class_="yes") if holds is True else \
-                tag("td", "does not hold", class_="fail") \
-                if holds is False else tag("td", "open", class_="open")
+            source = {"paper": text(claim.get("paper"))}
+            judged = holds if isinstance(holds, bool) else None
+            verdict = tag("td", claims.word(source, judged),
+                          class_={True: "yes", False: "fail", None: "open"}[judged])
             cells = texts(claim.get("cells"))
             more = [tag("small", "from " + ", ".join(cells[:6]) + (
                 f" and {len(cells) - 6} more" if len(cells) > 6 else ""))] \
@@ -230,10 +229,10 @@ class Page:
             rows.append([
                 text(claim.get("id")) or DASH,
                 tag("td", claim.get("text"), *more),
-                text(claim.get("paper")) or DASH,
-                ours(claim), verdict])
-        return [tag("h3", "Claims"), table(
-            ["", "claim", "paper", "ours", "verdict"], rows, "text")]
+                claims.SOURCES[claims.whose(source)],
+                claims.wants(source) or DASH, ours(claim, source), verdict])
+        return rows and [tag("h3", "Claims and aims"), table(
+            ["", "claim", "whose", "wanted", "here", "verdict"], rows, "text")]
 
     def group(self, folder, group):
         """Table and pictures of a workload."""
@@ -568,7 +567,7 @@ class Page:
 
 
 def counts(folders, skipped):
-    """What was read, in words."""
+    """What was read, in claims."""
     suites = [f for f in folders if f.runs]
     checked = [f for f in folders if f.checked]
     costs = sum(f.is_cost for f in folders)

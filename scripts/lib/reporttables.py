@@ -3,6 +3,7 @@
 
 import collections
 
+import claims
 import reportshare
 from reportdata import PERCENTILES, Stat, made_by, stat
 from reporthtml import Html, join, table, tag
@@ -152,21 +153,21 @@ def tenants_table(group):
                "of the bytes %", "p99 µs", "p99.9 µs", "std dev µs"], rows)])
 
 
-def ours(claim):
+def ours(claim, source):
     """What was found, part by part if the claim has several."""
     parts_ = [one for one in claim.get("parts") or ()
               if isinstance(one, dict)] \
         if isinstance(claim.get("parts"), list) else []
     if len(parts_) < 2:
         return text(claim.get("ours")) or DASH
-    words = {True: ("yes", "holds"), False: ("fail", "does not hold")}
     rows = []
     for one in parts_:
-        holds = one.get("holds")
-        style, word = words[holds] if isinstance(holds, bool) else \
-            ("open", "open")
-        rows.append(tag("li", text(one.get("text")), ": ", text(
-            one.get("ours")), " ", tag("span", f"({word})", class_=style)))
+        holds = one["holds"] if isinstance(one.get("holds"), bool) else None
+        paper = f"paper {text(one['paper'])}, here " if one.get("paper") else ""
+        rows.append(tag("li", text(one.get("text")), ": ", paper, text(
+            one.get("ours")), " ", tag("span", f"({claims.word(source, holds)})",
+                                       class_={True: "yes", False: "fail",
+                                               None: "open"}[holds])))
     return tag("ul", *rows)
 
 

@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import claims
 import options
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -28,7 +29,6 @@ KEPT = 3
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
-VERDICT = {True: "holds", False: "**does not hold**", None: "not measured"}
 
 
 # --- what was measured -------------------------------------------------------
@@ -103,41 +103,57 @@ def table(head, rows):
     yield ""
 
 
-def source(text):
-    """Who says so: the scheduler's paper, another one ("other: ..."), or we.
+def verdict(row, holds, first=False):
+    """The word for it, bold if a claim fails. first: it begins a sentence."""
+    word = claims.word(row, holds)
+    word = word[0].upper() + word[1:] if first else word
+    return f"**{word}**" if holds is False else word
 
-    We want that much: "aim", "aim: ...".
-    """
-    if text == "aim":
-        return "An aim of ours."
-    if text.startswith("aim: "):
-        return f"Our aim: {text[len('aim: '):]}."
-    if text.startswith("other: "):
-        return "From another paper, not the schedulers' own: " \
-            f"{text[len('other: '):]}."
-    return f"Paper: {text}."
+
+def size(row):
+    """How many of a claim's parts hold; "" if it has but one."""
+    measured = [one for one in row["parts"] if one["holds"] is not None]
+    if row["holds"] is None or row["wanted"] < 2:
+        return ""
+    held = sum(one["holds"] for one in measured)
+    more = row["wanted"] - row["judged"]
+    return f" ({held} of {row['judged']} parts" + (
+        f", {more} not measured)" if more else ")")
+
+
+def claim_lines(row, beside="", every=False):
+    """A claim and its parts. verdicts.of_page() reads them."""
+    told = claims.wants(row)
+    told = f": {claims.SOURCES[claims.whose(row)]}: {told}" if told else ""
+    told += f" ({beside.rstrip('.')})" if beside else ""
+    lines = []
+    for one in row["parts"]:
+        if one["holds"] is not None or one["ours"] != "not measured":
+            lines.append(f"  - {verdict(row, one['holds'])}: "
+                         f"{claims.observed(one)}")
+        elif every and row["holds"] is not None:
+            lines.append(f"  - not measured: {one['text']}")
+    yield f"- **{row['id']}**: {row['text']}. " \
+        f"{verdict(row, row['holds'], True)}{size(row)}{told}" + (
+            "; here:" if lines else ".")
+    yield from lines
 
 
 def claim_list(rows, beside=None, every=False):
-    """Claims with their parts.
+    """Claims with their parts: the papers' apart from our own aims.
 
     beside: {claim: what follows it}. every: of claims of which some parts were
     measured those that were not, too.
     """
-    for row in rows:
-        yield f"- {row['id']}: {row['text']}: {VERDICT[row['holds']]}" + (
-            f" ({row['judged']} of {row['wanted']} judged)"
-            if row["holds"] is not None and row["judged"] < row["wanted"]
-            else "") + f". {source(row['paper'])}" + (
-                f" {beside[row['id']]}" if row["id"] in (beside or {}) else "")
-        for one in row["parts"]:
-            if one["holds"] is None and one["ours"] == "not measured":
-                if every and row["holds"] is not None:
-                    yield f"  - not measured: {one['text']}"
-            else:
-                yield f"  - {VERDICT[one['holds']]}: {one['text']}: " \
-                    f"{one['ours']}"
-    yield ""
+    for kind, title in claims.TITLES.items():
+        own = [row for row in rows if claims.whose(row) == kind]
+        if own:
+            yield f"{title}:"
+            yield ""
+        for row in own:
+            yield from claim_lines(row, (beside or {}).get(row["id"], ""), every)
+        if own:
+            yield ""
 
 
 def bare(command):

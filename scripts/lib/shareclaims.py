@@ -379,15 +379,15 @@ def times(table, workload, paper_):
     base = table.get(workload, "bfq", "c")
     mine = [cell for cell in (table.get(workload, f"hbfq-{budget}", "c")
                               for budget in BUDGETS) if cell]
-    part = claims.Part(f"{workload}: longest latency at least {paper_} times "
-                       "shorter with the best budget", [base, *mine])
+    part = claims.Part(f"{workload}: bfq's longest latency over that of hbfq's "
+                       "best budget", [base, *mine], f"{paper_} times")
     known = [value for value in (worst(cell, "latency_max_s")
                                  for cell in mine) if value]
     first = worst(base, "latency_max_s")
     if not known or first is None:
         return part
     ratio = first / min(known)
-    return part.judge(ratio >= paper_, f"{ratio:.1f}")
+    return part.judge(ratio >= paper_, f"{ratio:.1f} times")
 
 
 def paper(cells):

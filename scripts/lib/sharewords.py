@@ -204,9 +204,9 @@ def words(results):
         "is named."
     yield "- **Behind a semicolon**: the same in another unit, or of another " \
         "scheduler, from the least to the largest of these loads."
-    yield "- **Holds**: a claim holds if each of its parts does. Of the paper's " \
-        "figures it is judged who is nearer, shorter or more, and not by how much, " \
-        "unless a part says so."
+    yield "- **Reproduced** is a claim of a paper, **met** an aim of ours, if each of " \
+        "its parts is. Of the paper's figures the order is judged (nearer, shorter, " \
+        "more), and not the size, unless a part says so."
     yield "- **Units**: times and rates are the drive's. MB/s: 1 000 000 bytes a second."
     yield from seeds(results)
     yield from together(results)

@@ -16,6 +16,7 @@ import re
 import sys
 
 import options
+import toolname
 from blocktrace import FORMATS, Source, TraceError
 
 STAGES = ("submission", "queueing", "dispatch", "device", "completion")
@@ -471,7 +472,7 @@ def main(argv=None):
             write(args.plot, lambda new: plot(
                 new, classes, "Where the time of requests goes"))
     except TraceError as err:
-        print(f"stages: {err}", file=sys.stderr)
+        print(f"{toolname.prefix('stages')}: {err}", file=sys.stderr)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

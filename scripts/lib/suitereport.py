@@ -204,22 +204,26 @@ def claim_table(console, rows):
     """The claims, each with its parts."""
     if not rows:
         return
-    console.print("\nclaims of the paper", style="bold")
-    verdict = {True: ("holds", "green"), False: ("DOES NOT HOLD", "bold red"),
-               None: ("not measured", "dim")}
-    for row in rows:
-        word, style = verdict[row["holds"]]
-        console.print(f"{row['id']} {word}: {row['text']}", style=style,
-                      markup=False)
+    styles = {True: "green", False: "bold red", None: "dim"}
+    title = None
+    for row in sorted(rows, key=lambda row: list(claims.WORDS).index(
+            claims.whose(row))):
+        if title != claims.TITLES[claims.whose(row)]:
+            title = claims.TITLES[claims.whose(row)]
+            console.print(f"\n{title}", style="bold")
+        console.print(f"{row['id']}: {claims.word(row, row['holds'])}: "
+                      f"{row['text']}", style=styles[row["holds"]], markup=False)
         if row["judged"] < row["wanted"]:
             console.print(f"   judged by {row['judged']} of {row['wanted']} "
                           "observations", markup=False)
-        console.print(f"   paper: {row['paper']}", markup=False)
+        if claims.wants(row):
+            console.print(f"   {claims.SOURCES[claims.whose(row)]}: "
+                          f"{claims.wants(row)}", markup=False)
         for part in row["parts"]:
-            word, style = verdict[part["holds"]]
             if part["holds"] is not None:
-                console.print(f"   {word}: {part['text']}: {part['ours']}",
-                              style=style if part["holds"] is False else None,
+                console.print(f"   {claims.word(row, part['holds'])}: "
+                              f"{claims.observed(part)}",
+                              style=None if part["holds"] else "bold red",
                               markup=False)
 
 

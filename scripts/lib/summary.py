@@ -222,7 +222,7 @@ def short(text):
 def size(claim, owner):
     """Verdict and size: how many parts, of how many."""
     judged, wanted, missed = verdicts.counted(claim)
-    name = verdicts.NAMES[owner][claim["holds"]]
+    name = claims.WORDS[owner][claim["holds"]].capitalize()
     if claim["holds"] is None:
         return name
     text = f"{name}: {missed} of {judged}" if missed else f"{name}: {judged}"
@@ -244,13 +244,13 @@ def forms_of(claim):
 def verdict_table(found, owner):
     """A row a claim of one suite; nothing if the suite has no such claims."""
     rows = [claim for claim in found
-            if verdicts.whose(claim["source"])[0] == owner]
+            if claim["owner"] == owner]
     if not rows:
         return
-    yield "Claims of the paper:" if owner == "paper" else "Aims of ours:"
+    yield f"{claims.TITLES[owner]}:"
     yield ""
     yield "| claim | verdict | " \
-        f"{'the paper' if owner == 'paper' else 'aim'} | first part missed | form |"
+        f"{claims.SOURCES[owner]} | first part missed | form |"
     yield "|---|---|---|---|---|"
     for claim in found:
         if claim not in rows:
@@ -259,7 +259,7 @@ def verdict_table(found, owner):
                        if holds is False), "–")
         yield "| " + " | ".join((
             f"{claim['id']}: {short(claim['text'])}", size(claim, owner),
-            short(verdicts.whose(claim["source"])[1]) or "–", short(missed),
+            short(claim["wants"]) or "–", short(missed),
             forms_of(claim))) + " |"
     yield ""
 
@@ -280,10 +280,10 @@ def differing(found, published):
     yield "| suite | claim | above | file alone | the part that decides |"
     yield "|---|---|---|---|---|"
     for claim, name, row in rows:
-        owner = verdicts.whose(claim["source"])[0]
+        owner = claim["owner"]
         alone = {**row, "judged": None if row["judged"] == row["wanted"]
                  else row["judged"],
-                 "parts": [(part["holds"], f"{part['text']}: {part['ours']}")
+                 "parts": [(part["holds"], claims.observed(part))
                            for part in row["parts"]]}
         decides = claim if claim["holds"] is False else alone
         yield "| " + " | ".join((
@@ -325,8 +325,8 @@ def page(published, found):
     yield "## Verdicts"
     yield ""
     yield "Each verdict is that of the linked page, which has all parts of the claim " \
-        "with their figures. A claim holds if all judged parts hold, in each form " \
-        "on the page that judges it."
+        "with their figures. A claim of a paper is reproduced, an aim of ours is met, if " \
+        "all measured parts are, in each form on the page that judges it."
     yield ""
     for name, suites in benchall.PAGES.items():
         for suite in (*suites, verdicts.COST):
@@ -335,6 +335,6 @@ def page(published, found):
             if own:
                 yield f"### {suite}: [{name}.md](../{name}.md)"
                 yield ""
-                for owner in ("paper", "aim"):
+                for owner in claims.TITLES:
                     yield from verdict_table(own, owner)
     yield from differing(found, published)

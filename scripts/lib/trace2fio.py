@@ -26,6 +26,9 @@ import options
 from synthetic import REGION, STAND_INS, mean_of, synthesize
 from tracefile import FORMATS, LONGEST, Reader, SECTOR, TraceError
 from tracelog import Output, Spool
+import toolname
+
+NAME = toolname.prefix("trace2fio")
 
 STAND_IN_REQUESTS = 100000
 MOST = 10**9
@@ -399,7 +402,7 @@ def report(summary):
 def verify(path, summary):
     """Has fio read the whole log; an error if it sees something else."""
     if not shutil.which("fio"):
-        raise TraceError("--verify: no fio installed; next: scripts/deps vm")
+        raise TraceError("--verify: fio is not installed: apt-get install fio")
     with tempfile.TemporaryDirectory() as folder:
         # The engine does nothing: what counts is what fio read.
         done = subprocess.run(
@@ -519,7 +522,7 @@ class _Quiet(options.Parser):
 def parse(argv, kind=options.Parser):
     """The options."""
     parser = kind(
-        "trace2fio", usage="scripts/trace2fio [options] TRACE",
+        "trace2fio", usage=f"{toolname.command('trace2fio')} [options] TRACE",
         description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 written; 1 the trace, or what was asked of it, "
         "does not do; 2 bad options; 130 interrupted. More in "
@@ -739,15 +742,15 @@ def main(argv=None):
             return 0
         summary = convert(args)
         for line in summary["bad_lines_first"]:
-            print(f"trace2fio: {line} (left out)", file=sys.stderr)
+            print(f"{NAME}: {line} (left out)", file=sys.stderr)
         print("\n".join(report(summary)))
         if args.verify:
             print("  " + verify(args.out, summary))
     except TraceError as error:
-        print(f"trace2fio: {error}", file=sys.stderr)
+        print(f"{NAME}: {error}", file=sys.stderr)
         return 1
     except options.Interrupted as stop:
-        print("trace2fio: interrupted", file=sys.stderr)
+        print(f"{NAME}: interrupted", file=sys.stderr)
         return 128 + stop.number
     return 0
 

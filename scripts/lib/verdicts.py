@@ -19,41 +19,30 @@ import resultspage
 import suiteplan
 
 COST = "cost"
-HOLDS = {word: holds for holds, word in resultspage.VERDICT.items()}
+HOLDS = {word: holds for words in claims.WORDS.values()
+         for holds, word in words.items()}
 _WORDS = "|".join(map(re.escape, HOLDS))
-CLAIM = re.compile(rf"- ([^:]+): (.*): ({_WORDS})(?: \((\d+) of (\d+) judged\))?"
-                   r"\. (.*)")
-PART = re.compile(rf"  - ({_WORDS}): (.*)")
+CLAIM = re.compile(rf"- \*\*([^*]+)\*\*: (.*?)\. \**((?i:{_WORDS}))\**"
+                   r"(?: \(\d+ of (\d+) parts(?:, (\d+) not measured)?\))?"
+                   r"(?:: (?:paper|other paper|aim): (.*?))?"
+                   r"(?: \(Pictures? [^)]*\))?(?:; here:|\.)")
+PART = re.compile(rf"  - \**({_WORDS})\**: (.*)")
 FACTS = re.compile(r"Form (\S+), \d+ of \d+ runs, .*, commit (\w+), .*"
                    r"`scripts/bench\b ?([\w-]*)")
-NAMES = {"paper": {True: "Reproduced", False: "Not reproduced",
-                   None: "Not measured"},
-         "aim": {True: "Met", False: "Missed", None: "Not measured"}}
-
-
-def whose(source):
-    """(paper or aim, the claim's size) of what follows a verdict on a page."""
-    found = re.match(r"(Paper|Our aim|From another paper[^:]*): (.*?)\.?$", source)
-    if not found:
-        return "aim", ""
-    owner, size = found[1], found[2]
-    if size.startswith("aim"):
-        # Pages of before scripts/lib/resultspage.py had "Our aim:".
-        return "aim", size.removeprefix("aim").removeprefix(": ")
-    if owner == "Our aim" or "; aim: " in size or size == "not studied":
-        return "aim", size.replace("; aim: ", "; ours: ")
-    return "paper", size
+TITLES = {f"{title}:": kind for kind, title in claims.TITLES.items()}
 
 
 def of_page(text):
     """Each claim on a page, in order, as a dict.
 
-    suite and form are those of the list of runs above the claim.
+    suite and form are those of the list of runs above the claim, owner (see claims.whose())
+    follows from the line above its list.
     "model": judged by a model instead of measured.
     """
-    suite, runs, fresh, model, last = None, [], True, False, None
+    suite, runs, fresh, model, last, owner = None, [], True, False, None, None
     for line in text.splitlines():
-        facts, claim, part = FACTS.match(line), CLAIM.match(line), PART.match(line)
+        facts, part = FACTS.match(line), PART.match(line)
+        claim, owner = CLAIM.fullmatch(line), TITLES.get(line, owner)
         if line.startswith("#"):
             fresh, model, last = True, False, None
         elif facts:
@@ -69,9 +58,10 @@ def of_page(text):
             if last:
                 yield last
             last = {"suite": suite, "id": claim[1], "text": claim[2],
-                    "holds": HOLDS[claim[3]], "source": claim[6],
-                    "judged": claim[4] and int(claim[4]),
-                    "wanted": claim[5] and int(claim[5]), "parts": [],
+                    "holds": HOLDS[claim[3].lower()], "owner": owner,
+                    "wants": claim[6] or "", "judged": claim[4] and int(claim[4]),
+                    "wanted": claim[4] and int(claim[4]) + int(claim[5] or 0),
+                    "parts": [],
                     "forms": list(dict.fromkeys(form for form, _ in runs)),
                     "model": model}
             continue

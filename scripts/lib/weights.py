@@ -37,6 +37,7 @@ import sys
 import time
 
 import options
+import toolname
 
 DEFAULT = 100
 LEAST, MOST = 1, 1000
@@ -301,7 +302,8 @@ def main(argv=None):
     def say(kind, text):
         # The same trouble would else be printed in each round.
         if kind not in said:
-            print(f"weights-sync: {text}", file=sys.stderr, flush=True)
+            print(f"{toolname.prefix('weights-sync')}: {text}",
+                  file=sys.stderr, flush=True)
         said.add(kind)
 
     try:

@@ -187,10 +187,23 @@ def test_tools_come_and_go(tmp_path):
     assert [p.name for p in links] == [
         "flash-probe-layout", "flash-stages", "flash-stages-record",
         "flash-trace2fio", "flash-weights-sync"]
+    names = "|".join(p.name.removeprefix("flash-") for p in links
+                     if p.name != "flash-stages")
     for link in links:
         done = subprocess.run([link, "--help"], check=True, text=True,
                               stdout=subprocess.PIPE)
-        assert done.stdout.startswith("usage:")
+        assert done.stdout.startswith(f"usage: {link.name} ")
+        assert not re.search(rf"scripts/|(?<!flash-)\b({names})\b", done.stdout)
+        page = (tmp_path / "usr/local/share/man/man8" / f"{link.name}.8").read_text(
+            "utf-8")
+        assert re.search(rf"^{re.escape(link.name)} .*\\- \w.*\w$", page, re.M)
+        for line in done.stdout.splitlines():
+            assert line.strip().replace("\\", "\\e").replace("-", "\\-") in page
+        done = subprocess.run([link], check=False, text=True,
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        assert done.returncode
+        assert done.stderr.startswith(f"{link.name}: ") and \
+            done.stderr.count("\n") == 1
     # A stand-in needs its model.
     subprocess.run([tmp_path / "usr/local/sbin/flash-trace2fio", "--list"],
                    check=False, stdout=subprocess.DEVNULL,
@@ -199,6 +212,74 @@ def test_tools_come_and_go(tmp_path):
     make("uninstall-tools", where)
     assert not [p for p in tmp_path.rglob("*") if not p.is_dir()]
     assert not [p for p in tmp_path.rglob("flash-iosched")]
+
+
+# --- documentation, and the packages ----------------------------------------
+
+def test_dead_links_are_found(tmp_path):
+    """Files that are compressed, left out, or outside of the folder."""
+    folder = tmp_path / "doc"
+    (folder / "sub").mkdir(parents=True)
+    (tmp_path / "outside").touch()
+    for name in ("there", "sub/a b", "data.json.gz"):
+        (folder / name).touch()
+    (folder / "page.md").write_text(
+        "[1](there) [2](sub) [3](sub/a%20b#x) [4](https://x/y) [5](#page)\n"
+        "```\n[6](in-a-block)\n```\n[7](data.json) ![8](no.svg)\n", "ascii")
+    (folder / "page.html").write_text(
+        "<a href='there'><a href=\"../outside\"><img src='no.png'>", "ascii")
+    assert package.dead_links(folder) == [
+        "page.html: ../outside", "page.html: no.png",
+        "page.md: data.json", "page.md: no.svg"]
+
+
+def test_no_link_of_installed_pages_is_dead(tmp_path):
+    """As `make install-docs` leaves them."""
+    make("install-docs", f"DESTDIR={tmp_path}")
+    pages = sorted(tmp_path.rglob("*.md"))
+    assert len(pages) > 20
+    assert sum(len(package.links(page)) for page in pages) > 100
+    assert not package.dead_links(tmp_path)
+
+
+@pytest.fixture(scope="module", name="debs")
+def fixture_debs(tmp_path_factory):
+    """The packages, which `make deb` would build."""
+    if not all(map(shutil.which, ("dpkg-buildpackage", "dh", "dh_dkms"))):
+        pytest.skip("no debhelper or dh-dkms: scripts/deps deb")
+    return package.build(tmp_path_factory.mktemp("debs"))
+
+
+def test_no_link_of_the_packages_is_dead(debs, tmp_path):
+    """Nor is a page left out that others link to."""
+    package.contents(debs, tmp_path)
+    assert len(list(tmp_path.rglob("*.md"))) > 20
+    assert len(list(tmp_path.rglob("*.json"))) > 5
+    assert not package.dead_links(tmp_path)
+
+
+def test_the_maintainer_is_the_same_everywhere(debs):
+    """In the sources and the packages, and is none of this machine."""
+    control = (REPO / "debian" / "control").read_text("utf-8")
+    name = re.search(r"^Maintainer: (.*)$", control, re.M)[1]
+    assert re.fullmatch(r"\w[\w. -]+ <[\w.-]+@[\w-]+(\.[\w-]+)+>", name)
+    assert not re.search(r"root|localhost|localdomain", name)
+    log = (REPO / "debian" / "changelog").read_text("utf-8")
+    assert set(re.findall(r"^ -- (.*>)  ", log, re.M)) == {name}
+    for deb in debs:
+        said = subprocess.run(["dpkg-deb", "-f", deb, "Maintainer"], check=True,
+                              text=True, stdout=subprocess.PIPE).stdout
+        assert said.strip() == name
+
+
+def test_lintian_is_content(debs):
+    """No error and no warning."""
+    if not shutil.which("lintian"):
+        pytest.skip("no lintian")
+    done = subprocess.run(
+        ["lintian", "--allow-root", "--fail-on", "error,warning", *debs],
+        check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert not done.returncode, done.stdout + done.stderr
 
 
 def test_uninstall_takes_what_another_build_installed(tmp_path):

@@ -472,10 +472,10 @@ def test_tuning_seeds_stay_apart(tmp_path, capsys, no_plots):
 
 def test_claims(tmp_path, capsys, no_plots):
     page, _, _ = made(tmp_path, capsys, leave(tmp_path / "in", [run()]))
-    assert page.row("R1")[2:] == ["no meaningful difference",
-                                  "bandwidth by up to 0.8 %", "holds"]
-    assert page.row("W1")[4] == "does not hold"
-    assert page.row("W2")[2:] == ["3.50", "\u2013", "open"]
+    assert page.row("R1")[2:] == ["paper", "no meaningful difference",
+                                  "bandwidth by up to 0.8 %", "reproduced"]
+    assert page.row("W1")[5] == "not reproduced"
+    assert page.row("W2")[2:] == ["paper", "3.50", "\u2013", "not measured"]
     assert "2 of 4 parts" in page.text
     assert "hold: 1, do not hold: 1, open: 1" in page.text
 

@@ -4,6 +4,7 @@
 import importlib
 import json
 import pathlib
+import re
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+claims = importlib.import_module("claims")
 resultspage = importlib.import_module("resultspage")
 
 
@@ -67,28 +69,84 @@ def test_a_long_command_is_shortened():
         short.partition(" --only c6")[0] + " --seeds 1 ... # 13 in all"
 
 
-def test_an_aim_of_ours_is_no_papers():
-    row = {"id": "X", "text": "x", "holds": None, "judged": 0, "wanted": 1, "parts": []}
-    for paper, said in (("as above", "Paper: as above."), ("aim", "An aim of ours."),
-                        ("aim: 95 %", "Our aim: 95 %."), ("3; aim: 2", "Paper: 3; aim: 2."),
-                        ("other: SFQ", "From another paper, not the schedulers' own: SFQ.")):
-        assert next(resultspage.claim_list([{**row, "paper": paper}])).endswith(
-            f"not measured. {said}")
+PART = {"text": "d", "holds": False, "ours": "0.0 %", "paper": "+15.7 %"}
+
+
+def claim(source, holds, *parts):
+    """A claim with these parts."""
+    judged = sum(one["holds"] is not None for one in parts)
+    return {"id": "X", "text": "x", "paper": source, "holds": holds,
+            "judged": judged, "wanted": len(parts), "parts": list(parts)}
+
+
+@pytest.mark.parametrize("source, title, said", [
+    ("as above", "The paper's claims:",
+     "**Not reproduced**: paper: as above; here:"),
+    ("aim", "Our own aims:", "**Missed**; here:"),
+    ("aim: 95 %", "Our own aims:", "**Missed**: aim: 95 %; here:"),
+    ("other: SFQ", "Claims of other papers:",
+     "**Not reproduced**: other paper: SFQ; here:")])
+def test_whose_a_claim_is(source, title, said):
+    """An aim of ours is never a paper's; a verdict has both figures."""
+    assert list(resultspage.claim_list([claim(source, False, PART)])) == [
+        title, "", f"- **X**: x. {said}",
+        f"  - {said.split(':')[0].split(';')[0].lower()}: d: paper +15.7 %, here 0.0 %",
+        ""]
+
+
+def test_papers_claims_stand_apart_from_our_aims():
+    """In whatever order they come."""
+    rows = [claim("aim: 1", True, {**PART, "holds": True}),
+            claim("p", False, PART), claim("q", None, {**PART, "holds": None})]
+    said = "\n".join(resultspage.claim_list(rows))
+    paper, ours = said.split("Our own aims:")
+    assert paper.startswith("The paper's claims:")
+    assert paper.count("\n- ") == 2 and ours.count("\n- ") == 1
+    assert not re.search(r"\baim", paper) and "**X**: x. Met: aim: 1" in ours
 
 
 def test_what_is_beside_a_claim():
     """Pictures; and which parts of it were not measured."""
     parts = [{"text": "d", "holds": True, "ours": "1"},
              {"text": "c", "holds": None, "ours": "not measured"}]
-    row = {"id": "X", "text": "x", "holds": True, "judged": 1, "wanted": 2,
-           "paper": "p", "parts": parts}
+    row = claim("p", True, *parts)
     said = list(resultspage.claim_list([row], {"X": "Picture 3."}, every=True))
-    assert said[0].endswith("holds (1 of 2 judged). Paper: p. Picture 3.")
-    assert said[2] == "  - not measured: c"
+    assert said[2] == "- **X**: x. Reproduced (1 of 1 parts, 1 not measured): " \
+        "paper: p (Picture 3); here:"
+    assert said[3:5] == ["  - reproduced: d: here 1", "  - not measured: c"]
     assert len(list(resultspage.claim_list([row]))) == len(said) - 1
     # Of a claim of which nothing was measured that is said once.
-    assert len(list(resultspage.claim_list(
-        [{**row, "holds": None, "parts": parts[1:]}], every=True))) == 2
+    said = list(resultspage.claim_list([claim("p", None, parts[1])], every=True))
+    assert said[2:] == ["- **X**: x. Not measured: paper: p.", ""]
+
+
+def papers_and_aims():
+    """[(suite, claim)] of all suites, without cells."""
+    return [(name, row) for name in claims.SETS
+            for row in claims.evaluate(name, [])]
+
+
+def test_no_claim_of_a_paper_has_an_aim_in_it():
+    """What a claim wants is a paper's or ours, not both."""
+    rows = papers_and_aims()
+    assert {claims.whose(row) for _, row in rows} == {"paper", "other", "ours"}
+    for name, row in rows:
+        if claims.whose(row) != "ours":
+            assert not re.search(r"\baim\b|\bours\b", row["paper"] + row["text"]), \
+                f"{name}, {row['id']}: {row['paper']}"
+
+
+@pytest.mark.parametrize("page", sorted((REPO / "docs").glob("*-results.md")),
+                         ids=lambda p: p.name)
+def test_no_page_calls_an_aim_the_papers(page):
+    """Of what is published."""
+    text = page.read_text("utf-8")
+    for part in re.split(r"^(?=The paper's claims:|Our own aims:|#)", text,
+                         flags=re.M):
+        if not part.startswith("Our own aims:"):
+            assert not re.search(r"[Pp]aper: aim|\baim:|- \**(met|missed)\**:", part), \
+                part[:100]
+    assert "does not hold**" not in text
 
 
 def test_one_figure_is_no_range():

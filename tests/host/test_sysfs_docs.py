@@ -34,7 +34,8 @@ def rows(text, kind):
     if not match:
         return []
     body = match[1].replace("\\\n", " ")
-    return [[arg.strip().strip('"') for arg in re.split(r",\s*", row)]
+    return [[arg.strip().strip('"')
+             for arg in re.findall(r'(?:[^,"]|"[^"]*")+', row)]
             for row in re.findall(r"X\(((?:[^()\"]|\"[^\"]*\")*)\)", body)]
 
 
@@ -86,12 +87,18 @@ def table(text):
 def wanted(text):
     """{attribute: (range, default) or None} that the code has."""
     found = {}
-    for name, low, high, default in rows(text, "TUNABLES"):
+    for name, low, high, default, _ in rows(text, "TUNABLES"):
         found[name] = (int(low), int(high), int(default))
     for kind in ("TEXTS", "SHOWN", "COMMANDS", "STORED"):
         for row in rows(text, kind):
             found[row[0]] = None
     return found
+
+
+def meanings(name):
+    """{attribute: what modinfo says it is}: the last word of a table's row."""
+    return {row[0]: row[-1] for kind in ("TUNABLES", "TEXTS")
+            for row in rows(source(name), kind)}
 
 
 def parameters(name):
@@ -156,6 +163,21 @@ def test_units_follow_from_names(name):
 
 
 @pytest.mark.parametrize("name", POLICIES)
+def test_the_page_begins_with_what_modinfo_says(name):
+    """One meaning for both, with the unit."""
+    there = entries(name)
+    for attribute, what in meanings(name).items():
+        assert len(what.split()) > 1 and what[-1] not in ".;", attribute
+        described = re.sub(r"\s+", " ", there[attribute]["text"].split(") ", 1)[1])
+        begins = f"{what[0].upper()}{what[1:]}."
+        assert described.startswith(begins), \
+            f"{attribute}: want '{begins}', have '{described[:90]}'"
+        unit = there[attribute]["Unit"].split()[0]
+        assert unit == "none" or unit in what.split(" ") or \
+            unit in re.findall(r"\w+", what), f"{attribute}: no {unit} in '{what}'"
+
+
+@pytest.mark.parametrize("name", POLICIES)
 def test_each_text_has_its_default(name):
     """The first of what it may be."""
     there = entries(name)
@@ -189,9 +211,12 @@ def test_built_modules_agree(path):
     said = {name.decode(): text.decode() for name, text in said.items()}
     assert set(said) == parameters(path.stem)
     for name, text in said.items():
-        default = re.search(r"\((\S+)\)$", text)[1]
+        what, default = re.fullmatch(
+            r"(.*); .*, default (\S+), for new disks", text).groups()
+        assert what == meanings(path.stem)[name], name
         assert there[name]["Default"] == default, name
-        numbers = re.search(r", (\d+) to (\d+) \(", text)
+        numbers = re.search(r"; (\d+) to (\d+), default ", text)
+        assert bool(numbers) == bool(wanted(source(path.stem))[name]), name
         if numbers:
             assert same_range(there[name]["Range"], *numbers.groups()), name
 

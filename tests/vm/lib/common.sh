@@ -301,12 +301,12 @@ tunables() {
 	local name text
 	TUNABLES=() TEXTS=()
 	while IFS=: read -r name text; do
-		if [[ $name =~ ^(mode|layout|sort|policy|bound_unit|tenant_by|charge)$ && $text =~ \(([a-z]+)\)$ ]]; then
+		if [[ $name =~ ^(mode|layout|sort|policy|bound_unit|tenant_by|charge)$ && $text =~ ', default '([a-z]+)', for new disks'$ ]]; then
 			TEXTS+=("$name")
 			DEFAULT[$name]=${BASH_REMATCH[1]}
 			continue
 		fi
-		[[ $text =~ ([0-9]+)\ to\ ([0-9]+)\ \(([0-9]+)\) ]] ||
+		[[ $text =~ '; '([0-9]+)' to '([0-9]+)', default '([0-9]+)', for new disks'$ ]] ||
 			fail "the description of parameter $name has no range: $text"
 		TUNABLES+=("$name")
 		LOW[$name]=${BASH_REMATCH[1]}
