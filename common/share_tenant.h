@@ -47,57 +47,6 @@ static inline void flash_share_age(struct flash_share *s)
 	}
 }
 
-/* A second of shares is over. */
-static inline void flash_share_second(struct flash_share *s, u64 now)
-{
-	u32 i;
-
-	if (now - s->second < FLASH_SHARE_SECOND)
-		return;
-	flash_share_age(s);
-	/* One that was too long ago has nothing to say. */
-	for (i = 0; i <= FLASH_TENANTS; i++) {
-		struct flash_tenant *t = &s->p->t[i];
-		bool old = now - s->second >= 2 * FLASH_SHARE_SECOND;
-
-		flash_share_due(s, t);
-		t->last_got = old ? 0 : t->got;
-		t->last_due = old ? 0 : t->due;
-		t->got = 0;
-		t->due = 0;
-	}
-	s->second = now;
-}
-
-/* It has requests now, and had none before. */
-static inline void flash_share_enter(struct flash_share *s,
-				     struct flash_tenant *t)
-{
-	if (t->busy)
-		return;
-	flash_unlink(&t->rest);
-	t->seen = s->clock;
-	t->busy = true;
-	s->busy++;
-	s->weights += t->weight;
-}
-
-/* Its last request has gone. */
-static inline void flash_share_leave(struct flash_share *s,
-				     struct flash_tenant *t)
-{
-	if (!t->busy || t->nr || t->out)
-		return;
-	flash_share_due(s, t);
-	t->busy = false;
-	s->busy--;
-	s->weights -= t->weight;
-	flash_ring_add(&t->rest, &s->p->resting);
-	/* Between two busy times of the device nobody owes anything. */
-	if (!s->busy && flash_vtime_before(s->vtime, s->latest))
-		s->vtime = s->latest;
-}
-
 /*
  * Without budgets an exclusive turn does not move the device's virtual time. It is the
  * least of those that take part, not of the last choice.
@@ -143,6 +92,26 @@ static inline u64 flash_share_reweigh(const struct flash_tenant *t, u64 far,
 	return far / weight * t->weight + far % weight * t->weight / weight;
 }
 
+/* Another weight for @t, while the device's virtual time is up to date. */
+static inline void flash_share_weigh(struct flash_share *s,
+				     struct flash_tenant *t, u32 weight)
+{
+	flash_share_due(s, t);
+	if (flash_vtime_before(s->vtime, t->vtime))
+		t->vtime = s->vtime + flash_share_reweigh(t, t->vtime - s->vtime,
+							  weight);
+	else
+		t->vtime = s->vtime - flash_share_reweigh(t, s->vtime - t->vtime,
+							  weight);
+	if (flash_vtime_before(s->latest, t->vtime))
+		s->latest = t->vtime;
+	if (t->busy) {
+		s->weights -= t->weight;
+		s->weights += weight;
+	}
+	t->weight = weight;
+}
+
 /**
  * flash_share_weight - another weight for a tenant, at any time
  * @s: the device
@@ -158,21 +127,84 @@ static inline void flash_share_weight(struct flash_share *s,
 {
 	if (t->weight == weight)
 		return;
-	flash_share_due(s, t);
 	flash_share_join(s);
-	if (flash_vtime_before(s->vtime, t->vtime))
-		t->vtime = s->vtime + flash_share_reweigh(t, t->vtime - s->vtime,
-							  weight);
-	else
-		t->vtime = s->vtime - flash_share_reweigh(t, s->vtime - t->vtime,
-							  weight);
-	if (flash_vtime_before(s->latest, t->vtime))
-		s->latest = t->vtime;
-	if (t->busy) {
-		s->weights -= t->weight;
-		s->weights += weight;
+	flash_share_weigh(s, t, weight);
+}
+
+/* A second of shares is over. */
+static inline void flash_share_second(struct flash_share *s, u64 now)
+{
+	u32 i;
+
+	if (now - s->second < FLASH_SHARE_SECOND)
+		return;
+	flash_share_age(s);
+	flash_share_join(s);
+	/* One that was too long ago has nothing to say. */
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+		bool old = now - s->second >= 2 * FLASH_SHARE_SECOND;
+
+		flash_share_due(s, t);
+		t->last_got = old ? 0 : t->got;
+		t->last_due = old ? 0 : t->due;
+		t->got = 0;
+		t->due = 0;
+		if (t->asks && t->asks < t->weight)
+			flash_share_weigh(s, t, t->asks);
+		t->asks = 0;
 	}
-	t->weight = weight;
+	s->second = now;
+}
+
+/**
+ * flash_share_asks - a request that has a priority comes
+ * @s: the device
+ * @t: its tenant, which has no weight of its own
+ * @weight: what the priority is worth
+ *
+ * Threads of a process may have different priorities. The process weighs what the
+ * highest of these is worth that its requests had in this second or the one before.
+ * A request of lower priority changes nothing, so nobody gains by sending some, and
+ * the weight does not change with every request. It falls once a second.
+ */
+static inline void flash_share_asks(struct flash_share *s,
+				    struct flash_tenant *t, u32 weight)
+{
+	if (weight <= t->asks)
+		return;
+	t->asks = weight;
+	if (weight > t->weight)
+		flash_share_weight(s, t, weight);
+}
+
+/* It has requests now, and had none before. */
+static inline void flash_share_enter(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (t->busy)
+		return;
+	flash_unlink(&t->rest);
+	t->seen = s->clock;
+	t->busy = true;
+	s->busy++;
+	s->weights += t->weight;
+}
+
+/* Its last request has gone. */
+static inline void flash_share_leave(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (!t->busy || t->nr || t->out)
+		return;
+	flash_share_due(s, t);
+	t->busy = false;
+	s->busy--;
+	s->weights -= t->weight;
+	flash_ring_add(&t->rest, &s->p->resting);
+	/* Between two busy times of the device nobody owes anything. */
+	if (!s->busy && flash_vtime_before(s->vtime, s->latest))
+		s->vtime = s->latest;
 }
 
 /* Forget those that have had nothing to do for a second and owe nothing. */

@@ -30,13 +30,15 @@
 /**
  * enum flash_tenant_kind - what a tenant is
  * @FLASH_BY_ALL: everybody's tenant
- * @FLASH_BY_CGROUP: a control group
- * @FLASH_BY_TASK: a task, or those that share an I/O context
+ * @FLASH_BY_CGROUP: a control group of version 2
+ * @FLASH_BY_CGROUP1: one of version 1, whose numbers are others
+ * @FLASH_BY_TASK: a process, or a kernel thread
  * @FLASH_BY_PRIO: an I/O priority
  */
 enum flash_tenant_kind {
 	FLASH_BY_ALL,
 	FLASH_BY_CGROUP,
+	FLASH_BY_CGROUP1,
 	FLASH_BY_TASK,
 	FLASH_BY_PRIO,
 };
@@ -60,6 +62,8 @@ struct flash_key {
  * @pause:	its place among those that are about to send the next request
  * @chain:	the next one in its list, for the lookup
  * @weight:	1 to 1000; 0: nobody is this tenant
+ * @asks:	largest weight that a request of this second had by its priority; 0:
+ *		there was none, or priorities do not count
  * @nr:		requests that wait
  * @out:	requests in the device
  * @passed:	requests that passed the first one that waits, for their chips
@@ -98,6 +102,7 @@ struct flash_tenant {
 	struct flash_link pause;
 	u32 chain;
 	u32 weight;
+	u32 asks;
 	u32 nr;
 	u32 out;
 	u32 passed;
