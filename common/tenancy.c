@@ -41,6 +41,14 @@ enum { TENANCY_TEXTS(FLASH_TEXT_INDEX) };
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
+/* Requests that others may wait for: bio_issue_as_root_blkg(), and REQ_PRIO */
+#define TENANCY_URGENT	(REQ_META | REQ_PRIO | REQ_SWAP)
+
+/* In a class, beside the tenant's place: it is urgent */
+#define TENANCY_URGENT_CLASS	1000
+
+static_assert(TENANCY_URGENT_CLASS > FLASH_TENANTS);
+
 enum tenancy_by {
 	TENANCY_BY_AUTO,
 	TENANCY_BY_CGROUP,
@@ -482,6 +490,15 @@ unsigned int policy_shallow(struct flash_queue *fq,
 			0;
 }
 
+/* The class of a request of @t: its place, and whether the request is urgent. */
+static unsigned int tenancy_class(const struct flash_tenants *p,
+				  const struct flash_tenant *t, blk_opf_t opf)
+{
+	unsigned int class = flash_tenant_index(p, t);
+
+	return opf & TENANCY_URGENT ? class + TENANCY_URGENT_CLASS : class;
+}
+
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	struct tenancy_queue *tq = to_tq(fq);
@@ -491,7 +508,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 
 	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
 	t = flash_tenant_or_all(p, &key);
-	return t ? flash_tenant_index(p, t) : FLASH_NO_TENANT;
+	return t ? tenancy_class(p, t, bio->bi_opf) : FLASH_NO_TENANT;
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
@@ -513,24 +530,29 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 				       ktime_get_ns());
 	if (t->key.kind == FLASH_BY_TASK)
 		flash_share_asks(s, t, flash_prio_weight(tenancy_prio(ioprio)));
-	return flash_tenant_index(s->p, t);
+	return tenancy_class(s->p, t, rq->cmd_flags);
 }
 
 enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	return FLASH_PATIENT;
+	return opf & TENANCY_URGENT ? FLASH_RELATED : FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
+	bool urgent = fr->class >= TENANCY_URGENT_CLASS;
+	u32 who = urgent ? fr->class - TENANCY_URGENT_CLASS : fr->class;
+	struct flash_share_item *it = &to_tr(fr)->it;
 	struct request *rq = fr->rq;
 	u64 now = ktime_get_ns();
 
-	flash_share_add(s, &to_tr(fr)->it, &s->p->t[fr->class], fr->seq,
-			flash_dir_of(rq), op_is_sync(rq->cmd_flags),
-			blk_rq_pos(rq), blk_rq_sectors(rq), now);
+	flash_share_add(s, it, &s->p->t[who], fr->seq, flash_dir_of(rq),
+			op_is_sync(rq->cmd_flags), blk_rq_pos(rq),
+			blk_rq_sectors(rq), now);
+	if (urgent)
+		flash_share_urge(s, it);
 	tenancy_tag_take(tq, fr);
 	tenancy_choose(tq, now);
 }
@@ -718,11 +740,11 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 				   "bound %u\ntenants %u\nbusy_tenants %u\n"
 				   "refused_tenants %llu\nforgotten_tenants %llu\n"
 				   "turns %llu\nholds %llu\nidle_chips %llu\n"
-				   "limited_tags %llu\n",
+				   "ahead %llu\nlimited_tags %llu\n",
 				   fq->bound, s->p->nr, s->busy, s->p->refused,
 				   s->p->dropped, s->stats.turns,
 				   s->stats.holds, s->stats.idle_chips,
-				   tq->limited);
+				   s->stats.ahead, tq->limited);
 }
 
 static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)

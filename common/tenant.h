@@ -60,6 +60,8 @@ struct flash_key {
  * @backlog:	its place among those with something waiting
  * @rest:	its place among those with nothing to do, or that nobody is
  * @pause:	its place among those that are about to send the next request
+ * @urgent:	its urgent requests that wait, by arrival
+ * @urge:	its place among those that have some
  * @chain:	the next one in its list, for the lookup
  * @weight:	1 to 1000; 0: nobody is this tenant
  * @asks:	largest weight that a request of this second had by its priority; 0:
@@ -100,6 +102,8 @@ struct flash_tenant {
 	struct flash_link backlog;
 	struct flash_link rest;
 	struct flash_link pause;
+	struct flash_link urgent;
+	struct flash_link urge;
 	u32 chain;
 	u32 weight;
 	u32 asks;
@@ -172,6 +176,8 @@ static inline void flash_tenants_init(struct flash_tenants *p, u32 weight)
 		flash_ring_init(&t->backlog);
 		flash_ring_init(&t->rest);
 		flash_ring_init(&t->pause);
+		flash_ring_init(&t->urgent);
+		flash_ring_init(&t->urge);
 		t->chain = FLASH_NO_TENANT;
 		if (i)
 			flash_ring_add(&t->rest, &p->free);
@@ -267,6 +273,8 @@ static inline struct flash_tenant *flash_tenant_new(struct flash_tenants *p,
 	flash_ring_init(&t->queue);
 	flash_ring_init(&t->backlog);
 	flash_ring_init(&t->pause);
+	flash_ring_init(&t->urgent);
+	flash_ring_init(&t->urge);
 	flash_ring_init(&t->rest);
 	flash_ring_add(&t->rest, &p->resting);
 	t->key = *key;
