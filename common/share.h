@@ -24,10 +24,10 @@
  *     chosen anew, and a tenant may be ahead of the slowest by some requests if
  *     their chips are idle.
  *
- * What is known of a device is in share_state.h, who comes and rests in
- * share_tenant.h, who goes next in share_pick.h, turns in share_turn.h, the
- * window's waiting in share_wait.h, and requests that are issued before their turn
- * in share_urgent.h.
+ * The state of a device is in share_state.h, arrival and rest of tenants in
+ * share_tenant.h, the choice of the next request in share_pick.h, turns in
+ * share_turn.h, the window's waiting in share_wait.h, and requests that are issued
+ * before their turn in share_urgent.h.
  *
  * Two rules keep a device alive. While something waits there is always one that
  * may go, or a time at which there will be, or the tenant whose turn it is has
@@ -177,7 +177,7 @@ static inline void flash_share_usually(struct flash_tenant *t, u64 charge)
 	t->usual = t->usual ? flash_gap_average(t->usual, charge) : charge;
 }
 
-/* A request of @t is issued in order: its turn begins or goes on. */
+/* A request of @t is issued in order: its turn begins or continues. */
 static inline void flash_share_turn(struct flash_share *s,
 				    struct flash_tenant *t, u64 now)
 {
@@ -192,7 +192,7 @@ static inline void flash_share_turn(struct flash_share *s,
 	s->last = t;
 }
 
-/* A request of @t is issued before its turn. Of debtors the next one goes next. */
+/* A request of @t is issued before its turn. Debtors take turns. */
 static inline void flash_share_ahead(struct flash_share *s,
 				     struct flash_tenant *t)
 {
@@ -215,7 +215,7 @@ static inline void flash_share_issue(struct flash_share *s,
 {
 	struct flash_tenant *t = it->tenant;
 	u64 charge = flash_share_charge(s, it);
-	/* Of its own turn it goes first, and is a part. */
+	/* In the turn of @t it counts as a part of that turn. */
 	bool aside = s->ahead && t != s->active;
 
 	flash_share_second(s, now);

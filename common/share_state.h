@@ -159,8 +159,8 @@ struct flash_share_stats {
  * @dry:	those with nothing waiting, but requests in the device
  * @paused:	those that are waited for
  * @urgent:	those with urgent requests that wait
- * @ahead:	whether the request that flash_share_next() has returned goes before
- *		its turn
+ * @ahead:	whether the request that flash_share_next() has returned is issued
+ *		before its turn
  * @since:	charged in order since the last request that was issued
  *		FLASH_IN_DEBT
  * @active:	whose turn it is

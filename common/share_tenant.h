@@ -158,15 +158,15 @@ static inline void flash_share_second(struct flash_share *s, u64 now)
 }
 
 /**
- * flash_share_asks - a request that has a priority comes
+ * flash_share_asks - a request with a priority arrives
  * @s: the device
- * @t: its tenant, which has no weight of its own
- * @weight: what the priority is worth
+ * @t: its tenant, whose weight follows from priorities
+ * @weight: the weight of that priority
  *
- * Threads of a process may have different priorities. The process weighs what the
- * highest of these is worth that its requests had in this second or the one before.
- * A request of lower priority changes nothing, so nobody gains by sending some, and
- * the weight does not change with every request. It falls once a second.
+ * Threads of a process may have different priorities. The process has the weight of
+ * the highest priority that its requests had in this second or the one before. A
+ * request of lower priority changes nothing, so sending some gains nothing, and the
+ * weight does not change with every request. It falls once a second at most.
  */
 static inline void flash_share_asks(struct flash_share *s,
 				    struct flash_tenant *t, u32 weight)

@@ -15,14 +15,14 @@
  *   - An urgent request is issued as soon as a slot is free, as long as its tenant
  *     owes no more than FLASH_SHARE_DEBT of its usual requests.
  *   - If the tenant owes more, its urgent requests are issued in virtual-time order.
- *     Besides, one is issued whenever FLASH_SHARE_ASIDE - 1 times its charge was
+ *     In addition one is issued whenever FLASH_SHARE_ASIDE - 1 times its charge was
  *     charged in order since the last such one. All tenants that owe too much take
- *     turns at that. So together they get one part in FLASH_SHARE_ASIDE of the
- *     device beyond their shares, and no urgent request starves.
+ *     turns at that. Together they get one part in FLASH_SHARE_ASIDE of the device
+ *     beyond their shares, and no urgent request starves.
  *   - No urgent request makes its tenant owe more than FLASH_SHARE_CATCH_UP usual
  *     requests.
- *   - When it is its tenant's turn, an urgent request goes before the tenant's
- *     others, until FLASH_SHARE_PASS requests have passed the first of those.
+ *   - In its tenant's turn an urgent request is issued before the tenant's others,
+ *     until FLASH_SHARE_PASS requests have passed the first of those.
  *
  * An urgent request of another tenant neither ends a turn nor begins one.
  */
@@ -37,7 +37,7 @@
 /* Debt up to which urgent requests are issued at once, in usual requests */
 #define FLASH_SHARE_DEBT	16
 
-/* Beyond that they get one part in so many of what is charged */
+/* Beyond that debt urgent requests get 1 part in FLASH_SHARE_ASIDE of all charges */
 #define FLASH_SHARE_ASIDE	16
 
 /**

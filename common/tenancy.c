@@ -11,11 +11,11 @@
  * any of them is held. A request's bio keeps its control group until it has been
  * asked for its number, which no other group gets later on. So a group can be
  * removed at any time; its tenant drains and is forgotten a second later. A process
- * that gets the number of one which has just ended goes on with its virtual time.
+ * that gets the number of one which has just ended keeps that one's virtual time.
  *
- * Outside of control groups the tenant is the process, and not the thread or its I/O
- * context: with an I/O priority each thread has a context of its own, and a process
- * of 64 threads would have 64 shares. Threads of io_uring are of the process.
+ * Outside of control groups the tenant is the process, not the thread or its I/O
+ * context: Linux gives each thread with an I/O priority another context, and a process
+ * of 64 threads would have 64 shares. Threads of io_uring belong to the process.
  *
  * Memory for all tenants is there from the start. A tenant comes while the lock
  * is held, in a context that must not sleep, and a request cannot be refused.

@@ -31,7 +31,7 @@
  * enum flash_tenant_kind - what a tenant is
  * @FLASH_BY_ALL: everybody's tenant
  * @FLASH_BY_CGROUP: a control group of version 2
- * @FLASH_BY_CGROUP1: one of version 1, whose numbers are others
+ * @FLASH_BY_CGROUP1: a control group of version 1, whose numbers are separate
  * @FLASH_BY_TASK: a process, or a kernel thread
  * @FLASH_BY_PRIO: an I/O priority
  */

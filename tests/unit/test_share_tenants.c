@@ -525,7 +525,7 @@ static void priorities(void)
 	goes();
 	eq(tenant(1, 0)->weight, 1000, "and stays while nothing comes");
 
-	/* Who is shown weights has them: nobody asks there. */
+	/* A control group's weight does not follow from priorities. */
 	model_init(&sfq);
 	sends(1, 700, 8, true);
 	m.now += FLASH_SHARE_SECOND;
