@@ -14,8 +14,9 @@
  * that gets the number of one which has just ended keeps that one's virtual time.
  *
  * Outside of control groups the tenant is the process, not the thread or its I/O
- * context: Linux gives each thread with an I/O priority another context, and a process
- * of 64 threads would have 64 shares. Threads of io_uring belong to the process.
+ * context: Linux gives each thread with an I/O priority another context, and a
+ * process of 64 threads would have 64 shares. Threads of io_uring belong to the
+ * process.
  *
  * Memory for all tenants is there from the start. A tenant comes while the lock
  * is held, in a context that must not sleep, and a request cannot be refused.
