@@ -4,14 +4,20 @@
 # Who is a tenant, for acfq and hbfq, and metadata of a light tenant. A case sources
 # it itself, after share.sh.
 
-# task_word PID WORD - what debugfs says of a process; 0: it is no tenant
-task_word() {
-	arrays "$DISK" | awk -v who="task:$1" -v word="$2" '
-		$1 == "tenant" && $2 == who {
+# task_words WORD PID... - a figure in debugfs of processes, all at one moment; 0: no tenant
+task_words() {
+	local word=$1
+	shift
+	arrays "$DISK" | awk -v of="$*" -v word="$word" '
+		$1 == "tenant" && sub("^task:", "", $2) {
 			for (i = 3; i < NF; i += 2)
-				if ($i == word) found = $(i + 1)
+				if ($i == word) found[$2] = $(i + 1)
 		}
-		END { print found + 0 }'
+		END {
+			n = split(of, who)
+			for (i = 1; i <= n; i++)
+				printf "%s%s", found[who[i]] + 0, i < n ? " " : "\n"
+		}'
 }
 
 # tasks - tenants that are processes and have sent more than some requests
@@ -51,17 +57,15 @@ reads_stop() {
 # task_part A B N - of N requests that both processes get from now on, what A gets
 # in 1000; sets PART
 task_part() {
-	local a=$1 b=$2 want=$3 a0 b0 got
-	a0=$(task_word "$a" requests)
-	b0=$(task_word "$b" requests)
+	local tasks=("$1" "$2") want=$3 a0 b0 a b
+	read -r a0 b0 < <(task_words requests "${tasks[@]}")
 	# shellcheck disable=SC2317  # soon calls it
 	enough() {
-		got=$(($(task_word "$a" requests) - a0))
-		(($(task_word "$b" requests) - b0 + got >= want))
+		read -r a b < <(task_words requests "${tasks[@]}")
+		((a - a0 + b - b0 >= want))
 	}
 	soon 60 enough || { arrays "$DISK"; fail "the readers do not get on"; }
-	b0=$(($(task_word "$b" requests) - b0))
-	PART=$((1000 * got / (got + b0)))
+	PART=$((1000 * (a - a0) / (a - a0 + b - b0)))
 }
 
 # processes_are_tenants - the threads of a process are one tenant, whatever their
@@ -86,7 +90,7 @@ processes_are_tenants() {
 	task_part "$low" "$plain" 3000
 	arrays "$DISK" | grep '^tenant task' | cut -d' ' -f-10
 	is "processes that are tenants" "$(tasks)" 2
-	is "weight of the lowered one" "$(task_word "$low" weight)" 25
+	is "weight of the lowered one" "$(task_words weight "$low")" 25
 	holds "$PART >= 170 && $PART <= 240" "$PART of 1000 for 16 lowered threads"
 	reads_stop
 	assert_idle "$DISK"
@@ -100,7 +104,7 @@ processes_are_tenants() {
 	sleep 3
 	task_part "$low" "$plain" 3000
 	is "processes that are tenants" "$(tasks)" 2
-	is "weight of mixed threads" "$(task_word "$low" weight)" 200
+	is "weight of mixed threads" "$(task_words weight "$low")" 200
 	holds "$PART >= 600 && $PART <= 720" "$PART of 1000 for mixed threads"
 	reads_stop
 	assert_idle "$DISK"
@@ -113,7 +117,7 @@ processes_are_tenants() {
 				--name=uring
 			low=$READS
 			# shellcheck disable=SC2317  # soon calls it
-			some() { (($(task_word "$low" requests) >= 500)); }
+			some() { (($(task_words requests "$low") >= 500)); }
 			soon 30 some || { arrays "$DISK"; fail "$args: no requests"; }
 			is "processes that are tenants, $args" "$(tasks)" 1
 			reads_stop
