@@ -193,8 +193,8 @@ static inline void flash_share_turn(struct flash_share *s,
 }
 
 /* A request of @t is issued before its turn. Debtors take turns. */
-static inline void flash_share_ahead(struct flash_share *s,
-				     struct flash_tenant *t)
+static FLASH_SELDOM void flash_share_ahead(struct flash_share *s,
+					   struct flash_tenant *t)
 {
 	s->stats.ahead++;
 	if (s->ahead != FLASH_IN_DEBT)

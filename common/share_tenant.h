@@ -93,8 +93,8 @@ static inline u64 flash_share_reweigh(const struct flash_tenant *t, u64 far,
 }
 
 /* Another weight for @t, while the device's virtual time is up to date. */
-static inline void flash_share_weigh(struct flash_share *s,
-				     struct flash_tenant *t, u32 weight)
+static FLASH_SELDOM void flash_share_weigh(struct flash_share *s,
+					   struct flash_tenant *t, u32 weight)
 {
 	flash_share_due(s, t);
 	if (flash_vtime_before(s->vtime, t->vtime))
@@ -122,8 +122,8 @@ static inline void flash_share_weigh(struct flash_share *s,
  * or the other way round. If its virtual time stayed, one request of weight 1 would
  * keep it waiting for a thousand of all others, whatever it weighs by then.
  */
-static inline void flash_share_weight(struct flash_share *s,
-				      struct flash_tenant *t, u32 weight)
+static FLASH_SELDOM void flash_share_weight(struct flash_share *s,
+					    struct flash_tenant *t, u32 weight)
 {
 	if (t->weight == weight)
 		return;
@@ -132,12 +132,10 @@ static inline void flash_share_weight(struct flash_share *s,
 }
 
 /* A second of shares is over. */
-static inline void flash_share_second(struct flash_share *s, u64 now)
+static FLASH_SELDOM void flash_share_next_second(struct flash_share *s, u64 now)
 {
 	u32 i;
 
-	if (now - s->second < FLASH_SHARE_SECOND)
-		return;
 	flash_share_age(s);
 	flash_share_join(s);
 	/* One that was too long ago has nothing to say. */
@@ -153,8 +151,16 @@ static inline void flash_share_second(struct flash_share *s, u64 now)
 		if (t->asks && t->asks < t->weight)
 			flash_share_weigh(s, t, t->asks);
 		t->asks = 0;
+		t->prio = FLASH_NO_PRIO;
 	}
 	s->second = now;
+}
+
+/* Is one? */
+static inline void flash_share_second(struct flash_share *s, u64 now)
+{
+	if (now - s->second >= FLASH_SHARE_SECOND)
+		flash_share_next_second(s, now);
 }
 
 /**

@@ -45,7 +45,7 @@
  * @s: the device
  * @it: its item, which flash_share_add() has just added
  */
-static inline void flash_share_urge(struct flash_share *s,
+static FLASH_SELDOM void flash_share_urge(struct flash_share *s,
 				    struct flash_share_item *it)
 {
 	struct flash_tenant *t = it->tenant;
@@ -57,7 +57,7 @@ static inline void flash_share_urge(struct flash_share *s,
 }
 
 /* An urgent request does not wait any more. */
-static inline void flash_share_unurge(struct flash_share_item *it)
+static FLASH_SELDOM void flash_share_unurge(struct flash_share_item *it)
 {
 	struct flash_tenant *t = it->tenant;
 
@@ -89,7 +89,7 @@ static inline bool flash_share_owes(const struct flash_share *s,
  *
  * The turn of @active is its own: whether that is over has to be asked.
  */
-static inline struct flash_share_item *
+static FLASH_SELDOM struct flash_share_item *
 flash_share_pick_urgent(struct flash_share *s)
 {
 	struct flash_share_item *late = NULL;
@@ -118,9 +118,10 @@ flash_share_pick_urgent(struct flash_share *s)
 }
 
 /* @t is charged for an urgent request, which was not in its turn. */
-static inline void flash_share_owe(const struct flash_share *s,
-				   struct flash_tenant *t,
-				   const struct flash_share_item *it, u64 charge)
+static FLASH_SELDOM void flash_share_owe(const struct flash_share *s,
+					 struct flash_tenant *t,
+					 const struct flash_share_item *it,
+					 u64 charge)
 {
 	u64 most = s->vtime +
 		   flash_vtime_of(flash_share_usual(s, t, it) *

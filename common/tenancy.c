@@ -529,8 +529,11 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 		t = flash_share_tenant(s, &tr->key,
 				       tenancy_weight(tq, &tr->key, ioprio),
 				       ktime_get_ns());
-	if (t->key.kind == FLASH_BY_TASK)
+	/* Usually it is that of the request before. */
+	if (t->key.kind == FLASH_BY_TASK && t->prio != ioprio) {
+		t->prio = ioprio;
 		flash_share_asks(s, t, flash_prio_weight(tenancy_prio(ioprio)));
+	}
 	return tenancy_class(s->p, t, rq->cmd_flags);
 }
 

@@ -23,6 +23,7 @@
 #define FLASH_TENANTS		256
 #define FLASH_TENANT_LISTS	256
 #define FLASH_NO_TENANT		0xffffU
+#define FLASH_NO_PRIO		0xffffffffU
 
 /* Weights that are set by hand, for control groups */
 #define FLASH_WEIGHTS		1024
@@ -64,6 +65,8 @@ struct flash_key {
  * @urge:	its place among those that have some
  * @chain:	the next one in its list, for the lookup
  * @weight:	1 to 1000; 0: nobody is this tenant
+ * @prio:	I/O priority of its latest request in this second, as the caller codes
+ *		it, or FLASH_NO_PRIO
  * @asks:	largest weight that a request of this second had by its priority; 0:
  *		there was none, or priorities do not count
  * @nr:		requests that wait
@@ -106,6 +109,7 @@ struct flash_tenant {
 	struct flash_link urge;
 	u32 chain;
 	u32 weight;
+	u32 prio;
 	u32 asks;
 	u32 nr;
 	u32 out;
@@ -278,6 +282,7 @@ static inline struct flash_tenant *flash_tenant_new(struct flash_tenants *p,
 	flash_ring_init(&t->rest);
 	flash_ring_add(&t->rest, &p->resting);
 	t->key = *key;
+	t->prio = FLASH_NO_PRIO;
 	t->weight = FLASH_WEIGHT_DEFAULT;
 	list = flash_tenant_list(p, key);
 	t->chain = *list;
