@@ -60,6 +60,23 @@ static inline struct cgroup_subsys_state *flash_task_css(void)
 }
 
 /**
+ * flash_css_cgroup - a control group of version 2, or NULL
+ * @css: a group of either version, or NULL
+ *
+ * What is set for groups is set by numbers of version 2. Each hierarchy counts for
+ * itself, so a group of version 1 may have the same number.
+ */
+static inline struct cgroup *
+flash_css_cgroup(const struct cgroup_subsys_state *css)
+{
+#ifdef CONFIG_BLK_CGROUP
+	if (css && css->cgroup->root == &cgrp_dfl_root)
+		return css->cgroup;
+#endif
+	return NULL;
+}
+
+/**
  * flash_groups_near - what was set for a group, or for the nearest one above it
  * @g: the table
  * @nr: its entries
@@ -72,11 +89,10 @@ static inline u32 flash_groups_near(const struct flash_group *g, u32 nr,
 {
 	u32 value = FLASH_GROUP_NONE;
 #ifdef CONFIG_BLK_CGROUP
-	struct cgroup *cgroup = css ? css->cgroup : NULL;
+	struct cgroup *cgroup = flash_css_cgroup(css);
 	int level;
 
-	/* Numbers are of version 2; a hierarchy of version 1 counts for itself. */
-	if (!cgroup || cgroup->root != &cgrp_dfl_root)
+	if (!cgroup)
 		return value;
 	for (level = cgroup->level; level >= 0; level--) {
 		value = flash_groups_get(g, nr,

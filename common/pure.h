@@ -25,6 +25,9 @@ typedef uint16_t u16;
 typedef uint8_t u8;
 #endif
 
+/* A function that is seldom called: kept out of line, away from hot paths */
+#define FLASH_SELDOM	__attribute__((noinline, cold, unused))
+
 /**
  * enum flash_dir - what a request does to chips
  * @FLASH_READ:	reads

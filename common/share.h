@@ -24,9 +24,10 @@
  *     chosen anew, and a tenant may be ahead of the slowest by some requests if
  *     their chips are idle.
  *
- * What is known of a device is in share_state.h, who comes and rests in
- * share_tenant.h, who goes next in share_pick.h, turns in share_turn.h, and the
- * window's waiting in share_wait.h.
+ * The state of a device is in share_state.h, arrival and rest of tenants in
+ * share_tenant.h, the choice of the next request in share_pick.h, turns in
+ * share_turn.h, the window's waiting in share_wait.h, and requests that are issued
+ * before their turn in share_urgent.h.
  *
  * Two rules keep a device alive. While something waits there is always one that
  * may go, or a time at which there will be, or the tenant whose turn it is has
@@ -104,6 +105,8 @@ static inline void flash_share_unwait(struct flash_share *s,
 
 	if (it == flash_share_head(t))
 		t->passed = 0;
+	if (it->urgent)
+		flash_share_unurge(it);
 	flash_unlink(&it->link);
 	it->queued = false;
 	s->waiting--;
@@ -127,6 +130,13 @@ static inline struct flash_share_item *flash_share_next(struct flash_share *s,
 	struct flash_tenant *t;
 
 	s->wake = 0;
+	s->ahead = FLASH_IN_ORDER;
+	if (!flash_ring_empty(&s->urgent)) {
+		struct flash_share_item *it = flash_share_pick_urgent(s);
+
+		if (it)
+			return it;
+	}
 	if (!s->waiting || flash_share_lags(s))
 		return NULL;
 	if (s->active) {
@@ -167,6 +177,33 @@ static inline void flash_share_usually(struct flash_tenant *t, u64 charge)
 	t->usual = t->usual ? flash_gap_average(t->usual, charge) : charge;
 }
 
+/* A request of @t is issued in order: its turn begins or continues. */
+static inline void flash_share_turn(struct flash_share *s,
+				    struct flash_tenant *t, u64 now)
+{
+	if (flash_share_turns(s)) {
+		if (!s->active)
+			flash_share_begin_turn(s, t, now);
+	} else {
+		s->vtime = flash_vtime_max(s->vtime, s->least);
+		if (s->last != t)
+			s->stats.turns++;
+	}
+	s->last = t;
+}
+
+/* A request of @t is issued before its turn. Debtors take turns. */
+static FLASH_SELDOM void flash_share_ahead(struct flash_share *s,
+					   struct flash_tenant *t)
+{
+	s->stats.ahead++;
+	if (s->ahead != FLASH_IN_DEBT)
+		return;
+	s->since = 0;
+	flash_unlink(&t->urge);
+	flash_ring_add(&t->urge, &s->urgent);
+}
+
 /**
  * flash_share_issue - a request leaves the queues for the driver
  * @s: the device
@@ -178,20 +215,19 @@ static inline void flash_share_issue(struct flash_share *s,
 {
 	struct flash_tenant *t = it->tenant;
 	u64 charge = flash_share_charge(s, it);
+	/* In the turn of @t it counts as a part of that turn. */
+	bool aside = s->ahead && t != s->active;
 
 	flash_share_second(s, now);
-	if (flash_share_turns(s)) {
-		if (!s->active)
-			flash_share_begin_turn(s, t, now);
-	} else {
-		s->vtime = flash_vtime_max(s->vtime, s->least);
-		if (s->last != t)
-			s->stats.turns++;
-	}
-	s->last = t;
+	if (s->ahead)
+		flash_share_ahead(s, t);
+	else
+		s->since += charge;
+	if (!aside)
+		flash_share_turn(s, t, now);
 	if (it != flash_share_head(t)) {
 		t->passed++;
-		s->stats.idle_chips++;
+		s->stats.idle_chips += !it->urgent;
 	}
 	flash_share_unwait(s, it);
 	if (!t->nr)
@@ -204,10 +240,11 @@ static inline void flash_share_issue(struct flash_share *s,
 	flash_share_usually(t, charge << FLASH_SHARE_USUAL_SHIFT);
 	t->requests++;
 	t->sectors += it->sectors;
-	if (!flash_share_timed(s)) {
+	if (aside || !flash_share_timed(s)) {
 		u64 all = flash_vtime_of(charge, s->weights);
 
-		t->used += charge;
+		if (!aside)
+			t->used += charge;
 		t->cost += charge;
 		t->got += charge;
 		s->clock += all;
@@ -217,11 +254,12 @@ static inline void flash_share_issue(struct flash_share *s,
 		/* Budgets are in sectors still. */
 		t->used += flash_share_sectors(it);
 	}
-	if (!s->rules.exclusive) {
+	if (aside)
+		flash_share_owe(s, t, it, charge);
+	else if (!s->rules.exclusive)
 		flash_tenant_charge(t, charge);
-		if (flash_vtime_before(s->latest, t->vtime))
-			s->latest = t->vtime;
-	}
+	if (flash_vtime_before(s->latest, t->vtime))
+		s->latest = t->vtime;
 	flash_share_take(s, it, now);
 }
 
@@ -247,6 +285,7 @@ static inline void flash_share_take_head(struct flash_share *s,
 	flash_ring_init(&it->link);
 	it->tenant = &s->p->t[0];
 	it->queued = false;
+	it->urgent = false;
 	flash_share_enter(s, it->tenant);
 	flash_share_take(s, it, now);
 }
@@ -357,7 +396,7 @@ static inline void flash_share_grow(struct flash_share *s,
  * flash_share_absorb - a request that waits has swallowed another one
  * @s: the device
  * @it: the request; it inherits the place of @gone if that was first
- * @gone: the other one, of the same tenant
+ * @gone: the other one, of the same tenant, and urgent if @it is
  * @sector: where @it starts now
  * @sectors: its length now
  */
@@ -372,6 +411,10 @@ static inline void flash_share_absorb(struct flash_share *s,
 		it->seq = gone->seq;
 		flash_unlink(&it->link);
 		flash_link_after(&it->link, &gone->link);
+		if (it->urgent) {
+			flash_unlink(&it->urge);
+			flash_link_after(&it->urge, &gone->urge);
+		}
 	}
 	it->sync |= gone->sync;
 	flash_share_unwait(s, gone);
@@ -451,6 +494,7 @@ static inline void flash_share_init(struct flash_share *s,
 	flash_ring_init(&s->backlog);
 	flash_ring_init(&s->dry);
 	flash_ring_init(&s->paused);
+	flash_ring_init(&s->urgent);
 	flash_pace_init(&s->pace, FLASH_SHARE_BOUND, FLASH_SHARE_BOUND_MAX);
 	flash_climb_from(&s->pace.climb, FLASH_SHARE_BOUND_FIRST);
 	s->pace.climb.gain = FLASH_SHARE_GAIN;

@@ -9,6 +9,7 @@
 #define FLASH_SHARE_PICK_H
 
 #include "share_turn.h"
+#include "share_urgent.h"
 
 /*
  * Requests that are looked at: of whose turn it is, and for idle chips of others; the
@@ -16,9 +17,6 @@
  */
 #define FLASH_SHARE_CHOICE	16
 #define FLASH_SHARE_SCAN	8
-
-/* Requests that may pass the first one of their tenant */
-#define FLASH_SHARE_PASS	32
 
 /* What the next turn of @t will use at least: one request goes whole. */
 static inline u64 flash_share_needs(const struct flash_share *s,
@@ -129,6 +127,8 @@ flash_share_pick_item(struct flash_share *s, struct flash_tenant *best)
 	struct flash_tenant *t;
 	u32 load;
 
+	if (!flash_ring_empty(&best->urgent) && best->passed < FLASH_SHARE_PASS)
+		return flash_share_urgent(best);
 	if (!s->geo.nr_chips || s->rules.exclusive)
 		return flash_share_head(best);
 	soonest = flash_share_soonest(s, best, &load);

@@ -64,6 +64,18 @@ enum flash_charge {
 };
 
 /**
+ * enum flash_ahead - is a request issued before its turn? See share_urgent.h
+ * @FLASH_IN_ORDER: no
+ * @FLASH_AT_ONCE: yes, and its tenant owes little
+ * @FLASH_IN_DEBT: yes, although its tenant owes a lot
+ */
+enum flash_ahead {
+	FLASH_IN_ORDER,
+	FLASH_AT_ONCE,
+	FLASH_IN_DEBT,
+};
+
+/**
  * struct flash_share_rules - how tenants take turns
  * @exclusive: see the head of share.h
  * @budgets: the same
@@ -96,6 +108,7 @@ struct flash_share_rules {
 /**
  * struct flash_share_item - one request
  * @link:	its place among those of its tenant
+ * @urge:	its place among the urgent ones of its tenant, if @urgent
  * @tenant:	whose it is; NULL: it is neither waiting nor in the device
  * @seq:	its place in the order of arrival
  * @work:	flash_share.work when it was handed over
@@ -104,11 +117,13 @@ struct flash_share_rules {
  * @dir:	FLASH_NR_DIRS: neither a read nor a write
  * @sync:	somebody waits for it
  * @queued:	it waits
+ * @urgent:	it waits, and other tenants may wait for it
  * @out:	it is in the device
  * @chips:	those that it needs, if a layout is known
  */
 struct flash_share_item {
 	struct flash_link link;
+	struct flash_link urge;
 	struct flash_tenant *tenant;
 	u64 seq;
 	u64 work;
@@ -117,6 +132,7 @@ struct flash_share_item {
 	enum flash_dir dir;
 	bool sync;
 	bool queued;
+	bool urgent;
 	bool out;
 	struct flash_chipvec chips;
 };
@@ -126,11 +142,13 @@ struct flash_share_item {
  * @turns:	turns that ended, or, where there are none, changes of tenant
  * @holds:	times that everything was held back for somebody
  * @idle_chips:	requests that went before others as their chips were idle
+ * @ahead:	urgent requests that were issued before their turn
  */
 struct flash_share_stats {
 	u64 turns;
 	u64 holds;
 	u64 idle_chips;
+	u64 ahead;
 };
 
 /**
@@ -140,6 +158,11 @@ struct flash_share_stats {
  * @backlog:	those with something waiting
  * @dry:	those with nothing waiting, but requests in the device
  * @paused:	those that are waited for
+ * @urgent:	those with urgent requests that wait
+ * @ahead:	whether the request that flash_share_next() has returned is issued
+ *		before its turn
+ * @since:	charged in order since the last request that was issued
+ *		FLASH_IN_DEBT
  * @active:	whose turn it is
  * @wake:	when flash_share_next() is to be asked again; 0: at the next event
  * @vtime:	the device's virtual time
@@ -168,6 +191,9 @@ struct flash_share {
 	struct flash_link backlog;
 	struct flash_link dry;
 	struct flash_link paused;
+	struct flash_link urgent;
+	enum flash_ahead ahead;
+	u64 since;
 	struct flash_tenant *active;
 	u64 wake;
 	u64 vtime;

@@ -47,57 +47,6 @@ static inline void flash_share_age(struct flash_share *s)
 	}
 }
 
-/* A second of shares is over. */
-static inline void flash_share_second(struct flash_share *s, u64 now)
-{
-	u32 i;
-
-	if (now - s->second < FLASH_SHARE_SECOND)
-		return;
-	flash_share_age(s);
-	/* One that was too long ago has nothing to say. */
-	for (i = 0; i <= FLASH_TENANTS; i++) {
-		struct flash_tenant *t = &s->p->t[i];
-		bool old = now - s->second >= 2 * FLASH_SHARE_SECOND;
-
-		flash_share_due(s, t);
-		t->last_got = old ? 0 : t->got;
-		t->last_due = old ? 0 : t->due;
-		t->got = 0;
-		t->due = 0;
-	}
-	s->second = now;
-}
-
-/* It has requests now, and had none before. */
-static inline void flash_share_enter(struct flash_share *s,
-				     struct flash_tenant *t)
-{
-	if (t->busy)
-		return;
-	flash_unlink(&t->rest);
-	t->seen = s->clock;
-	t->busy = true;
-	s->busy++;
-	s->weights += t->weight;
-}
-
-/* Its last request has gone. */
-static inline void flash_share_leave(struct flash_share *s,
-				     struct flash_tenant *t)
-{
-	if (!t->busy || t->nr || t->out)
-		return;
-	flash_share_due(s, t);
-	t->busy = false;
-	s->busy--;
-	s->weights -= t->weight;
-	flash_ring_add(&t->rest, &s->p->resting);
-	/* Between two busy times of the device nobody owes anything. */
-	if (!s->busy && flash_vtime_before(s->vtime, s->latest))
-		s->vtime = s->latest;
-}
-
 /*
  * Without budgets an exclusive turn does not move the device's virtual time. It is the
  * least of those that take part, not of the last choice.
@@ -143,23 +92,11 @@ static inline u64 flash_share_reweigh(const struct flash_tenant *t, u64 far,
 	return far / weight * t->weight + far % weight * t->weight / weight;
 }
 
-/**
- * flash_share_weight - another weight for a tenant, at any time
- * @s: the device
- * @t: the tenant
- * @weight: its weight from now on
- *
- * What it owes, or is owed, was little for a large weight and is much for a small one,
- * or the other way round. If its virtual time stayed, one request of weight 1 would
- * keep it waiting for a thousand of all others, whatever it weighs by then.
- */
-static inline void flash_share_weight(struct flash_share *s,
-				      struct flash_tenant *t, u32 weight)
+/* Another weight for @t, while the device's virtual time is up to date. */
+static FLASH_SELDOM void flash_share_weigh(struct flash_share *s,
+					   struct flash_tenant *t, u32 weight)
 {
-	if (t->weight == weight)
-		return;
 	flash_share_due(s, t);
-	flash_share_join(s);
 	if (flash_vtime_before(s->vtime, t->vtime))
 		t->vtime = s->vtime + flash_share_reweigh(t, t->vtime - s->vtime,
 							  weight);
@@ -173,6 +110,107 @@ static inline void flash_share_weight(struct flash_share *s,
 		s->weights += weight;
 	}
 	t->weight = weight;
+}
+
+/**
+ * flash_share_weight - another weight for a tenant, at any time
+ * @s: the device
+ * @t: the tenant
+ * @weight: its weight from now on
+ *
+ * What it owes, or is owed, was little for a large weight and is much for a small one,
+ * or the other way round. If its virtual time stayed, one request of weight 1 would
+ * keep it waiting for a thousand of all others, whatever it weighs by then.
+ */
+static FLASH_SELDOM void flash_share_weight(struct flash_share *s,
+					    struct flash_tenant *t, u32 weight)
+{
+	if (t->weight == weight)
+		return;
+	flash_share_join(s);
+	flash_share_weigh(s, t, weight);
+}
+
+/* A second of shares is over. */
+static FLASH_SELDOM void flash_share_next_second(struct flash_share *s, u64 now)
+{
+	u32 i;
+
+	flash_share_age(s);
+	flash_share_join(s);
+	/* One that was too long ago has nothing to say. */
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct flash_tenant *t = &s->p->t[i];
+		bool old = now - s->second >= 2 * FLASH_SHARE_SECOND;
+
+		flash_share_due(s, t);
+		t->last_got = old ? 0 : t->got;
+		t->last_due = old ? 0 : t->due;
+		t->got = 0;
+		t->due = 0;
+		if (t->asks && t->asks < t->weight)
+			flash_share_weigh(s, t, t->asks);
+		t->asks = 0;
+		t->prio = FLASH_NO_PRIO;
+	}
+	s->second = now;
+}
+
+/* Is one? */
+static inline void flash_share_second(struct flash_share *s, u64 now)
+{
+	if (now - s->second >= FLASH_SHARE_SECOND)
+		flash_share_next_second(s, now);
+}
+
+/**
+ * flash_share_asks - a request with a priority arrives
+ * @s: the device
+ * @t: its tenant, whose weight follows from priorities
+ * @weight: the weight of that priority
+ *
+ * Threads of a process may have different priorities. The process has the weight of
+ * the highest priority that its requests had in this second or the one before. A
+ * request of lower priority changes nothing, so sending some gains nothing, and the
+ * weight does not change with every request. It falls once a second at most.
+ */
+static inline void flash_share_asks(struct flash_share *s,
+				    struct flash_tenant *t, u32 weight)
+{
+	if (weight <= t->asks)
+		return;
+	t->asks = weight;
+	if (weight > t->weight)
+		flash_share_weight(s, t, weight);
+}
+
+/* It has requests now, and had none before. */
+static inline void flash_share_enter(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (t->busy)
+		return;
+	flash_unlink(&t->rest);
+	t->seen = s->clock;
+	t->busy = true;
+	s->busy++;
+	s->weights += t->weight;
+}
+
+/* Its last request has gone. */
+static inline void flash_share_leave(struct flash_share *s,
+				     struct flash_tenant *t)
+{
+	if (!t->busy || t->nr || t->out)
+		return;
+	flash_share_due(s, t);
+	t->busy = false;
+	s->busy--;
+	s->weights -= t->weight;
+	flash_ring_add(&t->rest, &s->p->resting);
+	/* Between two busy times of the device nobody owes anything. */
+	if (!s->busy && flash_vtime_before(s->vtime, s->latest))
+		s->vtime = s->latest;
 }
 
 /* Forget those that have had nothing to do for a second and owe nothing. */

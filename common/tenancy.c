@@ -7,12 +7,16 @@
  * flash_queue.held is true exactly if there is none; and if there will be one
  * as time passes, a timer is set.
  *
- * A tenant is a number: a control group's, that of a task or of its I/O context,
- * a priority. No reference to any of them is held. A request's bio keeps its
- * control group until it has been asked for its number, which no other group
- * gets later on. So a group can be removed at any time; its tenant drains and is
- * forgotten a second later. An I/O context may be followed by another one at the
- * same place, which then goes on with the virtual time of the first.
+ * A tenant is a number: a control group's, a process's, a priority. No reference to
+ * any of them is held. A request's bio keeps its control group until it has been
+ * asked for its number, which no other group gets later on. So a group can be
+ * removed at any time; its tenant drains and is forgotten a second later. A process
+ * that gets the number of one which has just ended keeps that one's virtual time.
+ *
+ * Outside of control groups the tenant is the process, not the thread or its I/O
+ * context: Linux gives each thread with an I/O priority another context, and a
+ * process of 64 threads would have 64 shares. Threads of io_uring belong to the
+ * process.
  *
  * Memory for all tenants is there from the start. A tenant comes while the lock
  * is held, in a context that must not sleep, and a request cannot be refused.
@@ -20,7 +24,6 @@
  * Before there is a request there is a task that wants a scheduler tag. Whose bio
  * it is about to send cannot be seen there; it is taken for the task's own.
  */
-#include <linux/iocontext.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -38,6 +41,14 @@ enum { TENANCY_TUNABLES(FLASH_TUN_INDEX) };
 enum { TENANCY_TEXTS(FLASH_TEXT_INDEX) };
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
+
+/* Requests that others may wait for: bio_issue_as_root_blkg(), and REQ_PRIO */
+#define TENANCY_URGENT	(REQ_META | REQ_PRIO | REQ_SWAP)
+
+/* In a class, beside the tenant's place: it is urgent */
+#define TENANCY_URGENT_CLASS	1000
+
+static_assert(TENANCY_URGENT_CLASS > FLASH_TENANTS);
 
 enum tenancy_by {
 	TENANCY_BY_AUTO,
@@ -96,6 +107,7 @@ struct tenancy_state {
  * @tags: who holds which scheduler tags, by elv_hctx_set()
  * @limited: tags that were wanted by who holds its part of them
  * @next: the request that goes next, or NULL
+ * @chosen: when policy_select() returned the latest request, ns
  * @mode: what the user has set, like the two below
  * @by: who is a tenant
  * @charge: what is charged
@@ -111,6 +123,7 @@ struct tenancy_queue {
 	struct flash_tags *tags;
 	u64 limited;
 	struct flash_share_item *next;
+	u64 chosen;
 	unsigned int mode;
 	enum tenancy_by by;
 	enum tenancy_charge charge;
@@ -181,21 +194,17 @@ static u32 tenancy_prio(unsigned short ioprio)
 	}
 }
 
-/* The task that sends a request, if it is the one that runs. */
+/* The process that sends a request, if it is the one that runs. */
 static void tenancy_task(struct flash_key *key)
 {
-	struct io_context *ioc;
-
 	/*
 	 * Workers do what others have told them: they write back, go on with a
 	 * flush or an earlier attempt, or serve a stacked device.
 	 */
 	if (!in_task() || (current->flags & PF_WQ_WORKER))
 		return;
-	ioc = READ_ONCE(current->io_context);
 	key->kind = FLASH_BY_TASK;
-	/* Most tasks have none, but all threads of a process have its number. */
-	key->id = ioc ? (unsigned long)ioc : current->tgid;
+	key->id = current->tgid;
 }
 
 /* Whose is what @css pays for, if control groups are tenants? */
@@ -208,7 +217,8 @@ static void tenancy_group(enum tenancy_by by,
 	if (by == TENANCY_BY_CGROUP || !root) {
 		if (!css)
 			return;
-		key->kind = FLASH_BY_CGROUP;
+		key->kind = flash_css_cgroup(css) ? FLASH_BY_CGROUP :
+						    FLASH_BY_CGROUP1;
 		key->id = cgroup_id(css->cgroup);
 		return;
 	}
@@ -481,6 +491,15 @@ unsigned int policy_shallow(struct flash_queue *fq,
 			0;
 }
 
+/* The class of a request of @t: its place, and whether the request is urgent. */
+static unsigned int tenancy_class(const struct flash_tenants *p,
+				  const struct flash_tenant *t, blk_opf_t opf)
+{
+	unsigned int class = flash_tenant_index(p, t);
+
+	return opf & TENANCY_URGENT ? class + TENANCY_URGENT_CLASS : class;
+}
+
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	struct tenancy_queue *tq = to_tq(fq);
@@ -490,7 +509,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 
 	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
 	t = flash_tenant_or_all(p, &key);
-	return t ? flash_tenant_index(p, t) : FLASH_NO_TENANT;
+	return t ? tenancy_class(p, t, bio->bi_opf) : FLASH_NO_TENANT;
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
@@ -510,26 +529,34 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 		t = flash_share_tenant(s, &tr->key,
 				       tenancy_weight(tq, &tr->key, ioprio),
 				       ktime_get_ns());
-	if (t->key.kind == FLASH_BY_TASK)
-		flash_share_weight(s, t, flash_prio_weight(tenancy_prio(ioprio)));
-	return flash_tenant_index(s->p, t);
+	/* Usually it is that of the request before. */
+	if (t->key.kind == FLASH_BY_TASK && t->prio != ioprio) {
+		t->prio = ioprio;
+		flash_share_asks(s, t, flash_prio_weight(tenancy_prio(ioprio)));
+	}
+	return tenancy_class(s->p, t, rq->cmd_flags);
 }
 
 enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	return FLASH_PATIENT;
+	return opf & TENANCY_URGENT ? FLASH_RELATED : FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
+	bool urgent = fr->class >= TENANCY_URGENT_CLASS;
+	u32 who = urgent ? fr->class - TENANCY_URGENT_CLASS : fr->class;
+	struct flash_share_item *it = &to_tr(fr)->it;
 	struct request *rq = fr->rq;
 	u64 now = ktime_get_ns();
 
-	flash_share_add(s, &to_tr(fr)->it, &s->p->t[fr->class], fr->seq,
-			flash_dir_of(rq), op_is_sync(rq->cmd_flags),
-			blk_rq_pos(rq), blk_rq_sectors(rq), now);
+	flash_share_add(s, it, &s->p->t[who], fr->seq, flash_dir_of(rq),
+			op_is_sync(rq->cmd_flags), blk_rq_pos(rq),
+			blk_rq_sectors(rq), now);
+	if (urgent)
+		flash_share_urge(s, it);
 	tenancy_tag_take(tq, fr);
 	tenancy_choose(tq, now);
 }
@@ -545,6 +572,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	if (WARN_ON_ONCE(!it))
 		return NULL;
 	now = ktime_get_ns();
+	tq->chosen = now;
 	fr = tenancy_fr(it);
 	tq->next = NULL;
 	flash_share_issue(s, it, now);
@@ -563,9 +591,10 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct tenancy_rq *tr = to_tr(fr);
-	u64 now = ktime_get_ns();
+	u64 now = tq->chosen;
 
 	if (!tr->issued) {
+		now = ktime_get_ns();
 		flash_share_take_head(&tq->state->share, &tr->it,
 				      flash_dir_of(fr->rq), blk_rq_pos(fr->rq),
 				      blk_rq_sectors(fr->rq), now);
@@ -715,11 +744,11 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 				   "bound %u\ntenants %u\nbusy_tenants %u\n"
 				   "refused_tenants %llu\nforgotten_tenants %llu\n"
 				   "turns %llu\nholds %llu\nidle_chips %llu\n"
-				   "limited_tags %llu\n",
+				   "ahead %llu\nlimited_tags %llu\n",
 				   fq->bound, s->p->nr, s->busy, s->p->refused,
 				   s->p->dropped, s->stats.turns,
 				   s->stats.holds, s->stats.idle_chips,
-				   tq->limited);
+				   s->stats.ahead, tq->limited);
 }
 
 static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)
@@ -728,13 +757,11 @@ static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)
 	case FLASH_BY_CGROUP:
 		seq_printf(m, "tenant cgroup:%llu", t->key.id);
 		break;
+	case FLASH_BY_CGROUP1:
+		seq_printf(m, "tenant cgroup1:%llu", t->key.id);
+		break;
 	case FLASH_BY_TASK:
-		/* The place of an I/O context is nobody's business. */
-		if (t->key.id > PID_MAX_LIMIT)
-			seq_printf(m, "tenant context:%p",
-				   (void *)(unsigned long)t->key.id);
-		else
-			seq_printf(m, "tenant task:%llu", t->key.id);
+		seq_printf(m, "tenant task:%llu", t->key.id);
 		break;
 	case FLASH_BY_PRIO:
 		seq_printf(m, "tenant prio:%llu", t->key.id);

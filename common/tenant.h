@@ -23,6 +23,7 @@
 #define FLASH_TENANTS		256
 #define FLASH_TENANT_LISTS	256
 #define FLASH_NO_TENANT		0xffffU
+#define FLASH_NO_PRIO		0xffffffffU
 
 /* Weights that are set by hand, for control groups */
 #define FLASH_WEIGHTS		1024
@@ -30,13 +31,15 @@
 /**
  * enum flash_tenant_kind - what a tenant is
  * @FLASH_BY_ALL: everybody's tenant
- * @FLASH_BY_CGROUP: a control group
- * @FLASH_BY_TASK: a task, or those that share an I/O context
+ * @FLASH_BY_CGROUP: a control group of version 2
+ * @FLASH_BY_CGROUP1: a control group of version 1, whose numbers are separate
+ * @FLASH_BY_TASK: a process, or a kernel thread
  * @FLASH_BY_PRIO: an I/O priority
  */
 enum flash_tenant_kind {
 	FLASH_BY_ALL,
 	FLASH_BY_CGROUP,
+	FLASH_BY_CGROUP1,
 	FLASH_BY_TASK,
 	FLASH_BY_PRIO,
 };
@@ -58,8 +61,14 @@ struct flash_key {
  * @backlog:	its place among those with something waiting
  * @rest:	its place among those with nothing to do, or that nobody is
  * @pause:	its place among those that are about to send the next request
+ * @urgent:	its urgent requests that wait, by arrival
+ * @urge:	its place among those that have some
  * @chain:	the next one in its list, for the lookup
  * @weight:	1 to 1000; 0: nobody is this tenant
+ * @prio:	I/O priority of its latest request in this second, as the caller codes
+ *		it, or FLASH_NO_PRIO
+ * @asks:	largest weight that a request of this second had by its priority; 0:
+ *		there was none, or priorities do not count
  * @nr:		requests that wait
  * @out:	requests in the device
  * @passed:	requests that passed the first one that waits, for their chips
@@ -96,8 +105,12 @@ struct flash_tenant {
 	struct flash_link backlog;
 	struct flash_link rest;
 	struct flash_link pause;
+	struct flash_link urgent;
+	struct flash_link urge;
 	u32 chain;
 	u32 weight;
+	u32 prio;
+	u32 asks;
 	u32 nr;
 	u32 out;
 	u32 passed;
@@ -167,6 +180,8 @@ static inline void flash_tenants_init(struct flash_tenants *p, u32 weight)
 		flash_ring_init(&t->backlog);
 		flash_ring_init(&t->rest);
 		flash_ring_init(&t->pause);
+		flash_ring_init(&t->urgent);
+		flash_ring_init(&t->urge);
 		t->chain = FLASH_NO_TENANT;
 		if (i)
 			flash_ring_add(&t->rest, &p->free);
@@ -262,9 +277,12 @@ static inline struct flash_tenant *flash_tenant_new(struct flash_tenants *p,
 	flash_ring_init(&t->queue);
 	flash_ring_init(&t->backlog);
 	flash_ring_init(&t->pause);
+	flash_ring_init(&t->urgent);
+	flash_ring_init(&t->urge);
 	flash_ring_init(&t->rest);
 	flash_ring_add(&t->rest, &p->resting);
 	t->key = *key;
+	t->prio = FLASH_NO_PRIO;
 	t->weight = FLASH_WEIGHT_DEFAULT;
 	list = flash_tenant_list(p, key);
 	t->chain = *list;

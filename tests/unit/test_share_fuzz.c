@@ -19,6 +19,7 @@ enum state { FREE, WAITS, OUT };
 struct rec {
 	struct flash_share_item it;
 	enum state state;
+	bool urgent;
 	u64 id;
 };
 
@@ -88,6 +89,7 @@ static void check(void)
 {
 	u32 i, nr = 0, waiting = 0, out = 0, busy = 0, named = 0, resting = 0;
 	u32 of[FLASH_TENANTS + 1] = { 0 }, gone[FLASH_TENANTS + 1] = { 0 };
+	u32 urgent[FLASH_TENANTS + 1] = { 0 }, some = 0;
 	const struct flash_link *link;
 	u64 weights = 0;
 
@@ -105,12 +107,20 @@ static void check(void)
 		waiting += r->state == WAITS;
 		out += r->state == OUT;
 		must(r->it.queued == (r->state == WAITS), "queued");
+		must(r->it.urgent == (r->urgent && r->state == WAITS), "urgent");
+		urgent[nr] += r->it.urgent;
 	}
 	for (i = 0; i <= FLASH_TENANTS; i++) {
 		struct flash_tenant *t = &f.p.t[i];
 
 		must(t->nr == of[i] && t->out == gone[i], "a tenant's requests");
 		must(t->busy == (t->nr || t->out), "busy");
+		for (link = t->urgent.next; link != &t->urgent; link = link->next)
+			urgent[i]--;
+		must(!urgent[i], "a tenant's urgent requests");
+		must(flash_ring_empty(&t->urgent) == flash_ring_empty(&t->urge),
+		     "who has urgent requests");
+		some += !flash_ring_empty(&t->urgent);
 		must(!flash_ring_empty(&t->backlog) || !t->nr, "the backlog");
 		must(flash_ring_empty(&t->backlog) || t->busy,
 		     "who is in no list is not busy");
@@ -127,6 +137,9 @@ static void check(void)
 	for (link = f.p.resting.next; link != &f.p.resting; link = link->next)
 		resting++;
 	must(resting == named + 1 - busy, "those that rest");
+	for (link = f.s.urgent.next; link != &f.s.urgent; link = link->next)
+		some--;
+	must(!some, "those with urgent requests");
 	must(f.s.waiting == waiting && f.s.out == out, "waiting and out");
 	must(f.s.busy == busy && f.s.weights == weights, "weights");
 	must(f.p.nr == named, "the number of tenants");
@@ -137,6 +150,7 @@ static void give(struct rec *r, bool ended)
 {
 	flash_share_give(&f.s, &r->it, ended, f.now);
 	r->state = FREE;
+	r->urgent = false;
 }
 
 static void dispatch(void)
@@ -145,8 +159,9 @@ static void dispatch(void)
 		struct rec *r = (struct rec *)f.next;
 
 		must(r->state == WAITS, "who is chosen does not wait");
-		must(!f.s.rules.exclusive || !f.s.active ||
+		must(!f.s.rules.exclusive || !f.s.active || f.s.ahead ||
 		     f.s.active == r->it.tenant, "it is another one's turn");
+		must(!f.s.ahead || r->it.urgent, "it is not urgent");
 		flash_share_issue(&f.s, &r->it, f.now);
 		r->state = OUT;
 		f.went++;
@@ -180,6 +195,9 @@ static void arrive(void)
 	t = flash_share_tenant(&f.s, &key, 1 + any(1000), f.now);
 	flash_share_add(&f.s, &r->it, t, ++f.seq, dir, any(3), any(10000),
 			sizes[any(8)], f.now);
+	r->urgent = !any(5);
+	if (r->urgent)
+		flash_share_urge(&f.s, &r->it);
 	r->state = WAITS;
 }
 
@@ -189,7 +207,7 @@ static void merge(void)
 
 	if (!a || a == b)
 		return;
-	if (a->it.tenant != b->it.tenant) {
+	if (a->it.tenant != b->it.tenant || a->urgent != b->urgent) {
 		flash_share_grow(&f.s, &a->it, a->it.sector, a->it.sectors + 8);
 		return;
 	}
@@ -258,8 +276,10 @@ static void event(void)
 		break;
 	case 13:
 		r = one(WAITS);
-		if (r)
+		if (r && any(2))
 			flash_share_weight(&f.s, r->it.tenant, 1 + any(1000));
+		else if (r)
+			flash_share_asks(&f.s, r->it.tenant, 1 + any(1000));
 		break;
 	case 14:
 		if (!any(100))

@@ -448,8 +448,94 @@ static void rests(void)
 	eq(most <= FLASH_SHARE_CATCH_UP, 1, "%u in a row of who has rested", most);
 }
 
+/* A request of @id whose priority is worth @weight */
+static void asks(u64 id, u32 weight)
+{
+	flash_share_asks(&m.s, tenant(id, weight), weight);
+	sends(id, weight, 8, true);
+}
+
+/*
+ * Two processes have four requests waiting for three seconds; of the first one's each
+ * @every-th has a priority that is worth @high, the others @low; the second one's are
+ * worth 100. What the first one gets of 1000; sets how often its weight changed.
+ */
+static u32 threads(u32 high, u32 low, u32 every, u32 *changes)
+{
+	struct flash_tenant *a, *b;
+	u32 i, n, weight;
+
+	model_init(&sfq);
+	a = tenant(1, low);
+	b = tenant(2, 100);
+	weight = low;
+	*changes = 0;
+	for (i = 0, n = 0; i < 3000; i++) {
+		while (a->nr < 4) {
+			asks(1, ++n % every ? low : high);
+			*changes += a->weight != weight;
+			weight = a->weight;
+		}
+		while (b->nr < 4)
+			asks(2, 100);
+		ends(goes());
+		m.now += FLASH_SHARE_SECOND / 1000;
+		*changes += a->weight != weight;
+		weight = a->weight;
+	}
+	return (u32)(1000 * a->sectors / (a->sectors + b->sectors));
+}
+
+/*
+ * A process weighs what the highest priority of its threads is worth, that it has used
+ * lately: to lower some gains nothing, and the weight does not follow each request.
+ */
+static void priorities(void)
+{
+	u32 of, changes, i;
+
+	of = threads(25, 25, 1, &changes);
+	eq(of >= 195 && of <= 205, 1, "all threads lowered: %u of 1000", of);
+	eq(changes, 0, "which is one weight");
+	of = threads(200, 200, 1, &changes);
+	eq(of >= 660 && of <= 672, 1, "all raised: %u", of);
+	for (i = 2; i < 64; i *= 2) {
+		of = threads(200, 1, i, &changes);
+		eq(of <= 672, 1, "one request in %u raised: %u", i, of);
+		eq(changes <= 6, 1, "its weight changes %u times in 3 s",
+		   changes);
+	}
+
+	/* What was high is forgotten in the second after the next. */
+	model_init(&sfq);
+	asks(1, 200);
+	asks(1, 25);
+	eq(tenant(1, 0)->weight, 200, "the highest of two");
+	for (i = 0; i < 3; i++) {
+		m.now += FLASH_SHARE_SECOND;
+		asks(1, 25);
+		goes();
+		eq(tenant(1, 0)->weight, i ? 25 : 200, "%u s later", i + 1);
+	}
+	asks(1, 1000);
+	eq(tenant(1, 0)->weight, 1000, "raised it counts at once");
+	m.now += 3 * FLASH_SHARE_SECOND;
+	goes();
+	m.now += 3 * FLASH_SHARE_SECOND;
+	goes();
+	eq(tenant(1, 0)->weight, 1000, "and stays while nothing comes");
+
+	/* A control group's weight does not follow from priorities. */
+	model_init(&sfq);
+	sends(1, 700, 8, true);
+	m.now += FLASH_SHARE_SECOND;
+	goes();
+	eq(tenant(1, 0)->weight, 700, "a weight that was set stays");
+}
+
 int main(void)
 {
+	priorities();
 	come_and_go();
 	debtors();
 	late();

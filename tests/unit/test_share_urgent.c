@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Urgent requests, those that other tenants may wait for, in each mode of acfq and hbfq
+ * and with each charge: when they are issued, what their tenant owes for them, and
+ * what a tenant gets that sends nothing else.
+ */
+#include "acfq/acfq_rules.h"
+#include "hbfq/hbfq_rules.h"
+#include "share.h"
+
+#define LIGHT		1
+#define HEAVY		10
+#define SECTORS		64
+#define NR_MODES	(ACFQ_NR_MODES + HBFQ_NR_MODES)
+
+static const char * const charges[FLASH_NR_CHARGES] = {
+	[FLASH_CHARGE_SECTORS]	= "sectors",
+	[FLASH_CHARGE_REQUESTS]	= "requests",
+	[FLASH_CHARGE_TIME]	= "time",
+};
+
+static const char * const modes[NR_MODES] = {
+	"acfq auto", "acfq paper", "acfq cfq", "hbfq auto", "hbfq paper",
+};
+
+static u32 mode;
+static enum flash_charge charge;
+
+/* A result, of this mode and this charge */
+#define is(got, want, fmt, ...)						\
+	eq(got, want, "%s, %s: " fmt, modes[mode], charges[charge],	\
+	   ##__VA_ARGS__)
+
+static void rules_set(bool antic)
+{
+	struct flash_share_rules r = {
+		.antic = antic, .antic_max = 2000000, .depth = 8,
+	};
+	struct flash_budgets b = { .standard = 16384 };
+
+	if (mode < ACFQ_NR_MODES)
+		acfq_rules((enum acfq_mode)mode, 20000000, charge, &r);
+	else
+		hbfq_rules((enum hbfq_mode)(mode - ACFQ_NR_MODES), 125000000,
+			   4000000, &b, charge, &r);
+	model_init(&r);
+}
+
+static struct flash_share_item *urgent(u64 id, u32 weight, u32 sectors)
+{
+	struct flash_share_item *it = sends(id, weight, sectors, true);
+
+	flash_share_urge(&m.s, it);
+	return it;
+}
+
+/* Three tenants of weight 1000 have eight requests waiting, always. */
+static void heavy(void)
+{
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		while (tenant(HEAVY + i, 1000)->nr < 8)
+			sends(HEAVY + i, 1000, SECTORS, true);
+	}
+}
+
+/* The next request is issued and ends after 100 us. */
+static struct flash_share_item *serves(u64 *id)
+{
+	struct flash_share_item *it = goes();
+
+	if (!it) {
+		printf("Bail out! nothing is issued\n");
+		exit(EXIT_FAILURE);
+	}
+	*id = it->tenant->key.id;
+	m.now += 100000;
+	ends(it);
+	return it;
+}
+
+static void begin(void)
+{
+	u32 i;
+	u64 id;
+
+	rules_set(true);
+	heavy();
+	for (i = 0; i < 300; i++) {
+		serves(&id);
+		heavy();
+	}
+}
+
+/* How many requests are issued before @it, up to @most? */
+static u32 before(const struct flash_share_item *it, u32 most)
+{
+	u32 n;
+	u64 id;
+
+	for (n = 0; n < most && serves(&id) != it; n++)
+		heavy();
+	return n;
+}
+
+/* So many usual requests does @t owe. */
+static u64 debt(const struct flash_tenant *t)
+{
+	u64 one = flash_vtime_of(t->usual >> FLASH_SHARE_USUAL_SHIFT, t->weight);
+
+	return flash_vtime_before(m.s.vtime, t->vtime) ?
+	       (t->vtime - m.s.vtime + one - 1) / one : 0;
+}
+
+/* Metadata of a light tenant goes at once. Its data pays for that. */
+static void at_once(void)
+{
+	struct flash_share_item *data, *meta;
+	struct flash_tenant *was;
+	u64 turns;
+
+	begin();
+	was = m.s.active;
+	data = sends(LIGHT, 1, 8, true);
+	meta = urgent(LIGHT, 1, 8);
+	turns = m.s.stats.turns;
+	is(before(meta, 200), 0, "nothing is issued before an urgent request");
+	is(m.s.active == was && (!was || m.s.stats.turns == turns), 1,
+	   "it neither ends a turn nor begins one");
+	is(debt(tenant(LIGHT, 1)), 1, "its tenant owes one request");
+	is(m.s.stats.ahead, 1, "it is counted");
+	is(before(data, 200), 200, "what the tenant sent before it waits for long");
+}
+
+/* A tenant of weight 1 sends nothing else, as many as it can. */
+static void flood(u32 sectors)
+{
+	struct flash_tenant *t;
+	u64 mine = 0, all = 0, id;
+	u32 i, n, most = 0;
+
+	begin();
+	t = tenant(LIGHT, 1);
+	for (i = 0; i < 64; i++)
+		urgent(LIGHT, 1, sectors);
+	for (n = 0; n < 64; n++) {
+		serves(&id);
+		heavy();
+		if (id != LIGHT)
+			break;
+	}
+	is(n > FLASH_SHARE_DEBT && n <= FLASH_SHARE_DEBT + 4, 1,
+	   "%u urgent requests of %u sectors in a row", n, sectors);
+	for (i = 0; i < 6000; i++) {
+		struct flash_share_item *it = flash_share_next(&m.s, m.now);
+		u64 cost = it ? flash_share_charge(&m.s, it) : 0;
+
+		serves(&id);
+		mine += id == LIGHT ? cost : 0;
+		all += cost;
+		if (debt(t) > most)
+			most = (u32)debt(t);
+		urgent(LIGHT, 1, sectors);
+		heavy();
+		/* What is over can be used anew, but for those that wait. */
+		if (t->nr > 8)
+			flash_share_unwait(&m.s, flash_share_head(t));
+	}
+	is(mine * 1000 / all >= 45 && mine * 1000 / all <= 64, 1,
+	   "after that they get %u of 1000 of what is charged",
+	   (u32)(mine * 1000 / all));
+	is(most <= FLASH_SHARE_CATCH_UP + 1, 1, "it owes %u requests at most",
+	   most);
+}
+
+/* Who owes too much waits neither for ever nor behind another one who does. */
+static void debtors(void)
+{
+	struct flash_share_item *it;
+	u64 id, a, b;
+	u32 i, n;
+
+	begin();
+	for (i = 0; i < 300; i++) {
+		urgent(LIGHT, 1, SECTORS);
+		if (i % 3 == 0)
+			urgent(LIGHT + 1, 1, SECTORS);
+	}
+	for (i = 0; i < 200; i++) {
+		serves(&id);
+		heavy();
+	}
+	a = tenant(LIGHT, 1)->requests;
+	b = tenant(LIGHT + 1, 1)->requests;
+	for (i = 0; i < 320; i++) {
+		serves(&id);
+		heavy();
+	}
+	a = tenant(LIGHT, 1)->requests - a;
+	b = tenant(LIGHT + 1, 1)->requests - b;
+	is(a + b >= 18 && a + b <= 22 && a <= b + 2 && b <= a + 2, 1,
+	   "two debtors take turns: %u and %u of 320", (u32)a, (u32)b);
+	it = urgent(LIGHT + 2, 1, SECTORS);
+	n = before(it, 200);
+	is(n, 0, "a third tenant, which owes nothing, does not wait");
+}
+
+/* Within a tenant data is not passed for ever, nor is metadata behind it. */
+static void within(void)
+{
+	struct flash_share_item *data, *meta;
+	u64 id;
+	u32 n, i;
+
+	rules_set(false);
+	data = sends(LIGHT, 100, 8, true);
+	for (i = 0; i < 400; i++)
+		urgent(LIGHT, 100, 8);
+	for (n = 0; n < 400 && serves(&id) != data; n++)
+		;
+	is(n >= FLASH_SHARE_PASS && n <= 2 * FLASH_SHARE_PASS, 1,
+	   "%u urgent requests pass the data of their tenant", n);
+
+	/* Both wait for their turn, urgent ones first. */
+	begin();
+	for (i = 0; i < 40; i++)
+		urgent(LIGHT, 100, SECTORS);
+	for (i = 0; i < 20; i++) {
+		serves(&id);
+		heavy();
+	}
+	data = sends(LIGHT, 100, SECTORS, true);
+	meta = urgent(LIGHT, 100, SECTORS);
+	for (n = 0; n < 20000 && meta->tenant && data->tenant; n++) {
+		serves(&id);
+		heavy();
+	}
+	is(!meta->tenant && data->queued, 1,
+	   "of a tenant in debt urgent requests go first (%u)", n);
+}
+
+/* Nothing is issued, for the sake of a tenant, but for what is urgent. */
+static void held(void)
+{
+	struct flash_share_item *it, *meta;
+	u64 wake;
+	u32 i;
+
+	rules_set(true);
+	for (i = 0; i < 20; i++) {
+		it = sends(HEAVY, 1000, SECTORS, true);
+		goes();
+		m.now += 500000;
+		ends(it);
+		m.now += 1000;
+		flash_share_next(&m.s, m.now);
+	}
+	sends(HEAVY + 1, 1, SECTORS, true);
+	sends(HEAVY + 1, 1, SECTORS, true);
+	/* Where tenants have the device together one of them goes. */
+	goes();
+	it = sends(HEAVY, 1000, SECTORS, true);
+	goes();
+	m.now += 500000;
+	ends(it);
+	it = flash_share_next(&m.s, m.now);
+	wake = m.s.wake;
+	if (mode != ACFQ_CFQ && mode != ACFQ_NR_MODES + HBFQ_AUTO)
+		is(!it && wake, 1, "nothing is issued for a while");
+	meta = urgent(LIGHT, 1, 8);
+	is(goes() == meta, 1, "but what is urgent");
+	ends(meta);
+	is(flash_share_next(&m.s, m.now) == it && m.s.wake == wake, 1,
+	   "and the wait goes on");
+}
+
+/* The same while a tenant is behind that has all of its requests in the device */
+static void lags(void)
+{
+	struct flash_share_item *it;
+	u32 i;
+
+	rules_set(false);
+	for (i = 0; i < 400; i++)
+		sends(HEAVY, 1000, 8, false);
+	for (i = 0; i < 8; i++)
+		sends(HEAVY + 1, 1000, 8, false);
+	while (m.s.out < 400 && (it = goes()))
+		;
+	if (mode == ACFQ_AUTO)
+		is(m.s.out < 400, 1, "%u are in the device", m.s.out);
+	it = urgent(LIGHT, 1, 8);
+	is(goes() == it, 1, "what is urgent is issued");
+}
+
+/* Merged, handed back: nothing urgent is left behind. */
+static void leaves(void)
+{
+	struct flash_share_item *a, *b, *c, *d;
+
+	begin();
+	a = urgent(LIGHT, 1, 8);
+	b = urgent(LIGHT, 1, 8);
+	c = urgent(LIGHT, 1, 8);
+	flash_share_absorb(&m.s, c, a, c->sector, 16);
+	is(goes() == c, 1, "it has the place of the one that it has swallowed");
+	flash_share_give(&m.s, c, false, m.now);
+	d = goes();
+	is(d == b, 1, "the next one");
+	ends(d);
+	is(flash_ring_empty(&m.s.urgent) &&
+	   flash_ring_empty(&tenant(LIGHT, 1)->urgent), 1, "none is left");
+	is(goes() != NULL, 1, "and others go on");
+}
+
+int main(void)
+{
+	for (mode = 0; mode < NR_MODES; mode++) {
+		for (charge = 0; charge < FLASH_NR_CHARGES; charge++) {
+			at_once();
+			flood(8);
+			flood(2048);
+			debtors();
+			within();
+			held();
+			lags();
+			leaves();
+		}
+	}
+	return tap_done();
+}
