@@ -262,13 +262,13 @@ static inline bool layer_mapped(const struct layer_sched *s)
 /**
  * layer_index - the sub-layer of a sector
  * @s: the device
- * @sector: the first one of a request
+ * @sector: the first one of a request; FLASH_NO_SECTOR: the last sub-layer
  */
 static inline u32 layer_index(const struct layer_sched *s, u64 sector)
 {
 	u64 index, pages;
 
-	if (layer_mapped(s)) {
+	if (layer_mapped(s) && sector != FLASH_NO_SECTOR) {
 		flash_geometry_span(&s->geo, sector, 1, s->offset, &index,
 				    &pages);
 		return flash_chip_of(&s->geo, index);
@@ -290,7 +290,8 @@ static inline u64 layer_key(const struct layer_sched *s,
 		/* Then it is the tie that decides. */
 		return 0;
 	default:
-		return it->sector;
+		/* Wraps for FLASH_NO_SECTOR: what has no address is first. */
+		return it->sector + 1;
 	}
 }
 

@@ -216,22 +216,33 @@ static inline void piq_pick_replace(struct piq_sched *s, struct piq_item *it,
 	}
 }
 
-/* The device time of a request on each of its chips, times their number. */
-static inline u64 piq_work(const struct piq_sched *s, const struct piq_item *it)
+/* How many chips a request needs: without an address as many as it has pages. */
+static inline u32 piq_width(const struct piq_sched *s, const struct piq_item *it)
+{
+	u64 pages;
+
+	if (it->sector != FLASH_NO_SECTOR)
+		return flash_chipvec_weight(&it->part.vec);
+	pages = (((u64)it->sectors << FLASH_SECTOR_SHIFT) +
+		 (1U << s->geo.page_shift) - 1) >> s->geo.page_shift;
+	return pages < s->geo.nr_chips ? (u32)pages : s->geo.nr_chips;
+}
+
+/* The device time of a request on each of its chips. */
+static inline u64 piq_each(const struct piq_sched *s, const struct piq_item *it)
 {
 	u64 ns = flash_cost_ns(&s->cost, piq_dir(it), it->sectors);
-	u32 chips = flash_chipvec_weight(&it->part.vec);
 
-	if (!ns)
-		ns = it->kind == PIQ_WRITE ? PIQ_WRITE_NS : PIQ_READ_NS;
-	return ns * (chips ? chips : 1);
+	if (ns)
+		return ns;
+	return it->kind == PIQ_WRITE ? PIQ_WRITE_NS : PIQ_READ_NS;
 }
 
 /* A request goes: whose turn is it now? */
 static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 {
 	bool alone = !s->waiting[!piq_dir(it)];
-	u64 work, quantum;
+	u64 each, work, quantum;
 	s64 most;
 
 	if (it->kind == PIQ_OTHER)
@@ -243,10 +254,9 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		if (it->kind == PIQ_READ)
 			return;
 	}
-	work = piq_work(s, it);
+	each = piq_each(s, it);
+	work = each * piq_width(s, it);
 	if (it->kind == PIQ_WRITE) {
-		u64 each = work / (flash_chipvec_weight(&it->part.vec) ?: 1);
-
 		if (!s->write_ns)
 			s->write_ns = each;
 		s->write_ns += each / PIQ_WRITE_WEIGHT -
