@@ -216,10 +216,10 @@ static inline enum flash_dir flash_dir_of(const struct request *rq)
 }
 
 /**
- * flash_sector_of - the first sector of what a request works on
+ * flash_sector_of - the address of the data that a request moves
  * @rq: the request
  *
- * Return: FLASH_NO_SECTOR if only the device knows.
+ * Return: its first sector, or FLASH_NO_SECTOR if only the device knows.
  */
 static inline u64 flash_sector_of(const struct request *rq)
 {

@@ -37,7 +37,7 @@ enum flash_dir {
 	FLASH_NR_DIRS,
 };
 
-/* The sector of a request that has no address. Passthrough comes with it. */
+/* The sector of a request whose data have no address, or that moves none. */
 #define FLASH_NO_SECTOR		(~0ULL)
 
 /** flash_log2 - the place of the highest bit of @v, which is not 0 */

@@ -35,6 +35,7 @@ static const struct {
  * @sector: where it starts, or FLASH_NO_SECTOR
  * @tenant: acfq and hbfq: sectors
  * @timed: the same, charged by time: ns
+ * @moved: sectors that are counted as the tenant's data
  * @slots: k2 by cost, in sixteenths of a slot
  * @k2_chips: chips that k2 counts it on
  * @pieces: layer_read in mode auto
@@ -49,6 +50,7 @@ struct op_charge {
 	u64 sector;
 	u64 tenant;
 	u64 timed;
+	u64 moved;
 	u32 slots;
 	u32 k2_chips;
 	u32 pieces;
@@ -72,21 +74,27 @@ static inline void op_learn(struct flash_cost *cost)
 	}
 }
 
-static inline u64 op_share(enum flash_charge charge, enum flash_dir dir,
-			   u64 sector, u32 sectors)
+/* A tenant's request is handed over; what it is charged. */
+static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
+			   u32 sectors, u64 *moved)
 {
 	static struct flash_share s;
 	static struct flash_tenants p;
 	const struct flash_share_rules rules = { .charge = charge };
-	struct flash_share_item it;
+	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
+	static struct flash_share_item it;
+	struct flash_tenant *t;
 
 	memset(&s, 0, sizeof(s));
 	memset(&p, 0, sizeof(p));
 	memset(&it, 0, sizeof(it));
 	flash_share_init(&s, &p, &rules);
 	op_learn(&s.cost);
-	flash_share_describe(&it, dir, false, sector, sectors);
-	return flash_share_charge(&s, &it);
+	t = flash_share_tenant(&s, &key, 100, 1);
+	flash_share_add(&s, &it, t, 1, c->dir, false, c->sector, sectors, 1);
+	flash_share_issue(&s, flash_share_next(&s, 1), 1);
+	*moved = t->sectors;
+	return t->cost;
 }
 
 /* What a request of so many sectors at sector 64 is charged. */
@@ -116,8 +124,8 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	c.dir = sectors ? flash_op_dir(op) : FLASH_NR_DIRS;
 	c.sector = flash_op_placed(op) ? 64 : FLASH_NO_SECTOR;
 
-	c.tenant = op_share(FLASH_CHARGE_SECTORS, c.dir, c.sector, sectors);
-	c.timed = op_share(FLASH_CHARGE_TIME, c.dir, c.sector, sectors);
+	c.timed = op_share(FLASH_CHARGE_TIME, &c, sectors, &c.moved);
+	c.tenant = op_share(FLASH_CHARGE_SECTORS, &c, sectors, &c.moved);
 
 	memset(&in, 0, sizeof(in));
 	op_learn(&admit.cost);

@@ -7,41 +7,32 @@
 #include "tap.h"
 
 /* Of 256 sectors, which are all 16 chips: a read costs 266 us, a write 1064 us. */
-#define NONE	FLASH_NR_DIRS
-#define SMALL	72000
+#define NOTHING { FLASH_NR_DIRS, FLASH_NO_SECTOR, 8, 72000, 0, 16, 0, 1, \
+		  FLASH_WRITE, 0, PIQ_OTHER, 0, 1 }
 
 static const struct {
 	const char *name;
 	struct op_charge c;
 } want[] = {
-	{ "READ",	{ FLASH_READ, 64, 256, 266000, 236, 16, 4, FLASH_READ,
+	{ "READ",	{ FLASH_READ, 64, 256, 266000, 256, 236, 16, 4, FLASH_READ,
 			  16, PIQ_READ, 16, 1 } },
-	{ "WRITE",	{ FLASH_WRITE, 64, 256, 1064000, 945, 16, 8, FLASH_WRITE,
+	{ "WRITE",	{ FLASH_WRITE, 64, 256, 1064000, 256, 945, 16, 8, FLASH_WRITE,
 			  16, PIQ_WRITE, 16, 1 } },
-	{ "FLUSH",	{ NONE, FLASH_NO_SECTOR, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "DISCARD",	{ NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "SECURE_ERASE", { NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
+	{ "FLUSH",	NOTHING },
+	{ "DISCARD",	NOTHING },
+	{ "SECURE_ERASE", NOTHING },
 	/* As a write, but nobody knows of which chips. */
-	{ "ZONE_APPEND", { FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 945, 0, 8,
+	{ "ZONE_APPEND", { FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 256, 945, 0, 8,
 			  FLASH_WRITE, 0, PIQ_WRITE, 0, 1 } },
-	{ "WRITE_ZEROES", { NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "ZONE_OPEN",	{ NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "ZONE_CLOSE",	{ NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "ZONE_FINISH", { NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "ZONE_RESET",	{ NONE, 64, 8, SMALL, 16, 0, 1, FLASH_WRITE,
-			  0, PIQ_OTHER, 0, 1 } },
-	{ "ZONE_RESET_ALL", { NONE, FLASH_NO_SECTOR, 8, SMALL, 16, 0, 1,
-			  FLASH_WRITE, 0, PIQ_OTHER, 0, 1 } },
-	{ "DRV_IN",	{ FLASH_READ, FLASH_NO_SECTOR, 256, 266000, 236, 0, 4,
+	{ "WRITE_ZEROES", NOTHING },
+	{ "ZONE_OPEN",	NOTHING },
+	{ "ZONE_CLOSE",	NOTHING },
+	{ "ZONE_FINISH", NOTHING },
+	{ "ZONE_RESET",	NOTHING },
+	{ "ZONE_RESET_ALL", NOTHING },
+	{ "DRV_IN",	{ FLASH_READ, FLASH_NO_SECTOR, 256, 266000, 256, 236, 0, 4,
 			  FLASH_READ, 0, PIQ_READ, 0, 1 } },
-	{ "DRV_OUT",	{ FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 945, 0, 8,
+	{ "DRV_OUT",	{ FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 256, 945, 0, 8,
 			  FLASH_WRITE, 0, PIQ_WRITE, 0, 1 } },
 };
 
@@ -62,6 +53,7 @@ static void all(void)
 		eq(c.sector, w->sector, "%s: where that is", name);
 		eq(c.tenant, w->tenant, "%s: acfq, hbfq: sectors", name);
 		eq(c.timed, w->timed, "%s: acfq, hbfq: time", name);
+		eq(c.moved, w->moved, "%s: acfq, hbfq: data", name);
 		eq(c.slots, w->slots, "%s: k2: sixteenths of a slot", name);
 		eq(c.k2_chips, w->k2_chips, "%s: k2: chips", name);
 		eq(c.pieces, w->pieces, "%s: layer_read: pieces", name);
@@ -84,6 +76,8 @@ static void lengths(void)
 
 		c = op_charge(ops[i].op, 8388607);
 		eq(c.tenant, data ? 8388607 : 8, "%s of 4 GiB: sectors",
+		   ops[i].name);
+		eq(c.moved, data ? 8388607 : 0, "%s of 4 GiB: data",
 		   ops[i].name);
 		eq(c.slots > 16, data, "%s of 4 GiB: slots", ops[i].name);
 		eq(c.pieces > 1, data, "%s of 4 GiB: pieces", ops[i].name);
