@@ -138,28 +138,34 @@ ln -s $nvmet/subsystems/$nqn $nvmet/ports/1/subsystems/$nqn
 echo "transport=loop,nqn=$nqn" >/dev/nvme-fabrics || fail "no controller"
 # shellcheck disable=SC2317  # soon calls it
 zns_there() {
-	local file
+	local file path
 	for file in /sys/class/nvme/nvme*/subsysnqn; do
 		[[ $(<"$file") == "$nqn" ]] || continue
-		file=${file%/*}
-		ZNS=/dev/${file##*/}n1
+		path=$(compgen -G "${file%/*}/nvme*n1") || return 1
+		# A path of several has the controller's number in its name.
+		[[ ${path##*/} =~ ^(nvme[0-9]+)(c[0-9]+)?(n1)$ ]] || return 1
+		ZNS=/dev/${BASH_REMATCH[1]}${BASH_REMATCH[3]}
 		[[ -b $ZNS ]] && return 0
 	done
 	return 1
 }
 ZNS=
 soon 30 zns_there || fail "the target has no disk"
+say "the zoned disk is $ZNS of an NVMe target"
 head -c 128k /dev/urandom >"$TMP/data"
 
 # zoned SECTORS PIECES COMMAND... - the same, of an append or a reset
 zoned() {
 	local said=$TMP/said pid
 	begin
-	"${@:3}" >"$said" 2>&1 &
+	{ "${@:3}" >"$said" 2>&1 || say "failed" >>"$said"; } &
 	pid=$!
+	if ! soon 20 counter_is "$DISK" inflight 1; then
+		fail "$3 $4 $5 sends nothing: $(<"$said")"
+	fi
 	charged "$3 $4 $5" "$1" "$2" 0
-	[[ $SCHED != piq ]] || arrays "$DISK" | grep queued
-	wait $pid || fail "${*:3}: $(<"$said")"
+	wait $pid
+	! grep -q failed "$said" || fail "$3 $4 $5: $(<"$said")"
 	assert_idle "$DISK"
 	is "inserted" "$(stat_of "$DISK" inserted)" 1
 }
