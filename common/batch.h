@@ -153,7 +153,8 @@ static inline void flash_batch_end(struct flash_batches *b,
  * @dir: its direction
  *
  * A vector of another layout than the batch's shares a chip with it, for nobody
- * knows better.
+ * knows better. An item without chips has a batch that it began: it would fit into any
+ * batch, so one that is outstanding would get more of them for ever.
  *
  * Return: false if there is no batch left: nothing has changed.
  */
@@ -161,8 +162,10 @@ static inline bool flash_batches_add(struct flash_batches *b,
 				     struct flash_batch_item *item,
 				     enum flash_dir dir)
 {
-	struct flash_batch *batch = b->head[dir];
+	struct flash_batch *batch = NULL;
 
+	if (!flash_chipvec_empty(&item->vec))
+		batch = b->head[dir];
 	for (; batch; batch = batch->next) {
 		if (batch->vec.generation == item->vec.generation &&
 		    !flash_chipvec_conflict(&batch->vec, &item->vec))

@@ -143,7 +143,7 @@ static inline void flash_chipvec_walk(struct flash_chipvec *v,
  * flash_chipvec_fill - the chips of a request
  * @v: set to them; to no chip if no layout is known
  * @geo: the layout
- * @sector: the request's first sector
+ * @sector: the request's first sector; FLASH_NO_SECTOR: it has no chips either
  * @sectors: its length
  * @offset: sectors of the drive before sector 0 of the device
  *
@@ -157,7 +157,7 @@ static inline void flash_chipvec_fill(struct flash_chipvec *v,
 	u32 chip, end;
 
 	flash_chipvec_clear(v, geo);
-	if (!geo->nr_chips || !sectors)
+	if (!geo->nr_chips || !sectors || sector == FLASH_NO_SECTOR)
 		return;
 	flash_geometry_span(geo, sector, sectors, offset, &lpn, &pages);
 	if (pages == 1) {

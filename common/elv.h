@@ -18,6 +18,7 @@
 
 #include "attrs.h"
 #include "compat.h"
+#include "op.h"
 #include "pure.h"
 #include "rqstore.h"
 #include "slot.h"
@@ -204,23 +205,25 @@ static inline unsigned int flash_tun(const struct flash_queue *fq,
 }
 
 /**
- * flash_dir_of - what a request does to chips
+ * flash_dir_of - the direction in which a request moves data
  * @rq: the request
  *
- * Return: FLASH_NR_DIRS if it moves no data: a discard, for instance.
+ * Return: FLASH_NR_DIRS if it moves none: a discard, a flush.
  */
 static inline enum flash_dir flash_dir_of(const struct request *rq)
 {
-	if (!blk_rq_sectors(rq))
-		return FLASH_NR_DIRS;
-	switch (req_op(rq)) {
-	case REQ_OP_READ:
-		return FLASH_READ;
-	case REQ_OP_WRITE:
-		return FLASH_WRITE;
-	default:
-		return FLASH_NR_DIRS;
-	}
+	return blk_rq_sectors(rq) ? flash_op_dir(req_op(rq)) : FLASH_NR_DIRS;
+}
+
+/**
+ * flash_sector_of - the address of the data that a request moves
+ * @rq: the request
+ *
+ * Return: its first sector, or FLASH_NO_SECTOR if only the device knows.
+ */
+static inline u64 flash_sector_of(const struct request *rq)
+{
+	return flash_op_placed(req_op(rq)) ? blk_rq_pos(rq) : FLASH_NO_SECTOR;
 }
 
 /* elv.c */

@@ -40,6 +40,9 @@ enum flash_dir {
 	FLASH_NR_DIRS,
 };
 
+/* The sector of a request whose data have no address, or that moves none. */
+#define FLASH_NO_SECTOR		(~0ULL)
+
 /** flash_log2 - the place of the highest bit of @v, which is not 0 */
 static inline u32 flash_log2(u64 v)
 {

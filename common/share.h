@@ -387,8 +387,7 @@ static inline void flash_share_grow(struct flash_share *s,
 				    struct flash_share_item *it, u64 sector,
 				    u32 sectors)
 {
-	it->sector = sector;
-	it->sectors = sectors;
+	flash_share_span(it, sector, sectors);
 	flash_share_chips(s, it);
 }
 

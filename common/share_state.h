@@ -112,9 +112,9 @@ struct flash_share_rules {
  * @tenant:	whose it is; NULL: it is neither waiting nor in the device
  * @seq:	its place in the order of arrival
  * @work:	flash_share.work when it was handed over
- * @sectors:	its length
- * @sector:	its first sector
- * @dir:	FLASH_NR_DIRS: neither a read nor a write
+ * @sectors:	of data that it moves: 0 for a discard of gigabytes
+ * @sector:	the first of them, or FLASH_NO_SECTOR
+ * @dir:	the direction in which it moves data, or FLASH_NR_DIRS
  * @sync:	somebody waits for it
  * @queued:	it waits
  * @urgent:	it waits, and other tenants may wait for it
@@ -243,11 +243,10 @@ static inline bool flash_share_timed(const struct flash_share *s)
 	return s->rules.exclusive && s->rules.charge == FLASH_CHARGE_TIME;
 }
 
-/* The sectors that count: a discard of gigabytes moves no data. */
+/* The sectors that are charged. */
 static inline u64 flash_share_sectors(const struct flash_share_item *it)
 {
-	return it->dir == FLASH_NR_DIRS || !it->sectors ? FLASH_SHARE_NOTHING :
-	       it->sectors;
+	return it->sectors ? it->sectors : FLASH_SHARE_NOTHING;
 }
 
 /* What a request is charged, when it is handed over. */
@@ -357,10 +356,16 @@ static inline void flash_share_work(struct flash_share *s, u64 now)
 static inline void flash_share_chips(const struct flash_share *s,
 				     struct flash_share_item *it)
 {
-	/* A flush needs none. */
-	flash_chipvec_fill(&it->chips, &s->geo, it->sector,
-			   it->dir == FLASH_NR_DIRS ? 0 : it->sectors,
+	flash_chipvec_fill(&it->chips, &s->geo, it->sector, it->sectors,
 			   s->offset);
+}
+
+/* Where the data are that a request of a known direction moves, and how much. */
+static inline void flash_share_span(struct flash_share_item *it, u64 sector,
+				    u32 sectors)
+{
+	it->sector = sector;
+	it->sectors = it->dir == FLASH_NR_DIRS ? 0 : sectors;
 }
 
 static inline void flash_share_describe(struct flash_share_item *it,
@@ -369,8 +374,7 @@ static inline void flash_share_describe(struct flash_share_item *it,
 {
 	it->dir = dir;
 	it->sync = sync;
-	it->sector = sector;
-	it->sectors = sectors;
+	flash_share_span(it, sector, sectors);
 }
 
 #endif /* FLASH_SHARE_STATE_H */

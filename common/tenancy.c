@@ -553,7 +553,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	u64 now = ktime_get_ns();
 
 	flash_share_add(s, it, &s->p->t[who], fr->seq, flash_dir_of(rq),
-			op_is_sync(rq->cmd_flags), blk_rq_pos(rq),
+			op_is_sync(rq->cmd_flags), flash_sector_of(rq),
 			blk_rq_sectors(rq), now);
 	if (urgent)
 		flash_share_urge(s, it);
@@ -596,7 +596,8 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	if (!tr->issued) {
 		now = ktime_get_ns();
 		flash_share_take_head(&tq->state->share, &tr->it,
-				      flash_dir_of(fr->rq), blk_rq_pos(fr->rq),
+				      flash_dir_of(fr->rq),
+				      flash_sector_of(fr->rq),
 				      blk_rq_sectors(fr->rq), now);
 		tenancy_tag_take(tq, fr);
 	}
@@ -619,7 +620,7 @@ void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
-	flash_share_grow(&tq->state->share, &to_tr(fr)->it, blk_rq_pos(fr->rq),
+	flash_share_grow(&tq->state->share, &to_tr(fr)->it, flash_sector_of(fr->rq),
 			 blk_rq_sectors(fr->rq));
 	tenancy_choose(tq, ktime_get_ns());
 }
@@ -631,7 +632,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 
 	tenancy_tag_give(tq, gone);
 	flash_share_absorb(&tq->state->share, &to_tr(fr)->it, &to_tr(gone)->it,
-			   blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq));
+			   flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
 	fr->seq = to_tr(fr)->it.seq;
 	tenancy_choose(tq, ktime_get_ns());
 }

@@ -255,7 +255,7 @@ static void k2_chips_apply(struct k2_queue *k2)
 	if (!k2_chips_known(chips))
 		return;
 	list_for_each_entry(rq, &k2->fifo[K2_NRT], queuelist)
-		k2_chips_add(chips, k2_it(flash_rq_of(rq)), blk_rq_pos(rq),
+		k2_chips_add(chips, k2_it(flash_rq_of(rq)), flash_sector_of(rq),
 			     k2_sectors(rq));
 }
 
@@ -442,7 +442,7 @@ static void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	if (fr->class == K2_NRT && k2->nr[K2_NRT] == 1)
 		k2_admit_waits(&k2->admit, now);
 	if (fr->class == K2_NRT && k2_chips_known(k2->chips))
-		k2_chips_add(k2->chips, &kr->it, blk_rq_pos(fr->rq),
+		k2_chips_add(k2->chips, &kr->it, flash_sector_of(fr->rq),
 			     k2_sectors(fr->rq));
 	k2_watch_follow(k2);
 }
@@ -569,14 +569,14 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_admit_rq *in = &to_k2_rq(fr)->in;
 	const struct request *rq = fr->rq;
+	enum flash_dir dir = flash_dir_of(rq);
 
-	/* What is discarded takes no time. */
-	in->dir = req_op(rq) == REQ_OP_READ ? FLASH_READ : FLASH_WRITE;
-	in->sectors = req_op(rq) == REQ_OP_READ || req_op(rq) == REQ_OP_WRITE ?
-		      blk_rq_sectors(rq) : 0;
+	/* What moves no data costs one slot, as if it took no time. */
+	in->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	in->sectors = dir == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
 	k2_admit_take(&k2->admit, in, ktime_get_ns());
-	k2_chips_take(k2->chips, k2_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
-		      k2_sectors(rq));
+	k2_chips_take(k2->chips, k2_it(fr), dir, flash_sector_of(rq),
+		      in->sectors);
 	k2_watch_hold(k2);
 }
 
@@ -611,7 +611,7 @@ void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 	struct k2_chips *chips = to_k2(fq)->chips;
 
 	if (fr->class == K2_NRT && k2_chips_known(chips))
-		k2_chips_grow(chips, k2_it(fr), blk_rq_pos(fr->rq),
+		k2_chips_grow(chips, k2_it(fr), flash_sector_of(fr->rq),
 			      k2_sectors(fr->rq));
 }
 
@@ -622,7 +622,7 @@ static void k2_watch_merged(struct k2_queue *k2, struct flash_rq *fr,
 	if (fr->class != K2_NRT || !k2_chips_known(k2->chips))
 		return;
 	k2_chips_absorb(k2->chips, k2_it(fr), k2_it(gone));
-	k2_chips_grow(k2->chips, k2_it(fr), blk_rq_pos(fr->rq),
+	k2_chips_grow(k2->chips, k2_it(fr), flash_sector_of(fr->rq),
 		      k2_sectors(fr->rq));
 }
 

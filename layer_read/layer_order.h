@@ -18,10 +18,10 @@
 #ifndef LAYER_ORDER_H
 #define LAYER_ORDER_H
 
+#include "../common/heap.h"
 #include "../common/occupancy.h"
 #include "../common/pace.h"
 #include "../common/ring.h"
-#include "layer_heap.h"
 
 /* Sub-layers: of 128 chips, or as many chips as a layout can have */
 #define LAYER_MAX		FLASH_MAX_CHIPS
@@ -58,9 +58,10 @@ enum layer_sort {
 /**
  * struct layer_item - one request
  * @order:	its place among all of its direction that wait, by arrival
- * @line:	a read's place in its sub-layer, by arrival
+ * @line:	a read's place in its sub-layer, by arrival; unused if @late
  * @node:	its place in what is sorted
- * @vec:	the chips that it has taken
+ * @aged:	a late read's place in layer_one.late, while it waits
+ * @vec:	the chips that it has taken, while the driver has it
  * @seq:	its place in the order of arrival
  * @arrived:	when it was inserted, ns
  * @sector:	its first sector
@@ -70,13 +71,17 @@ enum layer_sort {
  * @dir:	which queue it belongs to
  * @data:	it reads or writes
  * @queued:	it waits
+ * @late:	a read that joined its sub-layer out of the order of arrival
  * @out:	the driver has it
  */
 struct layer_item {
 	struct flash_link order;
 	struct flash_link line;
-	struct layer_node node;
-	struct flash_chipvec vec;
+	struct flash_node node;
+	union {
+		struct flash_node aged;
+		struct flash_chipvec vec;
+	};
 	u64 seq;
 	u64 arrived;
 	u64 sector;
@@ -86,6 +91,7 @@ struct layer_item {
 	enum flash_dir dir;
 	bool data;
 	bool queued;
+	bool late;
 	bool out;
 };
 
@@ -125,7 +131,8 @@ struct layer_stats {
 
 /**
  * struct layer_one - a sub-layer
- * @line:	its reads, by arrival
+ * @line:	its reads, by arrival, without those of @late
+ * @late:	oldest of the reads that joined it when it had younger ones, or NULL
  * @first:	of its reads, as they are sorted; or NULL
  * @waiting:	how many that are
  * @served:	how many have gone
@@ -133,7 +140,8 @@ struct layer_stats {
  */
 struct layer_one {
 	struct flash_link line;
-	struct layer_node *first;
+	struct flash_node *late;
+	struct flash_node *first;
 	u32 waiting;
 	u64 served;
 	u64 expired;
@@ -181,7 +189,7 @@ struct layer_sched {
 	struct flash_chipvec some;
 	struct flash_link order[FLASH_NR_DIRS];
 	u32 waiting[FLASH_NR_DIRS];
-	struct layer_node *writes;
+	struct flash_node *writes;
 
 	u32 cursor;
 	u32 in_layer;
@@ -209,9 +217,14 @@ static inline struct layer_item *layer_of_line(struct flash_link *link)
 	return flash_link_of(link, struct layer_item, line);
 }
 
-static inline struct layer_item *layer_of_node(struct layer_node *node)
+static inline struct layer_item *layer_of_node(struct flash_node *node)
 {
 	return flash_link_of(node, struct layer_item, node);
+}
+
+static inline struct layer_item *layer_of_aged(struct flash_node *node)
+{
+	return flash_link_of(node, struct layer_item, aged);
 }
 
 /* The oldest one of a direction that waits, or NULL. */
@@ -221,6 +234,17 @@ static inline struct layer_item *layer_oldest(struct layer_sched *s,
 	struct flash_link *ring = &s->order[dir];
 
 	return flash_ring_empty(ring) ? NULL : layer_of_order(ring->next);
+}
+
+/* The oldest read of a sub-layer that has one. */
+static inline struct layer_item *layer_oldest_in(const struct layer_one *l)
+{
+	struct flash_link *first = l->line.next;
+
+	if (l->late && (first == &l->line ||
+			l->late->key < layer_of_line(first)->seq))
+		return layer_of_aged(l->late);
+	return layer_of_line(first);
 }
 
 /** layer_waiting - how many requests wait */
@@ -238,13 +262,13 @@ static inline bool layer_mapped(const struct layer_sched *s)
 /**
  * layer_index - the sub-layer of a sector
  * @s: the device
- * @sector: the first one of a request
+ * @sector: the first one of a request; FLASH_NO_SECTOR: the last sub-layer
  */
 static inline u32 layer_index(const struct layer_sched *s, u64 sector)
 {
 	u64 index, pages;
 
-	if (layer_mapped(s)) {
+	if (layer_mapped(s) && sector != FLASH_NO_SECTOR) {
 		flash_geometry_span(&s->geo, sector, 1, s->offset, &index,
 				    &pages);
 		return flash_chip_of(&s->geo, index);
@@ -266,33 +290,56 @@ static inline u64 layer_key(const struct layer_sched *s,
 		/* Then it is the tie that decides. */
 		return 0;
 	default:
-		return it->sector;
+		/* Wraps for FLASH_NO_SECTOR: what has no address is first. */
+		return it->sector + 1;
 	}
 }
 
-/* Into what is sorted, and into a sub-layer's FIFO, nearly always as its last. */
-static inline void layer_enqueue(struct layer_sched *s, struct layer_item *it)
+/* Into what is sorted; a read into its sub-layer, too. */
+static inline void layer_sort(struct layer_sched *s, struct layer_item *it)
 {
 	struct layer_one *l;
-	struct flash_link *at;
 
 	it->node.key = layer_key(s, it);
 	it->node.tie = it->seq;
 	if (it->dir == FLASH_WRITE) {
 		if (s->tun.sort_writes)
-			layer_heap_add(&s->writes, &it->node);
+			flash_heap_add(&s->writes, &it->node);
 		return;
 	}
-	it->layer = layer_index(s, it->sector);
 	l = &s->layer[it->layer];
-	layer_heap_add(&l->first, &it->node);
-	for (at = l->line.prev; at != &l->line; at = at->prev) {
-		if (layer_of_line(at)->seq < it->seq)
-			break;
-	}
-	flash_link_after(&it->line, at);
+	flash_heap_add(&l->first, &it->node);
 	if (!l->waiting++)
 		flash_chipvec_set(&s->some, it->layer);
+}
+
+/*
+ * Into a sub-layer's FIFO, nearly always as its last. A merge can make a read join
+ * behind younger ones. Its place among them is not searched, as interrupts are off:
+ * a heap has such reads by arrival.
+ */
+static inline void layer_line_up(struct layer_one *l, struct layer_item *it)
+{
+	struct flash_link *last = l->line.prev;
+
+	if (last == &l->line || layer_of_line(last)->seq < it->seq) {
+		flash_link_after(&it->line, last);
+		return;
+	}
+	it->late = true;
+	it->aged.key = it->seq;
+	it->aged.tie = 0;
+	flash_heap_add(&l->late, &it->aged);
+}
+
+/* Into all queues of its direction but the order of arrival. */
+static inline void layer_enqueue(struct layer_sched *s, struct layer_item *it)
+{
+	if (it->dir == FLASH_READ) {
+		it->layer = layer_index(s, it->sector);
+		layer_line_up(&s->layer[it->layer], it);
+	}
+	layer_sort(s, it);
 }
 
 /* Out of them. */
@@ -302,11 +349,15 @@ static inline void layer_dequeue(struct layer_sched *s, struct layer_item *it)
 
 	if (it->dir == FLASH_WRITE) {
 		if (s->tun.sort_writes)
-			layer_heap_del(&s->writes, &it->node);
+			flash_heap_del(&s->writes, &it->node);
 		return;
 	}
-	layer_heap_del(&l->first, &it->node);
-	flash_unlink(&it->line);
+	flash_heap_del(&l->first, &it->node);
+	if (it->late)
+		flash_heap_del(&l->late, &it->aged);
+	else
+		flash_unlink(&it->line);
+	it->late = false;
 	if (!--l->waiting)
 		flash_chipvec_unset(&s->some, it->layer);
 }
@@ -349,16 +400,16 @@ static inline void layer_leave(struct layer_sched *s, struct layer_item *it)
 /* What it is sorted by may have changed, its sub-layer and its age have not. */
 static inline void layer_resort(struct layer_sched *s, struct layer_item *it)
 {
-	struct layer_node **heap = it->dir == FLASH_READ ?
+	struct flash_node **heap = it->dir == FLASH_READ ?
 				   &s->layer[it->layer].first : &s->writes;
 	u64 key = layer_key(s, it);
 
 	if (key == it->node.key ||
 	    (it->dir == FLASH_WRITE && !s->tun.sort_writes))
 		return;
-	layer_heap_del(heap, &it->node);
+	flash_heap_del(heap, &it->node);
 	it->node.key = key;
-	layer_heap_add(heap, &it->node);
+	flash_heap_add(heap, &it->node);
 }
 
 /**
@@ -368,8 +419,9 @@ static inline void layer_resort(struct layer_sched *s, struct layer_item *it)
  * @sector: where it starts now, perhaps in another sub-layer
  * @sectors: its length now
  *
- * Old requests grow, too, bio by bio: one that stays in its sub-layer keeps its
- * place there, and nobody looks for it among the younger ones.
+ * Old requests grow too, bio by bio: one that stays in its sub-layer keeps its
+ * place there. One that moves is late in the other sub-layer unless it is younger
+ * than all reads there.
  */
 static inline void layer_grow(struct layer_sched *s, struct layer_item *it,
 			      u64 sector, u32 sectors)
@@ -399,21 +451,28 @@ static inline void layer_absorb(struct layer_sched *s, struct layer_item *it,
 				struct layer_item *gone, u64 sector,
 				u32 sectors)
 {
-	struct flash_link *before = gone->order.prev;
-
-	layer_leave(s, gone);
 	if (gone->seq > it->seq) {
+		layer_leave(s, gone);
 		layer_grow(s, it, sector, sectors);
 		return;
 	}
 	layer_dequeue(s, it);
 	it->seq = gone->seq;
 	it->arrived = gone->arrived;
-	flash_unlink(&it->order);
-	flash_link_after(&it->order, before);
 	it->sector = sector;
 	it->sectors = sectors;
-	layer_enqueue(s, it);
+	flash_unlink(&it->order);
+	flash_link_after(&it->order, &gone->order);
+	if (it->dir == FLASH_READ && !gone->late &&
+	    layer_index(s, sector) == gone->layer) {
+		/* No search for the place: @gone has it. */
+		it->layer = gone->layer;
+		flash_link_after(&it->line, &gone->line);
+		layer_sort(s, it);
+	} else {
+		layer_enqueue(s, it);
+	}
+	layer_leave(s, gone);
 }
 
 /* The sub-layers, empty. */
@@ -436,6 +495,7 @@ static inline void layer_make(struct layer_sched *s)
 	s->some.generation = s->geo.generation;
 	for (n = 0; n < LAYER_MAX; n++) {
 		flash_ring_init(&s->layer[n].line);
+		s->layer[n].late = NULL;
 		s->layer[n].first = NULL;
 		s->layer[n].waiting = 0;
 	}
@@ -478,8 +538,10 @@ static inline void layer_set(struct layer_sched *s, enum layer_mode mode,
 	layer_make(s);
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
 		for (link = s->order[dir].next; link != &s->order[dir];
-		     link = link->next)
+		     link = link->next) {
+			layer_of_order(link)->late = false;
 			layer_enqueue(s, layer_of_order(link));
+		}
 	}
 }
 

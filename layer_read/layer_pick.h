@@ -225,7 +225,7 @@ static inline struct layer_item *layer_pick_read(struct layer_sched *s,
 	    s->passed >= s->nr_layers * s->tun.per_layer)
 		return it;
 	l = layer_choose(s);
-	it = layer_of_line(l->line.next);
+	it = layer_oldest_in(l);
 	if (s->mode == LAYER_PAPER)
 		*expired = layer_expired(s, it, now);
 	if (!*expired && (s->mode == LAYER_PAPER || s->in_layer))

@@ -280,7 +280,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 
 	layer_look(lq);
 	layer_add(lq->s, layer_it(fr), fr->seq, flash_dir_of(rq),
-		  blk_rq_pos(rq), blk_rq_sectors(rq), ktime_get_ns());
+		  flash_sector_of(rq), blk_rq_sectors(rq), ktime_get_ns());
 	layer_hold(lq);
 }
 
@@ -304,7 +304,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	struct layer_queue *lq = to_layer(fq);
 	struct request *rq = fr->rq;
 
-	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), blk_rq_pos(rq),
+	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), flash_sector_of(rq),
 		   blk_rq_sectors(rq));
 	layer_hold(lq);
 }
@@ -319,7 +319,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 
 void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
-	layer_grow(to_layer(fq)->s, layer_it(fr), blk_rq_pos(fr->rq),
+	layer_grow(to_layer(fq)->s, layer_it(fr), flash_sector_of(fr->rq),
 		   blk_rq_sectors(fr->rq));
 }
 
@@ -328,7 +328,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 {
 	struct layer_item *it = layer_it(fr);
 
-	layer_absorb(to_layer(fq)->s, it, layer_it(gone), blk_rq_pos(fr->rq),
+	layer_absorb(to_layer(fq)->s, it, layer_it(gone), flash_sector_of(fr->rq),
 		     blk_rq_sectors(fr->rq));
 	fr->seq = it->seq;
 }

@@ -273,7 +273,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	u64 now = ktime_get_ns();
 
 	it->urgent = fr->class == PIQ_CLASS_URGENT;
-	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), blk_rq_pos(rq),
+	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
 		blk_rq_sectors(rq), now);
 	piq_choose(pq, now);
 }
@@ -313,7 +313,8 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 		piq_take(pq->s, &pr->it, now);
 	else
 		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
-			      blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq), now);
+			      flash_sector_of(fr->rq), blk_rq_sectors(fr->rq),
+			      now);
 	piq_choose(pq, now);
 }
 
@@ -336,7 +337,7 @@ void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 
-	piq_grow(pq->s, &to_piq_rq(fr)->it, blk_rq_pos(fr->rq),
+	piq_grow(pq->s, &to_piq_rq(fr)->it, flash_sector_of(fr->rq),
 		 blk_rq_sectors(fr->rq));
 	piq_choose(pq, ktime_get_ns());
 }
@@ -347,7 +348,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	struct piq_queue *pq = to_piq(fq);
 
 	piq_absorb(pq->s, &to_piq_rq(fr)->it, &to_piq_rq(gone)->it,
-		   blk_rq_pos(fr->rq), blk_rq_sectors(fr->rq));
+		   flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
 	fr->seq = to_piq_rq(fr)->it.seq;
 	piq_choose(pq, ktime_get_ns());
 }

@@ -111,9 +111,10 @@ static inline void piq_batch_grow(struct piq_sched *s, struct piq_item *it,
 		part->vec = *v;
 		s->stats.batched--;
 		if (!piq_join(s, it)) {
+			/* All outside came later. */
 			it->window = false;
 			s->inside--;
-			piq_line_add(&s->outside, it);
+			flash_link_after(&it->line, &s->outside);
 		}
 	}
 }

@@ -426,7 +426,8 @@ static inline void piq_learn_cost(struct piq_sched *s, const struct piq_learn *l
 		s->ended[chip] = now;
 		s->ended_nth[chip] = it->nth;
 	}
-	if (!l->mix)
+	/* How long others kept unknown chips busy is not known. */
+	if (!l->mix || it->sector == FLASH_NO_SECTOR)
 		return;
 	flash_cost_learn(&s->cost, piq_dir(it), it->sectors,
 			 now > begun ? now - begun : 0);

@@ -14,6 +14,7 @@
 #include "../common/confidence.h"
 #include "../common/cost.h"
 #include "../common/geometry.h"
+#include "../common/heap.h"
 #include "../common/occupancy.h"
 #include "../common/ring.h"
 
@@ -59,7 +60,9 @@ enum piq_row {
  * @part:	its chips and its batch; the chips do not change while it is out,
  *		so what it took is what it gives back
  * @order:	its place among all that wait, of its kind
- * @line:	its place in the line of its chip, among the wide ones, or outside
+ * @line:	its place in the line of its chip, among the wide ones, or outside;
+ *		unused if @late
+ * @aged:	a late request's place in piq_sched.late
  * @rush:	its place among all that are urgent, in mode auto
  * @seq:	its place in the order of arrival
  * @base:	requests of its kind that have left when all older ones have
@@ -73,6 +76,7 @@ enum piq_row {
  * @kind:	what it is
  * @urgent:	mode auto lets it go first; the caller's, see piq_add()
  * @queued:	it waits
+ * @late:	it joined the wide ones out of the order of arrival
  * @window:	it is one of queue_length
  * @counted:	it is in piq_sched.demand
  * @kept:	chips have been kept free for it
@@ -84,7 +88,10 @@ enum piq_row {
 struct piq_item {
 	struct flash_batch_item part;
 	struct flash_link order;
-	struct flash_link line;
+	union {
+		struct flash_link line;
+		struct flash_node aged;
+	};
 	struct flash_link rush;
 	u64 seq;
 	u64 base;
@@ -98,6 +105,7 @@ struct piq_item {
 	enum piq_kind kind;
 	bool urgent;
 	bool queued;
+	bool late;
 	bool window;
 	bool counted;
 	bool kept;
@@ -183,7 +191,9 @@ struct piq_stats {
  * @left:	how many have left, to the driver or into another request
  * @last_seq:	of the last request that arrived
  * @line:	mode auto: one-page requests that wait for a chip, by arrival
- * @wide:	those that need several chips, by arrival
+ * @wide:	those that need several chips, by arrival, without those of @late
+ * @late:	oldest of the wide ones that joined when there were younger ones, or
+ *		NULL
  * @some:	chips whose line is not empty
  * @rush:	all that are urgent, by arrival
  * @cursor:	chip that was served last
@@ -232,6 +242,7 @@ struct piq_sched {
 
 	struct flash_link line[PIQ_NR_ROWS][FLASH_MAX_CHIPS];
 	struct flash_link wide[PIQ_NR_ROWS];
+	struct flash_node *late[PIQ_NR_ROWS];
 	struct flash_chipvec some[PIQ_NR_ROWS];
 	struct flash_link rush;
 	u32 cursor;
@@ -271,14 +282,9 @@ static inline struct piq_item *piq_of_rush(struct flash_link *link)
 	return flash_link_of(link, struct piq_item, rush);
 }
 
-/* Into a ring by arrival: nearly always as the last one. */
-static inline void piq_line_add(struct flash_link *ring, struct piq_item *it)
+static inline struct piq_item *piq_of_aged(struct flash_node *node)
 {
-	struct flash_link *at = ring->prev;
-
-	while (at != ring && piq_of_line(at)->seq > it->seq)
-		at = at->prev;
-	flash_link_after(&it->line, at);
+	return flash_link_of(node, struct piq_item, aged);
 }
 
 /* The oldest one of a kind that waits, or NULL. */

@@ -88,60 +88,161 @@ static inline u32 piq_row(const struct piq_item *it)
 	return it->urgent ? PIQ_URGENT : (u32)piq_dir(it);
 }
 
-/* Among all that are urgent. */
-static inline void piq_rush_add(struct piq_sched *s, struct piq_item *it)
+/*
+ * Among the wide ones, by arrival: nearly always as the last one. A request that grows
+ * beyond its chip is older than some of them. Its place is not searched, as interrupts
+ * are off: a heap has such requests until piq_wide_after() gets to their places.
+ */
+static inline void piq_wide_add(struct piq_sched *s, u32 row,
+				struct piq_item *it)
 {
-	struct flash_link *at = s->rush.prev;
+	struct flash_link *last = s->wide[row].prev;
 
-	while (at != &s->rush && piq_of_rush(at)->seq > it->seq)
-		at = at->prev;
-	flash_link_after(&it->rush, at);
+	if (last == &s->wide[row] || piq_of_line(last)->seq < it->seq) {
+		flash_link_after(&it->line, last);
+		return;
+	}
+	it->late = true;
+	it->aged.key = it->seq;
+	it->aged.tie = 0;
+	flash_heap_add(&s->late[row], &it->aged);
 }
 
-/* Into the lines of mode auto. */
-static inline void piq_pick_add(struct piq_sched *s, struct piq_item *it)
+/*
+ * The wide one of a row behind @at, or NULL. Whoever walks from &s->wide[row] on finds
+ * them by arrival.
+ */
+static inline struct piq_item *piq_wide_after(struct piq_sched *s, u32 row,
+					      struct flash_link *at)
+{
+	struct flash_link *ring = &s->wide[row], *next = at->next;
+	struct flash_node *late = s->late[row];
+
+	if (late && (next == ring || late->key < piq_of_line(next)->seq)) {
+		struct piq_item *it = piq_of_aged(late);
+
+		flash_heap_del(&s->late[row], late);
+		it->late = false;
+		flash_link_after(&it->line, at);
+		return it;
+	}
+	return next == ring ? NULL : piq_of_line(next);
+}
+
+/* The oldest wide one of a row, or NULL. */
+static inline struct piq_item *piq_wide_first(struct piq_sched *s, u32 row)
+{
+	return piq_wide_after(s, row, &s->wide[row]);
+}
+
+/* Into the line of its chips, of which nobody in the line of a chip is younger. */
+static inline void piq_line_join(struct piq_sched *s, struct piq_item *it)
 {
 	u32 row = piq_row(it);
 
-	if (it->urgent)
-		piq_rush_add(s, it);
 	it->chip = flash_chipvec_single(&it->part.vec);
 	if (it->chip == FLASH_NO_CHIP) {
-		piq_line_add(&s->wide[row], it);
+		piq_wide_add(s, row, it);
 		return;
 	}
-	piq_line_add(&s->line[row][it->chip], it);
+	flash_ring_add(&it->line, &s->line[row][it->chip]);
 	flash_chipvec_set(&s->some[row], it->chip);
 }
 
-/* Out of them. */
-static inline void piq_pick_leave(struct piq_sched *s, struct piq_item *it)
+/* Out of that line. */
+static inline void piq_line_leave(struct piq_sched *s, struct piq_item *it)
 {
 	u32 row = piq_row(it);
 
+	if (it->late) {
+		flash_heap_del(&s->late[row], &it->aged);
+		flash_ring_init(&it->line);
+		it->late = false;
+		return;
+	}
 	flash_unlink(&it->line);
-	flash_unlink(&it->rush);
 	if (it->chip != FLASH_NO_CHIP &&
 	    flash_ring_empty(&s->line[row][it->chip]))
 		flash_chipvec_unset(&s->some[row], it->chip);
 }
 
-/* The device time of a request on each of its chips, times their number. */
-static inline u64 piq_work(const struct piq_sched *s, const struct piq_item *it)
+/* Into the lines of mode auto, as the youngest. */
+static inline void piq_pick_add(struct piq_sched *s, struct piq_item *it)
+{
+	if (it->urgent)
+		flash_ring_add(&it->rush, &s->rush);
+	piq_line_join(s, it);
+}
+
+/* Out of them. */
+static inline void piq_pick_leave(struct piq_sched *s, struct piq_item *it)
+{
+	piq_line_leave(s, it);
+	flash_unlink(&it->rush);
+}
+
+/* It needs the chips @v now, no chip less than before. */
+static inline void piq_pick_grow(struct piq_sched *s, struct piq_item *it,
+				 const struct flash_chipvec *v)
+{
+	bool moves = flash_chipvec_single(v) != it->chip;
+
+	if (moves)
+		piq_line_leave(s, it);
+	it->part.vec = *v;
+	if (moves)
+		piq_line_join(s, it);
+}
+
+/*
+ * A request that needs the chips @v now takes the place of an older one, which it has
+ * swallowed and which waits still. Its age is set.
+ */
+static inline void piq_pick_replace(struct piq_sched *s, struct piq_item *it,
+				    struct piq_item *gone,
+				    const struct flash_chipvec *v)
+{
+	piq_line_leave(s, it);
+	it->part.vec = *v;
+	if (flash_chipvec_single(v) == gone->chip && !gone->late) {
+		it->chip = gone->chip;
+		flash_link_after(&it->line, &gone->line);
+	} else {
+		piq_line_join(s, it);
+	}
+	if (it->urgent) {
+		flash_unlink(&it->rush);
+		flash_link_after(&it->rush, &gone->rush);
+	}
+}
+
+/* How many chips a request needs: without an address as many as it has pages. */
+static inline u32 piq_width(const struct piq_sched *s, const struct piq_item *it)
+{
+	u64 pages;
+
+	if (it->sector != FLASH_NO_SECTOR)
+		return flash_chipvec_weight(&it->part.vec);
+	pages = (((u64)it->sectors << FLASH_SECTOR_SHIFT) +
+		 (1U << s->geo.page_shift) - 1) >> s->geo.page_shift;
+	return pages < s->geo.nr_chips ? (u32)pages : s->geo.nr_chips;
+}
+
+/* The device time of a request on each of its chips. */
+static inline u64 piq_each(const struct piq_sched *s, const struct piq_item *it)
 {
 	u64 ns = flash_cost_ns(&s->cost, piq_dir(it), it->sectors);
-	u32 chips = flash_chipvec_weight(&it->part.vec);
 
-	if (!ns)
-		ns = it->kind == PIQ_WRITE ? PIQ_WRITE_NS : PIQ_READ_NS;
-	return ns * (chips ? chips : 1);
+	if (ns)
+		return ns;
+	return it->kind == PIQ_WRITE ? PIQ_WRITE_NS : PIQ_READ_NS;
 }
 
 /* A request goes: whose turn is it now? */
 static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 {
 	bool alone = !s->waiting[!piq_dir(it)];
-	u64 work, quantum;
+	u64 each, work, quantum;
 	s64 most;
 
 	if (it->kind == PIQ_OTHER)
@@ -153,10 +254,9 @@ static inline void piq_pay(struct piq_sched *s, struct piq_item *it)
 		if (it->kind == PIQ_READ)
 			return;
 	}
-	work = piq_work(s, it);
+	each = piq_each(s, it);
+	work = each * piq_width(s, it);
 	if (it->kind == PIQ_WRITE) {
-		u64 each = work / (flash_chipvec_weight(&it->part.vec) ?: 1);
-
 		if (!s->write_ns)
 			s->write_ns = each;
 		s->write_ns += each / PIQ_WRITE_WEIGHT -
@@ -210,13 +310,10 @@ static inline bool piq_is_reserved(const struct piq_sched *s,
 /* For the oldest wide one of a row, if it is its turn or too many have passed it. */
 static inline void piq_keep_wide(struct piq_sched *s, u32 row, bool turn)
 {
-	struct piq_item *it;
+	struct piq_item *it = piq_wide_first(s, row);
 
-	if (flash_ring_empty(&s->wide[row]))
-		return;
-	it = piq_of_line(s->wide[row].next);
 	/* An old one may still be behind others that are older. */
-	if (!piq_is_reserved(s, it) &&
+	if (it && !piq_is_reserved(s, it) &&
 	    (turn || piq_passes(s, it) >= s->tun.max_pass))
 		piq_keep(s, it);
 }
@@ -230,7 +327,7 @@ static inline void piq_keep_wide(struct piq_sched *s, u32 row, bool turn)
  */
 static inline void piq_reserve(struct piq_sched *s, u64 now)
 {
-	struct flash_link *wide = s->wide[PIQ_URGENT].next;
+	struct piq_item *wide;
 	u32 dir, nth;
 
 	s->nr_reserved = 0;
@@ -261,8 +358,8 @@ static inline void piq_reserve(struct piq_sched *s, u64 now)
 		piq_keep_wide(s, dir, dir == FLASH_WRITE && s->epoch);
 	}
 	/* Others of it come to a chip as soon as that has one less. */
-	piq_keep_wide(s, PIQ_URGENT, wide != &s->wide[PIQ_URGENT] &&
-		      s->rush.next == &piq_of_line(wide)->rush);
+	wide = piq_wide_first(s, PIQ_URGENT);
+	piq_keep_wide(s, PIQ_URGENT, wide && s->rush.next == &wide->rush);
 }
 
 /* May @it go to chips of which each has @more requests than its depth - 1? */
@@ -320,13 +417,11 @@ static inline struct piq_item *piq_pick_wide(struct piq_sched *s, u32 row,
 					     u32 more,
 					     const struct flash_chipvec *kept)
 {
-	struct flash_link *link = s->wide[row].next;
+	struct piq_item *it = piq_wide_first(s, row);
 	u32 n;
 
-	for (n = 0; link != &s->wide[row] && n < s->tun.scan_depth;
-	     link = link->next, n++) {
-		struct piq_item *it = piq_of_line(link);
-
+	for (n = 0; it && n < s->tun.scan_depth;
+	     it = piq_wide_after(s, row, &it->line), n++) {
 		if (row == FLASH_WRITE &&
 		    !flash_chipvec_inside(&it->part.vec, &s->writable))
 			continue;
@@ -395,7 +490,7 @@ static inline bool piq_all_wait(const struct piq_sched *s)
 	if (s->nr_reserved || s->probe >= PIQ_PROBE_NTH)
 		return false;
 	for (row = 0; row < PIQ_NR_ROWS; row++) {
-		if (!flash_ring_empty(&s->wide[row]))
+		if (!flash_ring_empty(&s->wide[row]) || s->late[row])
 			return false;
 	}
 	for (i = 0; i < words; i++) {

@@ -21,7 +21,7 @@
 #include "piq_batch.h"
 #include "piq_pick.h"
 
-/* Into the queues of the mode. */
+/* Into the queues of the mode, as the youngest. */
 static inline void piq_enqueue(struct piq_sched *s, struct piq_item *it)
 {
 	if (it->kind == PIQ_OTHER || s->mode == PIQ_NOOP)
@@ -30,7 +30,7 @@ static inline void piq_enqueue(struct piq_sched *s, struct piq_item *it)
 		piq_pick_add(s, it);
 		return;
 	}
-	piq_line_add(&s->outside, it);
+	flash_ring_add(&it->line, &s->outside);
 	piq_admit(s);
 }
 
@@ -256,72 +256,61 @@ static inline void piq_grow(struct piq_sched *s, struct piq_item *it,
 		return;
 	piq_demand(s, it, false);
 	piq_vec(s, it, &v);
-	if (s->mode == PIQ_AUTO && flash_chipvec_single(&v) == it->chip) {
-		/* The same line, of which the walk may be long. */
-		it->part.vec = v;
-	} else if (s->mode == PIQ_AUTO) {
-		piq_pick_leave(s, it);
-		it->part.vec = v;
-		piq_pick_add(s, it);
-	} else {
+	if (s->mode == PIQ_AUTO)
+		piq_pick_grow(s, it, &v);
+	else
 		piq_batch_grow(s, it, &v);
-	}
 	piq_demand(s, it, true);
+}
+
+/* In the queues of the mode it takes the place of @gone, which waits there still. */
+static inline void piq_replace(struct piq_sched *s, struct piq_item *it,
+			       struct piq_item *gone)
+{
+	struct flash_chipvec v;
+
+	flash_unlink(&it->order);
+	flash_link_after(&it->order, &gone->order);
+	if (it->kind == PIQ_OTHER || s->mode == PIQ_NOOP)
+		return;
+	if (s->mode == PIQ_AUTO) {
+		piq_demand(s, it, false);
+		piq_vec(s, it, &v);
+		piq_pick_replace(s, it, gone, &v);
+		piq_demand(s, it, true);
+		return;
+	}
+	piq_batch_swap(s, it, gone);
+	if (it->window)
+		return;
+	flash_unlink(&it->line);
+	/* The oldest outside is the next one to be let in, when @gone has left. */
+	flash_link_after(&it->line, gone->window ? &s->outside : &gone->line);
 }
 
 /**
  * piq_absorb - a request that waits has swallowed another one that waits
  * @s: the device
  * @it: the request; it inherits the place of @gone if that was first
- * @gone: the other one
+ * @gone: the other one, of the same kind, and urgent if @it is
  * @sector: where @it starts now
  * @sectors: its length now
+ *
+ * Takes the same time however many wait, but for a heap of those that are late.
  */
 static inline void piq_absorb(struct piq_sched *s, struct piq_item *it,
 			      struct piq_item *gone, u64 sector, u32 sectors)
 {
-	struct flash_link *before = gone->order.prev, *ahead = gone->line.prev;
-	struct flash_link *rush = gone->rush.prev;
-	bool window;
-
-	if (gone->seq < it->seq)
-		piq_batch_swap(s, it, gone);
-	window = gone->window;
-	piq_demand(s, gone, false);
-	piq_dequeue(s, gone);
-	piq_unwait(s, gone);
+	piq_describe(it, it->kind, sector, sectors);
 	if (gone->seq < it->seq) {
 		it->seq = gone->seq;
 		it->base = gone->base;
 		it->arrived = gone->arrived;
-		if (before != &it->order) {
-			flash_unlink(&it->order);
-			flash_link_after(&it->order, before);
-		}
-		if (s->mode == PIQ_AUTO && it->kind != PIQ_OTHER) {
-			if (gone->chip == it->chip &&
-			    gone->urgent == it->urgent) {
-				/* The same line: no walk to its place. */
-				flash_unlink(&it->line);
-				flash_link_after(&it->line, ahead);
-				if (it->urgent) {
-					flash_unlink(&it->rush);
-					flash_link_after(&it->rush, rush);
-				}
-			} else {
-				piq_pick_leave(s, it);
-				piq_pick_add(s, it);
-			}
-		}
-		/* Who is inside is older than who is outside, where age counts. */
-		if (!it->window && s->mode > PIQ_NOOP &&
-		    it->kind != PIQ_OTHER) {
-			flash_unlink(&it->line);
-			piq_line_add(&s->outside, it);
-			if (window)
-				piq_admit_one(s, it);
-		}
+		piq_replace(s, it, gone);
 	}
+	piq_demand(s, gone, false);
+	piq_dequeue(s, gone);
+	piq_unwait(s, gone);
 	piq_grow(s, it, sector, sectors);
 	piq_admit(s);
 }

@@ -320,7 +320,6 @@ struct bio;
 struct seq_file;
 struct rb_root { void *node; };
 enum elv_merge { ELEVATOR_NO_MERGE };
-enum { REQ_OP_READ, REQ_OP_WRITE };
 enum { HCTX_TYPE_DEFAULT, HCTX_TYPE_POLL };
 
 struct blk_mq_alloc_data {
@@ -352,6 +351,7 @@ struct elevator_type {
 #define blk_queue_flag_clear(f, q) ((void)(q))
 #define blk_mq_request_started(rq) READ_ONCE((rq)->started)
 #define blk_rq_sectors(rq)	8U
+#define blk_rq_pos(rq)		0ULL
 #define req_op(rq)		REQ_OP_READ
 #define in_interrupt()		false
 #define irqs_disabled()		false

@@ -29,7 +29,7 @@ struct rec {
 static struct {
 	struct layer_sched s;
 	struct rec rec[RECS];
-	u64 now, seq, came, went;
+	u64 now, seq, came, went, late;
 	u32 max, bound;
 	bool held;
 	unsigned long long seed;
@@ -294,6 +294,19 @@ static struct rec *expected(void)
 	return paper() && old(it) ? it : least(FLASH_READ, f.cursor);
 }
 
+/* How many reads of a sub-layer are in its heap of late ones, from @node down. */
+static u32 late_ones(u32 layer, const struct flash_node *node)
+{
+	const struct layer_item *it;
+
+	if (!node)
+		return 0;
+	it = layer_of_aged((struct flash_node *)node);
+	must(it->late && it->queued && it->layer == layer &&
+	     node->key == it->seq, "a late one");
+	return 1 + late_ones(layer, node->left) + late_ones(layer, node->right);
+}
+
 /* Counted anew. */
 static void audit(void)
 {
@@ -333,15 +346,18 @@ static void audit(void)
 	for (n = 0; n < LAYER_MAX; n++) {
 		const struct layer_one *l = &f.s.layer[n];
 		const struct flash_link *link;
-		u32 nr = 0;
+		u32 nr = late_ones(n, l->late);
 		u64 seq = 0;
+
+		f.late += nr;
 
 		for (link = l->line.next; link != &l->line; link = link->next) {
 			const struct layer_item *it =
 				layer_of_line((struct flash_link *)link);
 
 			must(link->next->prev == link, "a ring is torn");
-			must(it->seq > seq && it->layer == n, "a line");
+			must(it->seq > seq && it->layer == n && !it->late,
+			     "a line");
 			seq = it->seq;
 			nr++;
 		}
@@ -598,7 +614,9 @@ int main(int argc, char **argv)
 	fuzz(steps);
 	eq(f.came, f.went, "%llu steps: each of %llu requests has gone once",
 	   (unsigned long long)steps, (unsigned long long)f.came);
-	printf("# %llu expired reads, %llu expired writes, %llu changes of direction\n",
+	eq(f.late > steps / 20, 1, "some have been late in their sub-layer");
+	printf("# %llu late, %llu expired reads, %llu expired writes, %llu changes of direction\n",
+	       (unsigned long long)f.late,
 	       (unsigned long long)f.s.stats.expired[FLASH_READ],
 	       (unsigned long long)f.s.stats.expired[FLASH_WRITE],
 	       (unsigned long long)f.s.stats.switches);

@@ -237,25 +237,21 @@ static void boundaries(void)
 	c = arrive(&d, R, 243, 8);
 	layer_absorb(&d.s, &d.it[c], &d.it[b], 243, 16);
 	eq(d.s.layer[1].waiting, 0, "layer 1 is empty");
-	eq(layer_of_line(d.s.layer[0].line.next) == &d.it[c], 1,
+	eq(layer_oldest_in(&d.s.layer[0]) == &d.it[c], 1,
 	   "and it is the oldest of layer 0");
 	all_go(&d);
 	order_is(&d, "by address all the same", (int)a, (int)c);
 
-	/*
-	 * However many younger ones there are, none is looked at when an old one
-	 * grows: these here look older by now.
-	 */
+	/* However many younger reads there are, an old one grows where it is. */
 	start(1000, NULL);
 	a = arrive(&d, R, 10, 8);
 	b = arrive(&d, R, 120, 8);
 	c = arrive(&d, R, 100, 8);
-	d.it[b].seq = 0;
-	d.it[c].seq = 0;
 	layer_grow(&d.s, &d.it[a], 10, 16);
 	layer_grow(&d.s, &d.it[a], 9, 17);
 	eq(layer_of_line(d.s.layer[0].line.next) == &d.it[a], 1,
 	   "the oldest one grows where it is");
+	eq(d.s.layer[0].late == NULL, 1, "and is not late there");
 	all_go(&d);
 	order_is(&d, "and goes where it starts now", (int)a, (int)c, (int)b);
 }

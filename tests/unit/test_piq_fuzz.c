@@ -29,7 +29,7 @@ static struct {
 	struct piq_item *next;
 	u32 bound, max, busy, calm;
 	u64 now, seq, came, went, chosen;
-	u64 flips, found, first, only;	/* what is to be seen at all */
+	u64 flips, found, first, only, late;	/* what is to be seen at all */
 	unsigned long long seed;
 } f;
 
@@ -292,14 +292,17 @@ static void grow(void)
 static void absorb(void)
 {
 	struct rec *r = one(WAITS), *gone = one(WAITS);
-	u64 first;
+	u64 first, end;
 
 	if (!r || r == gone || r->it.kind != gone->it.kind ||
 	    r->it.urgent != gone->it.urgent)
 		return;
 	first = gone->it.sector < r->it.sector ? gone->it.sector : r->it.sector;
-	piq_absorb(&f.s, &r->it, &gone->it, first,
-		   r->it.sectors + gone->it.sectors);
+	/* It keeps all chips that it had. */
+	end = r->it.sector + r->it.sectors;
+	if (gone->it.sector + gone->it.sectors > end)
+		end = gone->it.sector + gone->it.sectors;
+	piq_absorb(&f.s, &r->it, &gone->it, first, (u32)(end - first));
 	f.went++;
 	move(gone, FREE);
 	memset(&gone->it, 0xa5, sizeof(gone->it));
@@ -391,6 +394,33 @@ static void check_ring(struct flash_link *ring,
 	}
 }
 
+/* How many wide ones of a row are late, from @node down. */
+static u32 late_ones(u32 row, struct flash_node *node)
+{
+	struct piq_item *it;
+
+	if (!node)
+		return 0;
+	it = piq_of_aged(node);
+	must(it->late && it->queued && piq_row(it) == row &&
+	     it->chip == FLASH_NO_CHIP && node->key == it->seq, "a late one");
+	return 1 + late_ones(row, node->left) + late_ones(row, node->right);
+}
+
+/* A walk over the wide ones of a row finds all of them by arrival. */
+static void check_walk(u32 row)
+{
+	struct piq_item *it = piq_wide_first(&f.s, row);
+	u64 seq = 0;
+
+	while (it) {
+		must(it->seq > seq && !it->late, "a walk is out of order");
+		seq = it->seq;
+		it = piq_wide_after(&f.s, row, &it->line);
+	}
+	must(!f.s.late[row], "a walk leaves some out");
+}
+
 /* Everything that is counted, from what every request says. */
 static void audit(void)
 {
@@ -463,8 +493,14 @@ static void audit(void)
 			parts += b->waiting + b->outstanding;
 		}
 	}
-	for (row = 0; row < PIQ_NR_ROWS; row++)
+	for (row = 0; row < PIQ_NR_ROWS; row++) {
+		u32 late = late_ones(row, s->late[row]);
+
 		check_ring(&s->wide[row], piq_of_line, &lines);
+		lines += late;
+		f.late += late;
+		check_walk(row);
+	}
 	must(parts == part, "parts of batches");
 	check_ring(&s->outside, piq_of_line, &lines);
 	check_ring(&s->rush, piq_of_rush, &rush);
@@ -558,9 +594,10 @@ int main(int argc, char **argv)
 	fuzz(steps, seed);
 	eq(f.came, f.went, "%llu steps: each of %llu requests is done once",
 	   (unsigned long long)steps, (unsigned long long)f.came);
-	printf("# under load to the FIFO and back %llu times, depth 0 %llu times\n",
-	       (unsigned long long)f.flips, (unsigned long long)f.found);
-	eq(f.flips && f.found && f.first && f.only, 1,
-	   "to the FIFO and back, to a depth that is found, with urgent ones and alone");
+	printf("# under load to the FIFO and back %llu times, depth 0 %llu times, %llu late\n",
+	       (unsigned long long)f.flips, (unsigned long long)f.found,
+	       (unsigned long long)f.late);
+	eq(f.flips && f.found && f.first && f.only && f.late, 1,
+	   "to the FIFO and back, to a depth that is found, with urgent, late and lone ones");
 	return tap_done();
 }

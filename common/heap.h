@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * layer_heap.h - the requests of a sub-layer, by what they are sorted by
+ * heap.h - requests sorted by a key, of which only the first one is wanted
  *
  * Pure logic, shared with the user-space unit tests: no kernel header. The
  * caller's lock guards all of it.
  *
- * Only the first one is ever wanted, and any one may leave. A leftist heap does
- * both in O(log n), not only on average, as the lock is held meanwhile, and is
- * short enough to be the same code in the kernel and in the tests; the kernel's
- * rbtree would have to be replaced by another one there.
+ * Any node may be added or deleted at any time. A leftist heap does both in
+ * O(log n) steps, in the worst case too, because the lock is held meanwhile. It
+ * is short enough to be the same code in the kernel and in the tests; the
+ * kernel's rbtree would need a replacement there.
  *
  * Rank: nodes on the way right, always right, until there is none. No right
  * child has a higher rank than its left sibling, so that way is at most
  * log2(n + 1) long, and merging two heaps walks down theirs only.
  */
-#ifndef LAYER_HEAP_H
-#define LAYER_HEAP_H
+#ifndef FLASH_HEAP_H
+#define FLASH_HEAP_H
 
-#include "../common/pure.h"
+#include "pure.h"
 
 /**
- * struct layer_node - a request's place in a heap
+ * struct flash_node - a request's place in a heap
  * @parent:	NULL for the first one
  * @left:	or NULL
  * @right:	or NULL
@@ -28,25 +28,25 @@
  * @key:	what it is sorted by, least first
  * @tie:	among equal keys, least first; no two are equal in both
  */
-struct layer_node {
-	struct layer_node *parent;
-	struct layer_node *left;
-	struct layer_node *right;
+struct flash_node {
+	struct flash_node *parent;
+	struct flash_node *left;
+	struct flash_node *right;
 	u32 rank;
 	u64 key;
 	u64 tie;
 };
 
-static inline bool layer_node_before(const struct layer_node *a,
-				     const struct layer_node *b)
+static inline bool flash_node_before(const struct flash_node *a,
+				     const struct flash_node *b)
 {
 	return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
 /* Its children have changed: who is left, and the rank. Has that changed? */
-static inline bool layer_node_mend(struct layer_node *node)
+static inline bool flash_node_mend(struct flash_node *node)
 {
-	struct layer_node *left = node->left, *right = node->right;
+	struct flash_node *left = node->left, *right = node->right;
 	u32 rank;
 
 	if (right && (!left || left->rank < right->rank)) {
@@ -61,13 +61,13 @@ static inline bool layer_node_mend(struct layer_node *node)
 }
 
 /* One heap of two, either of which may be empty. */
-static inline struct layer_node *layer_heap_merge(struct layer_node *a,
-						  struct layer_node *b)
+static inline struct flash_node *flash_heap_merge(struct flash_node *a,
+						  struct flash_node *b)
 {
-	struct layer_node *first = NULL, *parent = NULL, **at = &first, *rest;
+	struct flash_node *first = NULL, *parent = NULL, **at = &first, *rest;
 
 	while (a && b) {
-		if (layer_node_before(b, a)) {
+		if (flash_node_before(b, a)) {
 			rest = a;
 			a = b;
 			b = rest;
@@ -83,34 +83,34 @@ static inline struct layer_node *layer_heap_merge(struct layer_node *a,
 	if (rest)
 		rest->parent = parent;
 	for (; parent; parent = parent->parent)
-		layer_node_mend(parent);
+		flash_node_mend(parent);
 	return first;
 }
 
 /**
- * layer_heap_add - put a node into a heap
+ * flash_heap_add - put a node into a heap
  * @heap: its first node, or NULL
  * @node: in no heap; its key and tie are set
  */
-static inline void layer_heap_add(struct layer_node **heap,
-				  struct layer_node *node)
+static inline void flash_heap_add(struct flash_node **heap,
+				  struct flash_node *node)
 {
 	node->left = NULL;
 	node->right = NULL;
 	node->rank = 1;
-	*heap = layer_heap_merge(*heap, node);
+	*heap = flash_heap_merge(*heap, node);
 }
 
 /**
- * layer_heap_del - take a node out, whether it is first or not
+ * flash_heap_del - take a node out, whether it is first or not
  * @heap: its first node
  * @node: the node
  */
-static inline void layer_heap_del(struct layer_node **heap,
-				  struct layer_node *node)
+static inline void flash_heap_del(struct flash_node **heap,
+				  struct flash_node *node)
 {
-	struct layer_node *parent = node->parent;
-	struct layer_node *rest = layer_heap_merge(node->left, node->right);
+	struct flash_node *parent = node->parent;
+	struct flash_node *rest = flash_heap_merge(node->left, node->right);
 
 	if (rest)
 		rest->parent = parent;
@@ -121,8 +121,8 @@ static inline void layer_heap_del(struct layer_node **heap,
 	else
 		parent->right = rest;
 	/* A rank that falls is that of the right child + 1: log n steps. */
-	while (parent && layer_node_mend(parent))
+	while (parent && flash_node_mend(parent))
 		parent = parent->parent;
 }
 
-#endif /* LAYER_HEAP_H */
+#endif /* FLASH_HEAP_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The heap of a sub-layer against an array that is looked through: who is first,
- * whoever leaves, and that no way in it is longer than log n.
+ * The heap against an array that is looked through: which node is first,
+ * whichever nodes are deleted, and that no path in it is longer than log n.
  */
-#include "layer_read/layer_heap.h"
+#include "common/heap.h"
 #include "tap.h"
 
 #define NODES	2000
 
-static struct layer_node node[NODES];
+static struct flash_node node[NODES];
 static bool in[NODES];
-static struct layer_node *heap;
+static struct flash_node *heap;
 static unsigned long long seed = 1;
 
 static u32 any(u32 n)
@@ -19,7 +19,7 @@ static u32 any(u32 n)
 }
 
 /* The number of nodes, or -1 if a rule of the heap is broken. */
-static int sound(const struct layer_node *n, const struct layer_node *parent)
+static int sound(const struct flash_node *n, const struct flash_node *parent)
 {
 	int left, right;
 
@@ -29,7 +29,7 @@ static int sound(const struct layer_node *n, const struct layer_node *parent)
 	right = sound(n->right, n);
 	if (left < 0 || right < 0 || n->parent != parent)
 		return -1;
-	if (parent && layer_node_before(n, parent))
+	if (parent && flash_node_before(n, parent))
 		return -1;
 	if (n->rank != (n->right ? n->right->rank : 0) + 1)
 		return -1;
@@ -38,13 +38,13 @@ static int sound(const struct layer_node *n, const struct layer_node *parent)
 	return left + right + 1;
 }
 
-static struct layer_node *least(void)
+static struct flash_node *least(void)
 {
-	struct layer_node *best = NULL;
+	struct flash_node *best = NULL;
 	u32 i;
 
 	for (i = 0; i < NODES; i++) {
-		if (in[i] && (!best || layer_node_before(&node[i], best)))
+		if (in[i] && (!best || flash_node_before(&node[i], best)))
 			best = &node[i];
 	}
 	return best;
@@ -63,14 +63,14 @@ static void random_use(void)
 			node[i].key = any(50);
 			node[i].tie = i;
 			in[i] = true;
-			layer_heap_add(&heap, &node[i]);
+			flash_heap_add(&heap, &node[i]);
 			nr++;
 		} else if (!add && nr) {
 			if (any(2) && in[i])
-				layer_heap_del(&heap, &node[i]);
+				flash_heap_del(&heap, &node[i]);
 			else {
 				i = (u32)(heap - node);
-				layer_heap_del(&heap, heap);
+				flash_heap_del(&heap, heap);
 			}
 			in[i] = false;
 			nr--;
@@ -89,7 +89,7 @@ static void random_use(void)
 	while (heap) {
 		i = (u32)(heap - node);
 		wrong += heap != least();
-		layer_heap_del(&heap, heap);
+		flash_heap_del(&heap, heap);
 		in[i] = false;
 	}
 	eq(wrong, 0, "emptied in order");
@@ -103,16 +103,16 @@ static void sorted_use(void)
 	for (i = 0; i < NODES; i++) {
 		node[i].key = NODES - i;
 		node[i].tie = 0;
-		layer_heap_add(&heap, &node[i]);
+		flash_heap_add(&heap, &node[i]);
 	}
 	eq(sound(heap, NULL), NODES, "falling keys");
 	/* From the end of the way left. */
 	for (i = 0; i < NODES / 2; i++)
-		layer_heap_del(&heap, &node[i]);
+		flash_heap_del(&heap, &node[i]);
 	eq(sound(heap, NULL), NODES / 2, "half of them leave from the end");
 	for (i = NODES; i > NODES / 2; i--) {
 		wrong += heap != &node[i - 1];
-		layer_heap_del(&heap, heap);
+		flash_heap_del(&heap, heap);
 	}
 	eq(wrong, 0, "the others in order");
 	eq(!heap, 1, "and nobody is left");

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * optext.h - each operation by name, and what the schedulers' own headers charge for it
+ *
+ * A policy's .c file hands flash_dir_of() and flash_sector_of() of a request to these
+ * headers; here both come from op.h.
+ */
+#ifndef OPTEXT_H
+#define OPTEXT_H
+
+#include "common/op.h"
+#include "common/share.h"
+#include "k2/k2_admit.h"
+#include "k2/k2_chips.h"
+#include "layer_read/layer_pick.h"
+#include "piq/piq_sched.h"
+
+#define OP(name) { REQ_OP_##name, #name }
+
+static const struct {
+	enum req_op op;
+	const char *name;
+} ops[] = {
+	OP(READ), OP(WRITE), OP(FLUSH), OP(DISCARD), OP(SECURE_ERASE),
+	OP(ZONE_APPEND), OP(WRITE_ZEROES), OP(ZONE_OPEN), OP(ZONE_CLOSE),
+	OP(ZONE_FINISH), OP(ZONE_RESET), OP(ZONE_RESET_ALL), OP(DRV_IN),
+	OP(DRV_OUT),
+};
+
+#define NR_OPS (sizeof(ops) / sizeof(ops[0]))
+
+/**
+ * struct op_charge - what a request is charged
+ * @dir: the direction in which it moves data
+ * @sector: where it starts, or FLASH_NO_SECTOR
+ * @tenant: acfq and hbfq: sectors
+ * @timed: the same, charged by time: ns
+ * @moved: sectors that are counted as the tenant's data
+ * @slots: k2 by cost, in sixteenths of a slot
+ * @k2_chips: chips that k2 counts it on
+ * @pieces: layer_read in mode auto
+ * @layer_dir: its queue there
+ * @layer_chips: chips that it counts the request on
+ * @kind: piq's
+ * @piq_chips: chips that piq counts it on
+ * @piq_out: requests that piq counts in the device for it
+ */
+struct op_charge {
+	enum flash_dir dir;
+	u64 sector;
+	u64 tenant;
+	u64 timed;
+	u64 moved;
+	u32 slots;
+	u32 k2_chips;
+	u32 pieces;
+	enum flash_dir layer_dir;
+	u32 layer_chips;
+	enum piq_kind kind;
+	u32 piq_chips;
+	u32 piq_out;
+};
+
+/* A device of 16 chips of pages of 4 KiB: 10 us and 1 us a sector, writes four times */
+static inline void op_learn(struct flash_cost *cost)
+{
+	u32 sectors;
+
+	for (sectors = 8; sectors <= 2048; sectors *= 2) {
+		flash_cost_learn(cost, FLASH_READ, sectors,
+				 10000 + 1000 * sectors);
+		flash_cost_learn(cost, FLASH_WRITE, sectors,
+				 4 * (10000 + 1000 * sectors));
+	}
+}
+
+/* A tenant's request is handed over; what it is charged. */
+static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
+			   u32 sectors, u64 *moved)
+{
+	static struct flash_share s;
+	static struct flash_tenants p;
+	const struct flash_share_rules rules = { .charge = charge };
+	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
+	static struct flash_share_item it;
+	struct flash_tenant *t;
+
+	memset(&s, 0, sizeof(s));
+	memset(&p, 0, sizeof(p));
+	memset(&it, 0, sizeof(it));
+	flash_share_init(&s, &p, &rules);
+	op_learn(&s.cost);
+	t = flash_share_tenant(&s, &key, 100, 1);
+	flash_share_add(&s, &it, t, 1, c->dir, false, c->sector, sectors, 1);
+	flash_share_issue(&s, flash_share_next(&s, 1), 1);
+	*moved = t->sectors;
+	return t->cost;
+}
+
+/* What a request of so many sectors at sector 64 is charged. */
+static inline struct op_charge op_charge(enum req_op op, u32 sectors)
+{
+	static const struct layer_tunables layer_tun = {
+		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
+	};
+	static const struct piq_tunables piq_tun = {
+		.chip_depth = 1, .scan_depth = 64, .max_pass = 32,
+		.queue_length = 64, .max_wait = 50000000,
+	};
+	static struct flash_batch pool[PIQ_QUEUE_MAX];
+	static struct layer_sched layer;
+	static struct layer_item layer_it;
+	static struct piq_sched piq;
+	static struct piq_item piq_it;
+	static struct k2_chips chips;
+	static struct k2_chips_item k2_it;
+	struct k2_admit admit = { .by_cost = true };
+	struct flash_geometry geo = { .generation = 0 };
+	struct op_charge c;
+	struct k2_admit_rq in;
+
+	flash_geometry_parse("page=4096 chips=16", &geo);
+	memset(&c, 0, sizeof(c));
+	c.dir = sectors ? flash_op_dir(op) : FLASH_NR_DIRS;
+	c.sector = flash_op_placed(op) ? 64 : FLASH_NO_SECTOR;
+
+	c.timed = op_share(FLASH_CHARGE_TIME, &c, sectors, &c.moved);
+	c.tenant = op_share(FLASH_CHARGE_SECTORS, &c, sectors, &c.moved);
+
+	memset(&in, 0, sizeof(in));
+	op_learn(&admit.cost);
+	in.dir = c.dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	in.sectors = c.dir == FLASH_NR_DIRS ? 0 : sectors;
+	k2_admit_take(&admit, &in, 1);
+	c.slots = in.taken;
+	k2_chips_init(&chips);
+	k2_chips_set(&chips, &geo, 0);
+	k2_chips_take(&chips, &k2_it, c.dir, c.sector, in.sectors);
+	c.k2_chips = chips.occ.busy;
+
+	memset(&layer, 0, sizeof(layer));
+	memset(&layer_it, 0, sizeof(layer_it));
+	layer_init(&layer, &layer_tun);
+	layer_set(&layer, LAYER_AUTO, &geo, 0, 1 << 20, &layer_tun);
+	layer_add(&layer, &layer_it, 1, c.dir, c.sector, sectors, 1);
+	layer_next(&layer, 0, 1);
+	layer_take(&layer, &layer_it, c.dir, c.sector, sectors);
+	c.pieces = layer_it.pieces;
+	c.layer_dir = layer_it.dir;
+	c.layer_chips = layer.occ.busy;
+
+	memset(&piq, 0, sizeof(piq));
+	memset(&piq_it, 0, sizeof(piq_it));
+	piq_sched_init(&piq, pool, &piq_tun);
+	piq_set(&piq, PIQ_AUTO, &geo, 0, &piq_tun);
+	piq_trust(&piq);
+	piq_add(&piq, &piq_it, 1, (enum piq_kind)c.dir, c.sector, sectors, 1);
+	piq_reserve(&piq, 1);
+	piq_issue(&piq, piq_next(&piq), 1);
+	piq_take(&piq, &piq_it, 1);
+	c.kind = piq_it.kind;
+	c.piq_chips = piq.occ.busy;
+	c.piq_out = piq.out;
+	return c;
+}
+
+#endif /* OPTEXT_H */

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a merge costs while 32768 requests wait: that many can wait on a disk with
+ * 128 hardware queues, and a merge runs under the lock with interrupts off.
+ *
+ * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so steps are
+ * counted and no clock is read. What a step is depends on the compiler; the limit is
+ * far above what any merge takes and far below one step for each waiting request.
+ */
+#include "layer_read/layer_pick.h"
+#include "piq/piq_learn.h"
+#include "common/share.h"
+#include "k2/k2_chips.h"
+#include "tap.h"
+
+#define WAITING		32768
+#define LIMIT		2500
+
+/* The compiler does not know where it is counted. */
+static volatile unsigned long long steps;
+
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
+
+__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
+{
+	steps++;
+}
+
+/* The steps of @call must not be more than the limit. */
+#define few(what, call) do {						\
+	unsigned long long begun = steps, took;				\
+									\
+	call;								\
+	took = steps - begun;						\
+	printf("# %s: %llu steps\n", what, took);			\
+	eq(took && took <= LIMIT, 1, "%s: few steps", what);		\
+} while (0)
+
+static struct flash_geometry layout(const char *text)
+{
+	struct flash_geometry geo = { .generation = 0 };
+
+	if (flash_geometry_parse(text, &geo)) {
+		printf("Bail out! bad layout %s\n", text);
+		exit(EXIT_FAILURE);
+	}
+	return geo;
+}
+
+/* Layer_Read */
+
+static struct layer_sched layers;
+static struct layer_item layer_rq[WAITING + 1];
+
+/* Reads in two sub-layers in turns, from the lowest sectors of each on. */
+static void layer_fill(enum layer_mode mode, const char *text,
+		       enum flash_dir dir, bool sort_writes)
+{
+	struct layer_tunables tun = {
+		.chips = 1, .per_layer = 8, .batch = { 16, 20 },
+		.sort_writes = sort_writes,
+	};
+	struct flash_geometry geo = layout(text);
+	u32 i;
+
+	memset(&layers, 0, sizeof(layers));
+	memset(layer_rq, 0, sizeof(layer_rq));
+	layer_init(&layers, &tun);
+	layer_set(&layers, mode, &geo, 0, 1ULL << 30, &tun);
+	for (i = 0; i <= WAITING; i++)
+		layer_add(&layers, &layer_rq[i], i + 1, dir,
+			  ((u64)(i % 2) << 29) + 4096 + (u64)i * 16, 8, i);
+}
+
+static void layer_steps(enum layer_mode mode, const char *text)
+{
+	struct layer_item *young = &layer_rq[WAITING];
+	struct layer_item *old = &layer_rq[0], *mid = &layer_rq[WAITING / 2];
+
+	layer_fill(mode, text, FLASH_READ, false);
+	few("layer_read: the youngest swallows the oldest of its sub-layer",
+	    layer_absorb(&layers, young, old, young->sector, 16));
+	few("layer_read: the next one", layer_next(&layers, 0, 1));
+
+	layer_fill(mode, text, FLASH_READ, false);
+	old = &layer_rq[1];
+	few("layer_read: the youngest swallows the oldest of another one",
+	    layer_absorb(&layers, young, old, young->sector, 16));
+	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: one that is late swallows an older one",
+	    layer_absorb(&layers, young, &layer_rq[0], young->sector, 24));
+
+	layer_fill(mode, text, FLASH_READ, false);
+	few("layer_read: an old one grows into another sub-layer",
+	    layer_grow(&layers, mid, mid->sector + (1ULL << 29) + 8, 16));
+	few("layer_read: the next one", layer_next(&layers, 0, 1));
+
+	layer_fill(mode, text, FLASH_WRITE, true);
+	old = &layer_rq[0];
+	few("layer_read: a sorted write swallows the oldest one",
+	    layer_absorb(&layers, young, old, young->sector, 16));
+	few("layer_read: the next one", layer_next(&layers, 0, 1));
+}
+
+/* PIQ */
+
+static struct piq_sched piq;
+static struct flash_batch pool[PIQ_QUEUE_MAX];
+static struct piq_item piq_rq[WAITING + 4];
+
+static void piq_one(u32 i, u64 sector, u32 sectors, bool urgent)
+{
+	piq_rq[i].urgent = urgent;
+	piq_add(&piq, &piq_rq[i], i + 1, PIQ_READ, sector, sectors, i);
+}
+
+/*
+ * First three of one page, on chips 0, 1 and 0; then of @sectors, and one of one page on
+ * chip 1.
+ */
+static void piq_fill(enum piq_mode mode, const char *text, u32 sectors,
+		     bool urgent)
+{
+	struct piq_tunables tun = {
+		.chip_depth = 1, .scan_depth = 64, .max_pass = 32,
+		.queue_length = 64, .max_wait = 1000000000,
+	};
+	struct flash_geometry geo = layout(text);
+	u32 i;
+
+	memset(&piq, 0, sizeof(piq));
+	memset(piq_rq, 0, sizeof(piq_rq));
+	piq_sched_init(&piq, pool, &tun);
+	piq_set(&piq, mode, &geo, 0, &tun);
+	piq_trust(&piq);
+	piq_one(0, 0, 8, urgent);
+	piq_one(1, 8, 8, urgent);
+	piq_one(2, 32, 8, urgent);
+	for (i = 3; i < WAITING + 3; i++)
+		piq_one(i, 64 + (u64)i * 32, sectors, urgent);
+	piq_one(i, 8, 8, urgent);
+}
+
+static void piq_then(const char *what)
+{
+	few(what, (piq_reserve(&piq, 1), piq_next(&piq)));
+}
+
+static void piq_steps(enum piq_mode mode, const char *text, u32 sectors,
+		      bool urgent)
+{
+	struct piq_item *young = &piq_rq[WAITING + 3];
+
+	printf("# mode %d, layout %s, %u sectors, urgent %d\n", mode, text,
+	       sectors, urgent);
+	piq_fill(mode, text, sectors, urgent);
+	few("piq: an old one grows beyond its chip",
+	    piq_grow(&piq, &piq_rq[0], 0, 16));
+	piq_then("piq: the next one");
+	few("piq: another one does", piq_grow(&piq, &piq_rq[2], 32, 16));
+	piq_then("piq: the next one");
+
+	piq_fill(mode, text, sectors, urgent);
+	few("piq: the youngest swallows one of the oldest, of another chip",
+	    piq_absorb(&piq, young, &piq_rq[0], 0, 16));
+	piq_then("piq: the next one");
+	few("piq: and one more", piq_absorb(&piq, young, &piq_rq[2], 0, 40));
+	piq_then("piq: the next one");
+
+	piq_fill(mode, text, sectors, urgent);
+	few("piq: the youngest swallows one of the oldest, of its chip",
+	    piq_absorb(&piq, young, &piq_rq[1], 8, 8));
+	piq_then("piq: the next one");
+
+	piq_fill(mode, text, sectors, urgent);
+	few("piq: the youngest swallows an old one of several chips",
+	    piq_absorb(&piq, young, &piq_rq[WAITING / 2], 8,
+		       (u32)piq_rq[WAITING / 2].sector + sectors));
+	piq_then("piq: the next one");
+
+	piq_fill(mode, text, sectors, urgent);
+	few("piq: the oldest swallows the youngest",
+	    piq_absorb(&piq, &piq_rq[0], young, 0, 16));
+	piq_then("piq: the next one");
+}
+
+/* Tenants */
+
+static struct flash_share share;
+static struct flash_tenants tenants;
+static struct flash_share_item share_rq[WAITING];
+
+static void share_steps(const char *text)
+{
+	static const struct flash_share_rules rules = {
+		.charge = FLASH_CHARGE_SECTORS, .depth = 4,
+	};
+	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
+	struct flash_geometry geo = layout(text);
+	struct flash_tenant *t;
+	u32 i;
+
+	memset(&share, 0, sizeof(share));
+	memset(&tenants, 0, sizeof(tenants));
+	memset(share_rq, 0, sizeof(share_rq));
+	flash_share_init(&share, &tenants, &rules);
+	flash_share_layout(&share, &geo, 0);
+	t = flash_share_tenant(&share, &key, 100, 1);
+	for (i = 0; i < WAITING; i++)
+		flash_share_add(&share, &share_rq[i], t, i + 1, FLASH_READ, true,
+				(u64)i * 16, 8, 1);
+	few("acfq, hbfq: the youngest swallows an old one",
+	    flash_share_absorb(&share, &share_rq[WAITING - 1], &share_rq[1],
+			       share_rq[WAITING - 1].sector, 16));
+	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
+	few("acfq, hbfq: an old one grows",
+	    flash_share_grow(&share, &share_rq[2], 24, 16));
+	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
+}
+
+/* K2, whose own queues are lists from which the kernel moves an entry to another's place */
+
+static struct k2_chips chips;
+static struct k2_chips_item k2_rq[WAITING + 1];
+
+static void k2_steps(void)
+{
+	struct flash_geometry geo = layout("page=4096 chips=4");
+	u32 i;
+
+	memset(k2_rq, 0, sizeof(k2_rq));
+	k2_chips_init(&chips);
+	chips.max_pass = 256;
+	k2_chips_set(&chips, &geo, 0);
+	k2_chips_add(&chips, &k2_rq[0], 0, 8);
+	k2_chips_add(&chips, &k2_rq[1], 8, 8);
+	for (i = 2; i <= WAITING; i++)
+		k2_chips_add(&chips, &k2_rq[i], (u64)i * 16, 16);
+	few("k2: an old one grows beyond its chip",
+	    k2_chips_grow(&chips, &k2_rq[1], 8, 16));
+	few("k2: the youngest swallows an old one",
+	    k2_chips_absorb(&chips, &k2_rq[WAITING], &k2_rq[1]));
+	few("k2: the next one", k2_chips_pick(&chips, &k2_rq[0]));
+}
+
+int main(void)
+{
+	layer_steps(LAYER_PAPER, "none");
+	layer_steps(LAYER_AUTO, "none");
+	layer_steps(LAYER_AUTO, "page=4096 chips=4");
+
+	piq_steps(PIQ_AUTO, "none", 8, false);
+	piq_steps(PIQ_AUTO, "none", 8, true);
+	piq_steps(PIQ_AUTO, "page=4096 chips=4", 8, false);
+	piq_steps(PIQ_AUTO, "page=4096 chips=4", 16, false);
+	piq_steps(PIQ_AUTO, "page=4096 chips=4", 16, true);
+	piq_steps(PIQ_NOOP, "page=4096 chips=4", 16, false);
+	piq_steps(PIQ_RWS, "page=4096 chips=4", 16, false);
+	piq_steps(PIQ_PIQ, "page=4096 chips=4", 16, false);
+
+	share_steps("none");
+	share_steps("page=4096 chips=4");
+	k2_steps();
+	return tap_done();
+}
