@@ -411,6 +411,10 @@ bool __weak policy_any_shallow(void)
 	return false;
 }
 
+void __weak policy_tags_changed(struct flash_queue *fq)
+{
+}
+
 void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 			      const char *text)
 {
@@ -552,8 +556,10 @@ static void elv_depth_updated(elv_depth_arg_t *arg)
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	elv_depth_for_each_hctx(arg, hctx, i)
+	elv_depth_for_each_hctx(arg, hctx, i) {
 		flash_hctx_resize(hctx);
+		policy_tags_changed(elv_queue_data(hctx->queue));
+	}
 	memalloc_noio_restore(noio);
 }
 
