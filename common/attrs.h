@@ -67,6 +67,7 @@ struct flash_text {
  * @attached: an elevator uses it now
  * @val: the values, indexed like policy_tunables
  * @text: the texts, indexed like policy_texts; under flash_texts_lock
+ * @few_told: bit N set: the kernel log says that N scheduler tags are too few
  * @kept: what the policy keeps with them, from kvmalloc(); under the lock of the
  *	flash_queue that has attached it
  */
@@ -76,6 +77,7 @@ struct flash_disk {
 	bool attached;
 	unsigned int val[FLASH_TUNABLES_MAX];
 	char text[FLASH_TEXTS_MAX][FLASH_TEXT_LEN];
+	unsigned long few_told;
 	void *kept;
 };
 

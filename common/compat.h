@@ -381,7 +381,7 @@ static inline void elv_queue_attach(struct request_queue *q,
 	eq->elevator_data = data;
 	q->elevator = eq;
 #if ELV_ASYNC_DEPTH
-	/* Else that of the scheduler before us stays; we have no such limit. */
+	/* Otherwise the limit of the previous scheduler stays in force. */
 	q->async_depth = q->nr_requests;
 #endif
 }
@@ -544,6 +544,26 @@ static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 }
 
 /*
+ * elv_async_depth - the limit that queue/async_depth sets for this operation
+ *
+ * The attribute limits every operation except synchronous reads, which all reads are, as
+ * in the kernel's own schedulers. Its unit is that of shallow_depth: where it exists (7.0
+ * on), both count tags of the whole bitmap. Return: a value for limit_depth(); 0: no limit.
+ */
+static inline unsigned int elv_async_depth(const struct request_queue *q,
+					   blk_opf_t opf)
+{
+#if ELV_ASYNC_DEPTH
+	unsigned int depth = READ_ONCE(q->async_depth);
+
+	if (depth < READ_ONCE(q->nr_requests) &&
+	    (op_is_write(opf) || !op_is_sync(opf)))
+		return depth;
+#endif
+	return 0;
+}
+
+/*
  * elv_shallow_prepare - announce the smallest value that limit_depth() will use
  * @hctx: the hardware queue
  * @part: what elv_shallow_depth() will get; 0: any value may be used
@@ -558,10 +578,10 @@ static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 				       unsigned int part)
 {
 	bool any = !part || hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED;
+	unsigned int least = any ? 1 : elv_shallow_depth(hctx, part);
 
-	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags,
-					any ? 1 :
-					elv_shallow_depth(hctx, part));
+	least = min_not_zero(least, elv_async_depth(hctx->queue, REQ_OP_WRITE));
+	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, least);
 }
 
 /* Is this CPU kept from what is not its own? */

@@ -223,11 +223,14 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
  * that finds none left sleeps in the tag allocator, which knows no priority.
  * From the first urgent task on, all others leave some of the tags free. Not
  * before, because a limit keeps the core from allocating in batches.
+ *
+ * queue/async_depth limits the same tasks. The smaller of the two limits applies.
  */
 static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = elv_queue_data(data->q);
 	struct blk_mq_hw_ctx *hctx = elv_alloc_hctx(data);
+	unsigned int depth;
 
 	switch (policy_urgency(fq, opf)) {
 	case FLASH_URGENT:
@@ -240,10 +243,11 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		if (unlikely(!hctx))
 			break;
 		if (READ_ONCE(fq->urgent_seen))
-			data->shallow_depth =
-				elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
+			depth = elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
-			data->shallow_depth = policy_shallow(fq, hctx, opf);
+			depth = policy_shallow(fq, hctx, opf);
+		data->shallow_depth =
+			min_not_zero(depth, elv_async_depth(data->q, opf));
 		break;
 	}
 }
@@ -407,6 +411,10 @@ bool __weak policy_any_shallow(void)
 	return false;
 }
 
+void __weak policy_tags_changed(struct flash_queue *fq)
+{
+}
+
 void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 			      const char *text)
 {
@@ -548,8 +556,10 @@ static void elv_depth_updated(elv_depth_arg_t *arg)
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	elv_depth_for_each_hctx(arg, hctx, i)
+	elv_depth_for_each_hctx(arg, hctx, i) {
 		flash_hctx_resize(hctx);
+		policy_tags_changed(elv_queue_data(hctx->queue));
+	}
 	memalloc_noio_restore(noio);
 }
 

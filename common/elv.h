@@ -357,6 +357,15 @@ unsigned int policy_shallow(struct flash_queue *fq,
  */
 bool policy_any_shallow(void);
 
+/**
+ * policy_tags_changed - nr_requests has been set, or is about to be
+ * @fq: the device, frozen
+ *
+ * Process context, no lock held; called for each hardware queue, and when the scheduler
+ * is selected. A policy that does not supply it does nothing.
+ */
+void policy_tags_changed(struct flash_queue *fq);
+
 /** policy_insert - queue @fr; its class and arrival number are set */
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
 

@@ -422,6 +422,7 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	fq->hctx[hctx->queue_num] = fh;
 	spin_unlock_irq(&fq->lock);
 	hctx->sched_data = fh;
+	policy_tags_changed(fq);
 	return 0;
 }
 

@@ -36,6 +36,12 @@
 /* One in so many is nobody's part, and for who comes */
 #define FLASH_TAGS_SPARE	16
 
+/* With fewer tags weights do not hold well, whatever limits are set */
+#define FLASH_TAGS_FEW		8
+
+/* Tags that each tenant needs on average for its weight to hold */
+#define FLASH_TAGS_EACH		2
+
 /* No claim is larger: all of them times all tags fit into 64 bits. */
 #define FLASH_TAGS_CLAIM	(1ULL << 40)
 
@@ -96,12 +102,15 @@ static inline bool flash_tags_short(u32 all, u32 free)
 	return free <= all / FLASH_TAGS_SHORT;
 }
 
-/* Of @all, how many nobody's part has */
+/*
+ * Tags of @all that are in no tenant's part. Of four tags one would be a quarter of what
+ * the parts are made of, so there are none where tags are too few anyway.
+ */
 static inline u32 flash_tags_spare(u32 all)
 {
-	u32 spare = all / FLASH_TAGS_SPARE;
-
-	return !spare && all > 1 ? 1 : spare;
+	if (all < FLASH_TAGS_FEW)
+		return 0;
+	return all < FLASH_TAGS_SPARE ? 1 : all / FLASH_TAGS_SPARE;
 }
 
 /**
@@ -110,11 +119,14 @@ static inline u32 flash_tags_spare(u32 all)
  * @claim: the tenant's
  * @others: the claims of those who hold some besides
  *
- * Return: at least 1. All parts leave some, for who comes next.
+ * Return: at least 1. From FLASH_TAGS_FEW tags on the parts leave some for new tenants.
+ * Below that they are rounded to nearest.
  */
 static inline u32 flash_tags_part(u32 all, u64 claim, u64 others)
 {
-	u64 part = (all - flash_tags_spare(all)) * claim / (claim + others);
+	u32 spare = flash_tags_spare(all);
+	u64 claims = claim + others;
+	u64 part = ((all - spare) * claim + (spare ? 0 : claims / 2)) / claims;
 
 	return part ? (u32)part : 1;
 }
@@ -122,15 +134,18 @@ static inline u32 flash_tags_part(u32 all, u64 claim, u64 others)
 /*
  * How many places who holds more than its @part may take at least: others who are awake
  * take first places, too, each time one ends. Some of the first quarter are for those
- * who are due more.
+ * who are due more. All sleepers would wait for the same one if it were fewer than two.
  */
 static inline u32 flash_tags_least(u32 all, u32 part)
 {
 	u32 spare = flash_tags_spare(all), least = 4 * part;
+	u32 most = all / FLASH_TAGS_SHORT;
 
+	if (most < 2)
+		most = all / 2 < 2 ? 1 : 2;
 	if (least < spare)
 		least = spare;
-	return least < all / FLASH_TAGS_SHORT ? least : all / FLASH_TAGS_SHORT;
+	return least < most ? least : most;
 }
 
 /**
@@ -179,6 +194,20 @@ static inline u32 flash_tags_limit(const struct flash_tags *g, u32 who,
 	/* What a worker sends may be due to anybody. */
 	least = known ? flash_tags_least(all, part) : all / FLASH_TAGS_SHORT;
 	return most > least ? most : least;
+}
+
+/**
+ * flash_tags_few - are there too few tags for weights to hold?
+ * @all: tags that there are
+ * @tenants: tenants that hold some
+ *
+ * The scheduler chooses among requests that wait, and those have a tag each. The driver
+ * has one or two tags' requests already, so with two tags there is no choice at all:
+ * the block layer wakes sleepers in their order, and shares are numbers of tasks.
+ */
+static inline bool flash_tags_few(u32 all, u32 tenants)
+{
+	return all < FLASH_TAGS_FEW || all < FLASH_TAGS_EACH * tenants;
 }
 
 /**

@@ -30,11 +30,15 @@
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
+#include <linux/workqueue.h>
 
 #define FLASH_COMPAT_TIMER
 #include "cgroup.h"
 #include "tags.h"
 #include "tenancy.h"
+
+/* nr_requests that the kernel log suggests where tags are too few */
+#define TENANCY_TAGS_ENOUGH	64
 
 /* The tables of every such scheduler begin alike. */
 enum { TENANCY_TUNABLES(FLASH_TUN_INDEX) };
@@ -106,6 +110,8 @@ struct tenancy_state {
  * @from: the first of them that is shown
  * @tags: who holds which scheduler tags, by elv_hctx_set()
  * @limited: tags that were wanted by who holds its part of them
+ * @few_work: looks whether there are too few tags; runs a second after their number was
+ *	set
  * @next: the request that goes next, or NULL
  * @chosen: when policy_select() returned the latest request, ns
  * @mode: what the user has set, like the two below
@@ -122,6 +128,7 @@ struct tenancy_queue {
 	unsigned int from;
 	struct flash_tags *tags;
 	u64 limited;
+	struct delayed_work few_work;
 	struct flash_share_item *next;
 	u64 chosen;
 	unsigned int mode;
@@ -335,6 +342,31 @@ static enum hrtimer_restart tenancy_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* Say once for each disk and number of tags that weights do not hold. */
+static void tenancy_few_report(struct work_struct *work)
+{
+	struct tenancy_queue *tq = container_of(to_delayed_work(work),
+						struct tenancy_queue, few_work);
+	struct flash_queue *fq = &tq->fq;
+	unsigned int tags = READ_ONCE(fq->q->nr_requests);
+
+	if (!flash_tags_few(tags, 0) || fq->disk->few_told & BIT(tags))
+		return;
+	fq->disk->few_told |= BIT(tags);
+	pr_notice("%s: %s: %u scheduler tags are too few for weights; echo %u > /sys/block/%s/queue/nr_requests\n",
+		  policy_name, flash_disk_name(fq), tags, TENANCY_TAGS_ENOUGH,
+		  flash_disk_name(fq));
+}
+
+/*
+ * Not at once: udev rules and scripts select the scheduler first and set nr_requests
+ * next, and 6.x calls depth_updated() before nr_requests has its new value.
+ */
+void policy_tags_changed(struct flash_queue *fq)
+{
+	kblockd_mod_delayed_work_on(WORK_CPU_UNBOUND, &to_tq(fq)->few_work, HZ);
+}
+
 /* Everything that the user has set is in force from here on. */
 static void tenancy_apply(struct tenancy_queue *tq)
 {
@@ -398,6 +430,7 @@ int policy_init(struct flash_queue *fq)
 		return -ENOMEM;
 	}
 	elv_hrtimer_setup(&tq->timer, tenancy_timer, HRTIMER_MODE_ABS);
+	INIT_DELAYED_WORK(&tq->few_work, tenancy_few_report);
 	spin_lock_irq(&fq->lock);
 	s = &tq->state->share;
 	flash_share_init(s, &tq->state->tenants, &any);
@@ -416,6 +449,7 @@ void policy_exit(struct flash_queue *fq)
 	struct flash_share *s = &tq->state->share;
 	unsigned int n;
 
+	cancel_delayed_work_sync(&tq->few_work);
 	/* Nothing is queued, so it does not set itself again. */
 	hrtimer_cancel(&tq->timer);
 	WARN_ON_ONCE(s->waiting || s->out || s->busy || s->occ.busy);
@@ -736,6 +770,16 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 	return count;
 }
 
+/* Too few tags for the tenants that hold tags of the same hardware queue? */
+static bool tenancy_few_now(const struct tenancy_queue *tq)
+{
+	unsigned int n, tenants = 0;
+
+	for (n = 0; n < tq->fq.nr_hctx; n++)
+		tenants = max(tenants, tq->tags[n].tenants);
+	return flash_tags_few(READ_ONCE(tq->fq.q->nr_requests), tenants);
+}
+
 int policy_stats(struct flash_queue *fq, char *page, int len)
 {
 	const struct tenancy_queue *tq = to_tq(fq);
@@ -745,11 +789,12 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 				   "bound %u\ntenants %u\nbusy_tenants %u\n"
 				   "refused_tenants %llu\nforgotten_tenants %llu\n"
 				   "turns %llu\nholds %llu\nidle_chips %llu\n"
-				   "ahead %llu\nlimited_tags %llu\n",
+				   "ahead %llu\nlimited_tags %llu\ntags_too_few %d\n",
 				   fq->bound, s->p->nr, s->busy, s->p->refused,
 				   s->p->dropped, s->stats.turns,
 				   s->stats.holds, s->stats.idle_chips,
-				   s->stats.ahead, tq->limited);
+				   s->stats.ahead, tq->limited,
+				   tenancy_few_now(tq));
 }
 
 static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)

@@ -33,7 +33,9 @@ class Disk:
         self.kernel, self.parents, self.modules = kernel, parents, modules
         self.model, self.serial = more.get("model", "x"), more.get("serial", "x")
         self.database = {}
+        self.tags = more.get("nr_requests", "256")
         self.queue = {"rotational": more.get("rotational", "0"),
+                      "nr_requests": self.tags,
                       "scheduler": more.get("scheduler", "[none] mq-deadline")}
         if self.queue["scheduler"] is None:
             del self.queue["scheduler"]
@@ -50,6 +52,8 @@ class Disk:
                 return False
             self.queue = {key: text for key, text in self.queue.items()
                           if "/" not in key}
+            # The kernel sets the default again.
+            self.queue["nr_requests"] = self.tags
             self.queue[name] = f"none [{value}]" if value != "none" \
                 else "[none] mq-deadline"
             if value in docs.POLICIES:
@@ -200,6 +204,18 @@ def test_change_does_not_undo_what_was_set_by_hand(first):
     # An add event, triggered by hand or by a new disk, applies the rule.
     Event(disk, "add")
     assert disk.selected == "k2"
+
+
+@pytest.mark.parametrize("tags, wanted", [
+    ("2", "64"), ("4", "64"), ("7", "64"), ("8", "8"), ("62", "62"), ("256", "256")])
+def test_acfq_has_the_tags_that_weights_need(tags, wanted):
+    """Behind the scheduler, and only where there are too few."""
+    stick = Disk("sda", ("block", "scsi", "usb"), nr_requests=tags)
+    assert not Event(stick, "add").failed
+    assert stick.selected == "acfq" and stick.queue["nr_requests"] == wanted
+    drive = Disk("nvme0n1", NVME, nr_requests=tags)
+    Event(drive, "add")
+    assert drive.selected == "k2" and drive.queue["nr_requests"] == tags
 
 
 def test_a_disk_without_module_is_tried_again():

@@ -369,6 +369,8 @@ struct elevator_type {
 #define elv_depth_for_each_hctx(arg, hctx, i) \
 	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
 #define elv_shallow_depth(hctx, part) 1U
+#define elv_async_depth(q, opf)	((void)(q), 0U)
+#define min_not_zero(a, b)	((b) && (!(a) || (b) < (a)) ? (b) : (a))
 #define elv_alloc_hctx(data)	((data)->hctx)
 #define elv_shallow_prepare(hctx, part) ((void)(hctx))
 #define elv_hctx_tags(hctx)	TAGS

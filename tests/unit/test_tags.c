@@ -89,7 +89,10 @@ static void parts(void)
 	eq(flash_tags_part(256, 1000, 1), 239, "or nearly so");
 	eq(flash_tags_part(256, 1, 1000), 1, "one at least");
 	eq(flash_tags_part(16, 1, 0), 15, "of few all but one");
-	eq(flash_tags_part(4, 7, 0), 3, "even of very few");
+	eq(flash_tags_part(4, 7, 0), 4, "but all of very few");
+	eq(flash_tags_part(4, 300, 100), 3, "three of four at weight 3 to 1");
+	eq(flash_tags_part(4, 100, 300), 1, "and the fourth one");
+	eq(flash_tags_part(5, 300, 100), 4, "rounded to nearest");
 	eq(flash_tags_part(1, 1, 1000000), 1, "the only one is everybody's");
 	eq(flash_tags_part(1, 1, 0), 1, "and who is alone has it, too");
 	eq(flash_tags_part(2048, 1000, 255000), 7, "many");
@@ -169,6 +172,17 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 10, true, 256, 6), 16, "due two of them");
 	eq(flash_tags_limit(&g, 1, 40, true, 256, 6), 36, "due nine");
 	eq(flash_tags_limit(&g, 1, 80, true, 256, 6), 64, "due seventeen");
+
+	/* Of very few tags two places: one would be the same for all sleepers. */
+	memset(&g, 0, sizeof(g));
+	takes(1, 100, 1);
+	takes(2, 300, 3);
+	eq(flash_tags_limit(&g, 1, 100, true, 4, 0), 2, "two of four places");
+	eq(flash_tags_limit(&g, 2, 300, true, 4, 0), 3, "three at three quarters");
+	eq(flash_tags_limit(&g, 1, 100, true, 5, 0), 2, "two of five");
+	gives(2, 2);
+	eq(flash_tags_limit(&g, 1, 100, true, 2, 0), 1, "one of two places");
+	eq(flash_tags_limit(&g, 2, 300, true, 2, 0), 2, "both of two");
 
 	/* Workers send for somebody else. */
 	memset(&g, 0, sizeof(g));
@@ -853,6 +867,65 @@ static void small(void)
 	}
 }
 
+/* The least part of its share, in percent, that one of some tenants of 8 tasks gets */
+static u32 least_share(u32 all, u32 tenants, u32 bound)
+{
+	u32 i, part, least = 100, weights = 0, before[NR_SENDERS], served = 0;
+
+	begin(all, all, bound, true);
+	for (i = 0; i < tenants; i++) {
+		comes(i, 100 * (1 + i % 3), 8, false);
+		weights += 100 * (1 + i % 3);
+	}
+	steps(2000);
+	for (i = 0; i < tenants; i++)
+		before[i] = b.s[i].served;
+	steps(8000);
+	for (i = 0; i < tenants; i++) {
+		before[i] = b.s[i].served - before[i];
+		served += before[i];
+	}
+	for (i = 0; i < tenants; i++) {
+		part = (u32)(100ULL * before[i] * weights /
+			     (served * 100ULL * (1 + i % 3)));
+		if (part < least)
+			least = part;
+	}
+	return least;
+}
+
+/*
+ * The fewest tags that nr_requests can be set to, while the driver has one or two requests.
+ * Two tags are too few: the row of sleepers decides.
+ */
+static void few(void)
+{
+	u32 bound, tenants;
+
+	for (bound = 1; bound <= 2; bound++) {
+		for (tenants = 2; tenants <= NR_SENDERS; tenants *= 2) {
+			u32 four = least_share(4, tenants, bound);
+			u32 eight = least_share(8, tenants, bound);
+
+			eq(four >= (tenants < 8 ? 92 : 83), 1,
+			   "4 tags, %u in the driver: of %u tenants each gets %u %% of its share",
+			   bound, tenants, four);
+			eq(eight >= 95, 1, "8 tags: %u %%", eight);
+		}
+		eq(least_share(2, 8, bound) < 90, 1, "2 tags are too few");
+	}
+}
+
+static void fewness(void)
+{
+	eq(flash_tags_few(2, 0), 1, "two tags are too few");
+	eq(flash_tags_few(7, 1), 1, "as are seven");
+	eq(flash_tags_few(8, 1), 0, "eight are enough");
+	eq(flash_tags_few(8, 4), 0, "for four tenants");
+	eq(flash_tags_few(8, 5), 1, "but not for five");
+	eq(flash_tags_few(256, 129), 1, "nor 256 for 129");
+}
+
 int main(int argc, char **argv)
 {
 	u32 seeds = argc > 1 ? (u32)atoi(argv[1]) : 2;
@@ -864,6 +937,7 @@ int main(int argc, char **argv)
 	claims();
 	limits();
 	shallow();
+	fewness();
 	while (seeds--) {
 		printf("# seed %llu\n", seed);
 		hogs(false);
@@ -883,6 +957,7 @@ int main(int argc, char **argv)
 		modest(false);
 		modest(true);
 		small();
+		few();
 		seed++;
 	}
 	return tap_done();

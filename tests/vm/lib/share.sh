@@ -273,17 +273,17 @@ crowds_go() {
 	CROWDS=()
 }
 
-# crowd_part A B - of so many sectors that both groups get from now on, what A gets in
-# 1000; sets PART
+# crowd_part A B [REQUESTS] - what A gets in 1000 of the next REQUESTS (3000) requests of 8
+# sectors of both groups; sets PART
 PART=
 crowd_part() {
-	local a=$1 b=$2 a0 b0 got
+	local a=$1 b=$2 all=$((8 * ${3:-3000})) a0 b0 got
 	a0=$(of_tenant "$a" sectors)
 	b0=$(of_tenant "$b" sectors)
 	# shellcheck disable=SC2317  # soon calls it
 	served() {
 		got=$(($(of_tenant "$a" sectors) - a0))
-		(($(of_tenant "$b" sectors) - b0 + got >= 3000 * 8))
+		(($(of_tenant "$b" sectors) - b0 + got >= all))
 	}
 	soon 90 served || fail "the crowds do not get on"
 	b0=$(($(of_tenant "$b" sectors) - b0))
@@ -391,4 +391,72 @@ paper_load() {
 				fail "a control group is used"
 		done
 	done
+}
+
+# too_few TAGS - number of lines in the kernel log that call TAGS scheduler tags too few
+too_few() {
+	dmesg | grep -c "$SCHED: $DISK: $1 scheduler tags are too few for weights; "
+}
+
+# shellcheck disable=SC2317  # soon calls it
+told_few() { (($(too_few "$1") == 1)); }
+
+# shares_of_few_tags - a device that takes one request at a time has two scheduler tags.
+# The kernel log reports this, and the command in the log is enough to mend it
+shares_of_few_tags() {
+	local a b n line attr=queue/nr_requests
+	# So slow that tasks which a busy guest wakes late are back in time
+	hold_timed few 20 hw_queue_depth=1 submit_queues=1
+	group_add labA
+	a=$GROUP
+	group_add labB
+	b=$GROUP
+	sched_set "$DISK" "$SCHED"
+	attr=/sys/block/$DISK/$attr
+	is "nr_requests" "$(<"$attr")" 2
+	is "tags_too_few" "$(stat_of "$DISK" tags_too_few)" 1
+	soon 20 told_few 2 || fail "the kernel log has $(too_few 2) lines about two tags"
+	weight labA 300
+	weight labB 100
+	# Each value is reported once, and those that are set for a moment not at all.
+	sched_new "$DISK"
+	echo 64 >"$attr" || fail "nr_requests 64"
+	echo 6 >"$attr" || fail "nr_requests 6"
+	echo 4 >"$attr" || fail "nr_requests 4"
+	soon 20 told_few 4 || fail "the kernel log has $(too_few 4) lines about four tags"
+	sched_new "$DISK"
+	is "nr_requests, selected again" "$(<"$attr")" 2
+	echo 8 >"$attr" || fail "nr_requests 8"
+	is "tags_too_few with eight" "$(stat_of "$DISK" tags_too_few)" 0
+	echo 4 >"$attr" || fail "nr_requests 4"
+	is "tags_too_few with four" "$(stat_of "$DISK" tags_too_few)" 1
+	sleep 3
+	is "lines about two, four, six and eight tags" \
+		"$(too_few 2) $(too_few 4) $(too_few 6) $(too_few 8)" "1 1 0 0"
+	line=$(dmesg | grep "$SCHED: $DISK: 2 scheduler tags are too few")
+	for n in 4 64; do
+		# The log contains the command.
+		((n == 4)) || eval "${line##*; }" || fail "refused: ${line##*; }"
+		is "nr_requests" "$(<"$attr")" $n
+		crowd labA 8
+		crowd labB 8
+		# shellcheck disable=SC2317  # soon calls it
+		going() {
+			(($(of_tenant "$a" queued) + $(of_tenant "$a" inflight) &&
+			  $(of_tenant "$b" queued) + $(of_tenant "$b" inflight)))
+		}
+		soon 60 going || fail "a crowd does not get on"
+		# Until each crowd has all of its tasks
+		sleep 3
+		crowd_part "$a" "$b" 600
+		stats "$DISK"
+		crowds_go
+		# 2.2 to 1, and 4 to 1 or with four tags 5 to 1
+		holds "$PART > 687 && $PART < (n == 4 ? 833 : 800)" \
+			"shares with weights 300 and 100, $n tags"
+		assert_idle "$DISK"
+	done
+	is "tags_too_few" "$(stat_of "$DISK" tags_too_few)" 0
+	sched_set "$DISK" none
+	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
 }
