@@ -26,7 +26,7 @@ typedef uint8_t u8;
 #endif
 
 /* A function that is seldom called: kept out of line, away from hot paths */
-#define FLASH_SELDOM	__attribute__((noinline, cold, unused))
+#define FLASH_SELDOM	__attribute__((__noinline__, __cold__, __unused__))
 
 /**
  * enum flash_dir - what a request does to chips

@@ -26,14 +26,17 @@ dirty() {
 }
 sched_new "$DISK"
 dirty 8 0
+# First: a second later it has been forgotten.
+sectors=$(of_tenant "$GROUP" sectors)
 arrays "$DISK"
-holds "$(of_tenant "$GROUP" sectors) >= 8 * 2048" "sectors charged to the writer"
+holds "$sectors >= 8 * 2048" "sectors charged to the writer"
 
 tun "$DISK" tenant_by task
 sched_new "$DISK"
 dirty 8 16
+sectors=$(of_tenant "$GROUP" sectors)
 arrays "$DISK"
-is "charged to the group by task" "$(of_tenant "$GROUP" sectors)" 0
+is "charged to the group by task" "$sectors" 0
 
 tun "$DISK" tenant_by ioprio
 sched_new "$DISK"

@@ -76,14 +76,15 @@ processes_are_tenants() {
 	null_add threads hw_queue_depth=16 submit_queues=1 irqmode=2 \
 		completion_nsec=16000000 size=256
 	sched_set "$DISK" "$SCHED"
-	# Tags are another matter.
-	echo 256 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
+	# Enough to wait for a task that a busy machine keeps from running; tags are not
+	# what is asked here.
+	echo 1024 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
 
 	# Linux gives each of these threads an I/O context of its own.
-	reads plain --ioengine=libaio --iodepth=64 --name=plain
+	reads plain --ioengine=libaio --iodepth=64 --numjobs=4 --name=plain
 	plain=$READS
 	AS=(ionice -c2 -n7)
-	reads low --ioengine=libaio --iodepth=4 --numjobs=16 --name=low
+	reads low --ioengine=libaio --iodepth=16 --numjobs=16 --name=low
 	AS=()
 	low=$READS
 	sleep 2
@@ -91,21 +92,21 @@ processes_are_tenants() {
 	arrays "$DISK" | grep '^tenant task' | cut -d' ' -f-10
 	is "processes that are tenants" "$(tasks)" 2
 	is "weight of the lowered one" "$(task_words weight "$low")" 25
-	holds "$PART >= 170 && $PART <= 240" "$PART of 1000 for 16 lowered threads"
+	holds "$PART >= 130 && $PART <= 320" "$PART of 1000 for 16 lowered threads"
 	reads_stop
 	assert_idle "$DISK"
 
 	# One thread that is raised counts for all, and flips nothing.
-	reads plain --ioengine=libaio --iodepth=64 --name=plain
+	reads plain --ioengine=libaio --iodepth=64 --numjobs=4 --name=plain
 	plain=$READS
-	reads mixed --ioengine=libaio --iodepth=16 --prioclass=2 --prio=7 --name=a \
+	reads mixed --ioengine=libaio --iodepth=64 --prioclass=2 --prio=7 --name=a \
 		--name=b --name=c --name=d --prio=0
 	low=$READS
 	sleep 3
 	task_part "$low" "$plain" 3000
 	is "processes that are tenants" "$(tasks)" 2
 	is "weight of mixed threads" "$(task_words weight "$low")" 200
-	holds "$PART >= 600 && $PART <= 720" "$PART of 1000 for mixed threads"
+	holds "$PART >= 520 && $PART <= 760" "$PART of 1000 for mixed threads"
 	reads_stop
 	assert_idle "$DISK"
 
