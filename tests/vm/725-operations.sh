@@ -152,7 +152,8 @@ zns_there() {
 ZNS=
 soon 30 zns_there || fail "the target has no disk"
 say "the zoned disk is $ZNS of an NVMe target"
-head -c 128k /dev/urandom >"$TMP/data"
+# The target does not take more at a time.
+head -c 64k /dev/urandom >"$TMP/data"
 
 # zoned SECTORS PIECES COMMAND... - the same, of an append or a reset
 zoned() {
@@ -169,7 +170,7 @@ zoned() {
 	assert_idle "$DISK"
 	is "inserted" "$(stat_of "$DISK" inserted)" 1
 }
-zoned 256 8 nvme zns zone-append "$ZNS" -s 0 -z 131072 -d "$TMP/data"
+zoned 128 4 nvme zns zone-append "$ZNS" -s 0 -z 65536 -d "$TMP/data"
 zoned 8 1 nvme zns reset-zone "$ZNS" -s 0
 sched_set "$DISK" none
 target_del
