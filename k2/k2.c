@@ -72,7 +72,7 @@
 	X(lba_offset_sectors, 0, 2147483647, 0,				\
 	  "start of this device on the drive, in sectors of 512 bytes, for layout") \
 	X(max_pass, 0, 65535, 256,					\
-	  "later requests that may go before one for their chips, 0 = none")
+	  "later requests that may pass one for their chips, 0 = none")
 
 #define K2_TEXTS(X)						\
 	X(policy, k2_check_policy, "static",			\

@@ -42,9 +42,9 @@
 	X(batch_write, 1, 65535, 20,					\
 	  "writes in a row while reads wait")				\
 	X(read_expire_ms, 0, 600000, 500,				\
-	  "wait after which a read goes first, in ms, 0 = never")	\
+	  "wait after which a read is served first, in ms, 0 = never")	\
 	X(write_expire_ms, 0, 600000, 5000,				\
-	  "wait after which a write goes first in mode auto, in ms, 0 = never") \
+	  "wait after which a write is served first in mode auto, in ms, 0 = never") \
 	X(max_inflight, 0, 65535, 0,					\
 	  "requests in the device at once, 0 = by mode")		\
 	X(lba_offset_sectors, 0, 2147483647, 0,				\

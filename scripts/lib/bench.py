@@ -65,7 +65,7 @@ def parse(argv):
     add("--kernel", type=options.series, default="6.1", metavar="SERIES",
         help=", ".join(kernel.SERIES) + " (default 6.1)")
     add("--smoke", action="store_true",
-        help="a short look, 2 minutes: fewer schedulers, bounds and requests")
+        help="a short look: fewer schedulers, bounds and requests")
     add("--schedulers", type=options.words(SCHEDULERS), metavar="LIST",
         help="default " + ",".join(SCHEDULERS))
     add("--bounds", type=options.numbers(1, 65535, "1,8,64"), metavar="LIST",

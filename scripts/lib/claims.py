@@ -303,18 +303,18 @@ SOURCES = {PAPER: "paper", OTHER: "other paper", OURS: "aim"}
 
 
 def whose(row):
-    """Who makes a claim: PAPER, OTHER or OURS."""
+    """The source of a claim: PAPER, OTHER or OURS."""
     found = re.match(r"(aim|other)(: |$)", str(row["paper"]))
     return {"aim": OURS, "other": OTHER}[found[1]] if found else PAPER
 
 
 def wants(row):
-    """What the claim's source says, without the word that marks an aim of ours."""
+    """The text of a claim's source, without the word that marks an aim."""
     return re.sub(r"^(aim|other)(: |$)", "", str(row["paper"]))
 
 
 def observed(one):
-    """What a part says: the paper's figure, if it has one, beside ours."""
+    """A part as text: the paper's figure, if it has one, beside ours."""
     paper = f"paper {one['paper']}, " if one.get("paper") else ""
     return f"{one['text']}: {paper}here {one['ours']}"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""By which name a user runs a script of ours.
+"""The name under which a script runs, in the tree or installed.
 
-Apart from options.py, which loads much more than a probe in a virtual machine has.
+A module apart from options.py, which needs more of Python than the probe's guest has.
 """
 
 import pathlib
@@ -10,7 +10,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 
 def command(name):
-    """What a user types to run a script: scripts/NAME, or flash-NAME if installed.
+    """The command that runs a script: scripts/NAME, or flash-NAME if installed.
 
     `make install-tools` installs no Makefile.
     """
@@ -18,5 +18,5 @@ def command(name):
 
 
 def prefix(name):
-    """What a script's messages begin with."""
+    """The name at the beginning of a script's messages."""
     return command(name).removeprefix("scripts/")

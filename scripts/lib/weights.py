@@ -3,7 +3,7 @@
 
 Container and service managers write io.weight (1 to 10000) or io.bfq.weight (1
 to 1000) of a control group. acfq and hbfq have no file there, but an attribute
-`weights` for each disk, with entries from 1 to 1000. weights-sync reads the files
+`weights` for each disk, with entries from 1 to 1000. This tool reads the files
 of all control groups and writes the attribute of one disk. It owns the
 attribute: it takes back entries of other writers.
 

@@ -234,3 +234,48 @@ def test_each_script_is_in_a_page():
     for path in (REPO / "scripts").iterdir():
         if path.is_file():
             assert f"scripts/{path.name}" in text, path.name
+
+
+def kernels_table():
+    """{scheduler: {series: its cell}} of docs/kernels.md."""
+    text = (REPO / "docs" / "kernels.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in text.split("\n## Results\n")[1].splitlines()
+            if line.startswith("|")]
+    return {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[2:]}
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_a_status_is_that_of_the_kernels_page(name):
+    """A README says on which series all cases passed, and names the others."""
+    cells = kernels_table()[name]
+    whole = {series for series, cell in cells.items()
+             if re.match(r"\d+ / 0 / \d+", cell) and
+             not re.search(r"\bof\b|\bcore\b", cell)}
+    text = (REPO / name / "README.md").read_text("utf-8")
+    status = " ".join(text.split("\n## Production ready?\n")[1].split(
+        "\n## ")[0].split())
+    assert status.startswith("No: ")
+    said = re.search(r"All its cases have passed on (.*?)(;|\.? \()", status)[1]
+    assert set(re.findall(r"[\w.]+", said.replace(" and ", " "))) == whole
+    rest = status.split(said, 1)[1]
+    for series in cells.keys() - whole:
+        assert re.search(rf"\bon (\w+ or )?{re.escape(series)}\b|\bor {series}\b",
+                         rest), series
+
+
+@pytest.mark.parametrize("name", SCHEDULERS)
+def test_a_readme_begins_with_the_problem_and_the_commands(name):
+    """When to use it, then at most 12 lines of shell that load, check and undo."""
+    text = (REPO / name / "README.md").read_text("utf-8")
+    heads = re.findall(r"^## (.*)$", text, re.M)
+    assert heads[:4] == ["When to use it", "Production ready?", "How it works",
+                         "Tunables"]
+    shell = re.findall(r"^```\n(.*?)^```", text.split("## Production ready?")[0],
+                       re.M | re.S)
+    assert len(shell) == 1 and shell[0].count("\n") <= 12
+    assert f"echo {name} | sudo tee $q/scheduler" in shell[0]
+    assert "# check" in shell[0] and f"sudo rmmod {name}\n" in shell[0]
+    for attribute in re.findall(r"\$q/iosched/(\w+)", shell[0]):
+        page = (REPO / "docs/ABI" / f"sysfs-iosched-{name}").read_text("utf-8")
+        assert f"/queue/iosched/{attribute}\n" in page

@@ -95,7 +95,7 @@ def test_whose_a_claim_is(source, title, said):
 
 
 def test_papers_claims_stand_apart_from_our_aims():
-    """In whatever order they come."""
+    """In any order of claims."""
     rows = [claim("aim: 1", True, {**PART, "holds": True}),
             claim("p", False, PART), claim("q", None, {**PART, "holds": None})]
     said = "\n".join(resultspage.claim_list(rows))
@@ -127,7 +127,7 @@ def papers_and_aims():
 
 
 def test_no_claim_of_a_paper_has_an_aim_in_it():
-    """What a claim wants is a paper's or ours, not both."""
+    """A claim has one source, a paper or us."""
     rows = papers_and_aims()
     assert {claims.whose(row) for _, row in rows} == {"paper", "other", "ours"}
     for name, row in rows:
@@ -139,7 +139,7 @@ def test_no_claim_of_a_paper_has_an_aim_in_it():
 @pytest.mark.parametrize("page", sorted((REPO / "docs").glob("*-results.md")),
                          ids=lambda p: p.name)
 def test_no_page_calls_an_aim_the_papers(page):
-    """Of what is published."""
+    """Nor verdicts of aims outside of the lists of aims."""
     text = page.read_text("utf-8")
     for part in re.split(r"^(?=The paper's claims:|Our own aims:|#)", text,
                          flags=re.M):
