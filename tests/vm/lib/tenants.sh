@@ -58,6 +58,13 @@ reads_stop() {
 # in 1000; sets PART
 task_part() {
 	local tasks=("$1" "$2") want=$3 a0 b0 a b
+	# All threads are there.
+	# shellcheck disable=SC2317  # soon calls it
+	waiting() {
+		read -r a b < <(task_words queued "${tasks[@]}")
+		((a >= 200 && b >= 200))
+	}
+	soon 60 waiting || { arrays "$DISK"; fail "the readers do not begin"; }
 	read -r a0 b0 < <(task_words requests "${tasks[@]}")
 	# shellcheck disable=SC2317  # soon calls it
 	enough() {
@@ -87,7 +94,6 @@ processes_are_tenants() {
 	reads low --ioengine=libaio --iodepth=16 --numjobs=16 --name=low
 	AS=()
 	low=$READS
-	sleep 2
 	task_part "$low" "$plain" 3000
 	arrays "$DISK" | grep '^tenant task' | cut -d' ' -f-10
 	is "processes that are tenants" "$(tasks)" 2
@@ -102,7 +108,6 @@ processes_are_tenants() {
 	reads mixed --ioengine=libaio --iodepth=64 --prioclass=2 --prio=7 --name=a \
 		--name=b --name=c --name=d --prio=0
 	low=$READS
-	sleep 3
 	task_part "$low" "$plain" 3000
 	is "processes that are tenants" "$(tasks)" 2
 	is "weight of mixed threads" "$(task_words weight "$low")" 200
