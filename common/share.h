@@ -130,7 +130,6 @@ static inline struct flash_share_item *flash_share_next(struct flash_share *s,
 	struct flash_tenant *t;
 
 	s->wake = 0;
-	s->ahead = FLASH_IN_ORDER;
 	if (!flash_ring_empty(&s->urgent)) {
 		struct flash_share_item *it = flash_share_pick_urgent(s);
 
@@ -215,11 +214,12 @@ static inline void flash_share_issue(struct flash_share *s,
 {
 	struct flash_tenant *t = it->tenant;
 	u64 charge = flash_share_charge(s, it);
+	bool ahead = it->urgent && s->ahead;
 	/* In the turn of @t it counts as a part of that turn. */
-	bool aside = s->ahead && t != s->active;
+	bool aside = ahead && t != s->active;
 
 	flash_share_second(s, now);
-	if (s->ahead)
+	if (ahead)
 		flash_share_ahead(s, t);
 	else
 		s->since += charge;
@@ -348,7 +348,6 @@ static inline void flash_share_give(struct flash_share *s,
 	struct flash_tenant *t = it->tenant;
 
 	flash_share_work(s, now);
-	flash_share_second(s, now);
 	if (ended && it->dir != FLASH_NR_DIRS)
 		flash_share_learn(s, it);
 	if (s->rules.bound || s->rules.exclusive) {

@@ -159,8 +159,8 @@ struct flash_share_stats {
  * @dry:	those with nothing waiting, but requests in the device
  * @paused:	those that are waited for
  * @urgent:	those with urgent requests that wait
- * @ahead:	whether the request that flash_share_next() has returned is issued
- *		before its turn
+ * @ahead:	whether the urgent request that flash_share_next() has returned is
+ *		issued before its turn; of no meaning if the request is not urgent
  * @since:	charged in order since the last request that was issued
  *		FLASH_IN_DEBT
  * @active:	whose turn it is
@@ -250,7 +250,7 @@ static inline u64 flash_share_sectors(const struct flash_share_item *it)
 }
 
 /* What a request is charged, when it is handed over. */
-static inline u64 flash_share_charge(const struct flash_share *s,
+static __always_inline u64 flash_share_charge(const struct flash_share *s,
 				     const struct flash_share_item *it)
 {
 	u64 sectors = flash_share_sectors(it);

@@ -51,14 +51,12 @@ static inline void flash_share_age(struct flash_share *s)
  * Without budgets an exclusive turn does not move the device's virtual time. It is the
  * least of those that take part, not of the last choice.
  */
-static inline void flash_share_join(struct flash_share *s)
+static FLASH_SELDOM void flash_share_join_turns(struct flash_share *s)
 {
 	struct flash_tenant *other;
 	bool any = false;
 	u64 least = 0;
 
-	if (!s->rules.exclusive || s->rules.budgets)
-		return;
 	if (s->active) {
 		least = s->active->vtime;
 		if (!flash_share_timed(s))
@@ -75,6 +73,13 @@ static inline void flash_share_join(struct flash_share *s)
 	}
 	if (any)
 		s->vtime = flash_vtime_max(s->vtime, least);
+}
+
+/* The device's virtual time is up to date from here on. */
+static inline void flash_share_join(struct flash_share *s)
+{
+	if (s->rules.exclusive && !s->rules.budgets)
+		flash_share_join_turns(s);
 }
 
 /* Some virtual time of @t, if it weighs @weight and what it is worth stays. */

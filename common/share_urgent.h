@@ -85,7 +85,8 @@ static inline bool flash_share_owes(const struct flash_share *s,
 }
 
 /*
- * The urgent request that is issued before its turn, or NULL; sets @ahead.
+ * The urgent request that is issued before its turn, or NULL; sets @ahead, which tells
+ * how for whatever urgent request is issued next.
  *
  * The turn of @active is its own: whether that is over has to be asked.
  */
@@ -95,6 +96,7 @@ flash_share_pick_urgent(struct flash_share *s)
 	struct flash_share_item *late = NULL;
 	struct flash_link *link;
 
+	s->ahead = FLASH_IN_ORDER;
 	flash_share_join(s);
 	for (link = s->urgent.next; link != &s->urgent; link = link->next) {
 		struct flash_tenant *t = flash_link_of(link, struct flash_tenant,

@@ -159,9 +159,9 @@ static void dispatch(void)
 		struct rec *r = (struct rec *)f.next;
 
 		must(r->state == WAITS, "who is chosen does not wait");
-		must(!f.s.rules.exclusive || !f.s.active || f.s.ahead ||
+		must(!f.s.rules.exclusive || !f.s.active ||
+		     (r->it.urgent && f.s.ahead) ||
 		     f.s.active == r->it.tenant, "it is another one's turn");
-		must(!f.s.ahead || r->it.urgent, "it is not urgent");
 		flash_share_issue(&f.s, &r->it, f.now);
 		r->state = OUT;
 		f.went++;
