@@ -107,7 +107,7 @@ static u32 before(const struct flash_share_item *it, u32 most)
 /* So many usual requests does @t owe. */
 static u64 debt(const struct flash_tenant *t)
 {
-	u64 one = flash_vtime_of(t->usual >> FLASH_SHARE_USUAL_SHIFT, t->weight);
+	u64 one = flash_vtime_of(t->usual >> FLASH_SHARE_USUAL_SHIFT, t->weight) | 1;
 
 	return flash_vtime_before(m.s.vtime, t->vtime) ?
 	       (t->vtime - m.s.vtime + one - 1) / one : 0;
