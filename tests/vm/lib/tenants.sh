@@ -20,11 +20,15 @@ task_words() {
 		}'
 }
 
-# tasks - tenants that are processes and have sent more than some requests
+# tasks - tenants that are processes, and have requests waiting or have sent some
 tasks() {
 	arrays "$DISK" | awk '$1 == "tenant" && $2 !~ /^(cgroup1?:|prio:|all$)/ {
 		for (i = 3; i < NF; i += 2)
-			if ($i == "requests" && $(i + 1) > 50) n++
+			if ($i == "queued" && $(i + 1) > 0 ||
+			    $i == "requests" && $(i + 1) > 50) {
+				n++
+				break
+			}
 	} END { print n + 0 }'
 }
 
@@ -54,17 +58,17 @@ reads_stop() {
 	! grep 'error=' "$TMP"/reads-* || fail "a reader had errors"
 }
 
+# all_wait - waits until both processes have nearly all of their 512 requests waiting
+all_wait() {
+	# shellcheck disable=SC2317  # soon calls it
+	waiting() { (($(stat_of "$DISK" queued) >= 460)); }
+	soon 60 waiting || { stats "$DISK"; fail "the readers do not begin"; }
+}
+
 # task_part A B N - of N requests that both processes get from now on, what A gets
 # in 1000; sets PART
 task_part() {
 	local tasks=("$1" "$2") want=$3 a0 b0 a b
-	# All threads are there.
-	# shellcheck disable=SC2317  # soon calls it
-	waiting() {
-		read -r a b < <(task_words queued "${tasks[@]}")
-		((a >= 200 && b >= 200))
-	}
-	soon 60 waiting || { arrays "$DISK"; fail "the readers do not begin"; }
 	read -r a0 b0 < <(task_words requests "${tasks[@]}")
 	# shellcheck disable=SC2317  # soon calls it
 	enough() {
@@ -94,9 +98,10 @@ processes_are_tenants() {
 	reads low --ioengine=libaio --iodepth=16 --numjobs=16 --name=low
 	AS=()
 	low=$READS
+	all_wait
+	is "processes that are tenants" "$(tasks)" 2
 	task_part "$low" "$plain" 3000
 	arrays "$DISK" | grep '^tenant task' | cut -d' ' -f-10
-	is "processes that are tenants" "$(tasks)" 2
 	is "weight of the lowered one" "$(task_words weight "$low")" 25
 	holds "$PART >= 130 && $PART <= 320" "$PART of 1000 for 16 lowered threads"
 	reads_stop
@@ -108,8 +113,9 @@ processes_are_tenants() {
 	reads mixed --ioengine=libaio --iodepth=64 --prioclass=2 --prio=7 --name=a \
 		--name=b --name=c --name=d --prio=0
 	low=$READS
-	task_part "$low" "$plain" 3000
+	all_wait
 	is "processes that are tenants" "$(tasks)" 2
+	task_part "$low" "$plain" 3000
 	is "weight of mixed threads" "$(task_words weight "$low")" 200
 	holds "$PART >= 520 && $PART <= 760" "$PART of 1000 for mixed threads"
 	reads_stop
