@@ -541,9 +541,14 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	struct flash_rq *meta = k2_head(k2, K2_META);
 	struct flash_rq *nrt = k2_head(k2, K2_NRT);
 	bool meta_first = meta && nrt && meta->seq < nrt->seq;
+	unsigned int rt = k2->order.busy & K2_RT_MASK;
 	struct flash_rq *fr;
 	unsigned int class;
 
+	if (rt && !flash_may_issue(k2_head(k2, __ffs(rt)))) {
+		fq->pass_on = true;
+		return NULL;
+	}
 	if (likely(!fq->watches))
 		class = k2_pick(&k2->order, meta_first,
 				flash_tun(fq, TUN_meta_every));

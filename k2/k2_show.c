@@ -85,9 +85,10 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	len += sysfs_emit_at(page, len,
 			     "served_rt %llu\nserved_meta %llu\n"
 			     "served_nrt %llu\nmeta_turns %llu\n"
-			     "rt_by_cgroup %llu\n",
+			     "rt_by_cgroup %llu\nfirst_expired %llu\n",
 			     rt, k2->served[K2_META], k2->served[K2_NRT],
-			     k2->meta_turns, k2->rt_by_group);
+			     k2->meta_turns, k2->rt_by_group,
+			     fq->stats.first_expired);
 	if (c->cal.rate)
 		age = now > c->cal.at ? div_u64(now - c->cal.at, NSEC_PER_SEC) : 0;
 	len += sysfs_emit_at(page, len,
