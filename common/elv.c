@@ -273,6 +273,13 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		break;
 	case FLASH_RELATED:
 		break;
+	case FLASH_BACKGROUND:
+		if (unlikely(!hctx))
+			break;
+		depth = elv_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
+		data->shallow_depth =
+			min_not_zero(depth, elv_async_depth(data->q, opf));
+		break;
 	case FLASH_PATIENT:
 		if (unlikely(!hctx))
 			break;
@@ -440,9 +447,9 @@ unsigned int __weak policy_shallow(struct flash_queue *fq,
 	return 0;
 }
 
-bool __weak policy_any_shallow(void)
+unsigned int __weak policy_shallow_part(void)
 {
-	return false;
+	return FLASH_TAGS_KEPT;
 }
 
 void __weak policy_tags_changed(struct flash_queue *fq)

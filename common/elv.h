@@ -26,6 +26,9 @@
 /* One scheduler tag in this many is kept, from FLASH_PATIENT tasks for instance. */
 #define FLASH_TAGS_KEPT		4
 
+/* One scheduler tag in this many is kept from FLASH_BACKGROUND tasks. */
+#define FLASH_TAGS_BACKGROUND		2
+
 /**
  * struct flash_rq - what we know of one request
  * @rq:		the request
@@ -341,11 +344,14 @@ bool policy_front_merges(const struct flash_queue *fq);
  * @FLASH_PATIENT: none
  * @FLASH_RELATED: has one, because urgent tasks may wait for it
  * @FLASH_URGENT: has one; from its first request on the last tags are kept
+ * @FLASH_BACKGROUND: none, and requests of it may wait for long, with the tags that they
+ *	hold: half of the tags are kept from it
  */
 enum flash_urgency {
 	FLASH_PATIENT,
 	FLASH_RELATED,
 	FLASH_URGENT,
+	FLASH_BACKGROUND,
 };
 
 /**
@@ -371,11 +377,13 @@ unsigned int policy_shallow(struct flash_queue *fq,
 			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
 
 /**
- * policy_any_shallow - may policy_shallow() return any number?
+ * policy_shallow_part - the least that limit_depth() sets, for elv_shallow_prepare()
  *
- * Else it is 0, or elv_shallow_depth() with FLASH_TAGS_KEPT.
+ * Return: the largest part of the tags that is kept from a task, as for
+ * elv_shallow_depth(); 0: policy_shallow() may return any number. A policy that does
+ * not supply it sets no less than elv_shallow_depth() with FLASH_TAGS_KEPT.
  */
-bool policy_any_shallow(void);
+unsigned int policy_shallow_part(void);
 
 /**
  * policy_tags_changed - nr_requests has been set, or is about to be

@@ -520,7 +520,7 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 		kfree(fh);
 		return -ENOMEM;
 	}
-	elv_shallow_prepare(hctx, policy_any_shallow() ? 0 : FLASH_TAGS_KEPT);
+	elv_shallow_prepare(hctx, policy_shallow_part());
 	fh->nr_recs = elv_hctx_tags(hctx);
 	fh->hctx = hctx;
 	/* The module's debugfs file shows this device already. */
@@ -568,7 +568,7 @@ void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 
 	if (!fh)
 		return;
-	elv_shallow_prepare(hctx, policy_any_shallow() ? 0 : FLASH_TAGS_KEPT);
+	elv_shallow_prepare(hctx, policy_shallow_part());
 	if (elv_hctx_tags(hctx) <= fh->nr_recs)
 		return;
 	recs = flash_recs_alloc(hctx);
