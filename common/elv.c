@@ -39,6 +39,16 @@ static LIST_HEAD(flash_queues);
 static DEFINE_MUTEX(flash_queues_lock);
 static struct dentry *flash_debugfs_dir;
 
+/*
+ * Is the current task likely to lose the CPU for long where it is preemptible? Its
+ * share is below the default. SCHED_BATCH is not meant: its share is by its nice value,
+ * like that of other tasks. CPU bandwidth limits of control groups are not known here.
+ */
+static bool flash_task_yields(void)
+{
+	return task_nice(current) > 0 || current->policy == SCHED_IDLE;
+}
+
 /* May this context issue requests itself? Asked with no lock held. */
 static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 {
@@ -46,12 +56,30 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 	 * Not with interrupts or softirqs off, not from the plug that schedule()
 	 * flushes (the task is on its way to sleep and its stack may be deep),
 	 * not for drivers that sleep in queue_rq(). On a CPU that the hardware
-	 * queue does not serve the core would use a worker anyway.
+	 * queue does not serve the core would use a worker anyway. A task that
+	 * may not run again soon would keep the slots of what it has chosen.
 	 */
 	return !in_interrupt() && !irqs_disabled() &&
-	       task_is_running(current) &&
+	       task_is_running(current) && !flash_task_yields() &&
 	       !(hctx->flags & BLK_MQ_F_BLOCKING) &&
 	       cpumask_test_cpu(raw_smp_processor_id(), hctx->cpumask);
+}
+
+/**
+ * flash_may_issue - may the current task issue this request, which others wait for?
+ * @fr: a request that came by flash_inbox_add()
+ *
+ * Between choice and issue the task may be preempted, or throttled by its control
+ * group, and the request waits until the task runs again. That is fair to the task's
+ * own requests only. Block layer workers run at the highest nice value, and issue any.
+ * Other kernel threads are not throttled.
+ */
+bool flash_may_issue(const struct flash_rq *fr)
+{
+	if (current->flags & PF_WQ_WORKER)
+		return true;
+	return !flash_task_yields() &&
+	       (fr->by == current || (current->flags & PF_KTHREAD));
 }
 
 /* Queue @rq to go before everything else: first or last of those that do. */
@@ -178,6 +206,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct flash_queue *fq = elv_queue_data(hctx->queue);
 	struct request *rq = NULL;
 	struct flash_rq *fr;
+	bool pass_on = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&fq->lock, flags);
@@ -202,6 +231,9 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			flash_take(fq, fr);
 			flash_queued_del(fq, rq->mq_hctx->sched_data);
 			trace_flash_dispatch(fq, rq, fr, fq->why);
+		} else {
+			pass_on = fq->pass_on;
+			fq->pass_on = false;
 		}
 	}
 	if (rq)
@@ -215,6 +247,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (rq && rq->mq_hctx->type == HCTX_TYPE_POLL)
 		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
 							      hctx->queue_num);
+	else if (unlikely(pass_on))
+		flash_kick(fq, hctx->queue_num);
 	return rq;
 }
 
@@ -238,6 +272,13 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 			WRITE_ONCE(fq->urgent_seen, true);
 		break;
 	case FLASH_RELATED:
+		break;
+	case FLASH_BACKGROUND:
+		if (unlikely(!hctx))
+			break;
+		depth = elv_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
+		data->shallow_depth =
+			min_not_zero(depth, elv_async_depth(data->q, opf));
 		break;
 	case FLASH_PATIENT:
 		if (unlikely(!hctx))
@@ -406,9 +447,9 @@ unsigned int __weak policy_shallow(struct flash_queue *fq,
 	return 0;
 }
 
-bool __weak policy_any_shallow(void)
+unsigned int __weak policy_shallow_part(void)
 {
-	return false;
+	return FLASH_TAGS_KEPT;
 }
 
 void __weak policy_tags_changed(struct flash_queue *fq)
@@ -437,6 +478,7 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	}
 	spin_lock_init(&fq->lock);
 	INIT_LIST_HEAD(&fq->head);
+	flash_first_init(fq);
 	fq->bound = UINT_MAX;
 	fq->watches = policy_watches;
 	return fq;
@@ -506,6 +548,7 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	mutex_lock(&flash_queues_lock);
 	list_del(&fq->node);
 	mutex_unlock(&flash_queues_lock);
+	flash_first_exit(fq);
 
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
 		  atomic_read(&fq->inflight) || flash_inbox_waits(fq),

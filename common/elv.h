@@ -26,6 +26,9 @@
 /* One scheduler tag in this many is kept, from FLASH_PATIENT tasks for instance. */
 #define FLASH_TAGS_KEPT		4
 
+/* One scheduler tag in this many is kept from FLASH_BACKGROUND tasks. */
+#define FLASH_TAGS_BACKGROUND		2
+
 /**
  * struct flash_rq - what we know of one request
  * @rq:		the request
@@ -37,6 +40,8 @@
  * @inbox:	in flash_queue.inbox, from insertion until it is taken in
  * @nth:	how many were in the inbox with it; only of the newest of those that came
  *		together
+ * @by:		the task that inserted it, for comparison only; of policies with
+ *		policy_inbox
  * @seam:	where the store expects bios that join it, while it waits
  *
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
@@ -55,6 +60,7 @@ struct flash_rq {
 	bool watched;
 	struct llist_node inbox;
 	unsigned int nth;
+	const struct task_struct *by;
 	struct flash_seam seam;
 };
 
@@ -83,6 +89,8 @@ struct flash_hctx {
  * @head:	inserted at the head of the dispatch order (not bounded)
  * @untracked:	inserted without a record: growing the table had failed
  * @polled:	dispatched to a poll queue (not bounded)
+ * @first_expired: times that a request which had to be issued first was not in time,
+ *		so that others passed it
  * @peak:	largest number in flight at once
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
@@ -95,6 +103,7 @@ struct flash_stats {
 	u64 head;
 	u64 untracked;
 	u64 polled;
+	u64 first_expired;
 	unsigned int peak;
 };
 
@@ -134,6 +143,12 @@ struct flash_inbox {
  * @why:	why the request was chosen that policy_select() returns, an enum flash_why;
  *		written only while that is traced, see flash_tell_why()
  * @first:	dispatched, and to be issued before anything else is chosen
+ * @first_nth:	how many there were so far; written under the lock
+ * @first_asked: @first_nth when @first_timer was armed
+ * @first_armed: @first_timer is set and has not gone off
+ * @pass_on:	policy_select() leaves the next request to a worker, and returns NULL;
+ *		under the lock
+ * @first_timer: ends what @first keeps back, see flash_issue_first()
  * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device; a policy may
  *	set that back
  * @requeued:	requests in flight that the driver handed back
@@ -170,6 +185,10 @@ struct flash_queue {
 	unsigned int nr_head;
 	bool held;
 	struct request *first;
+	unsigned int first_nth;
+	unsigned int first_asked;
+	bool first_armed;
+	bool pass_on;
 	bool urgent_seen;
 
 	atomic_long_t requeued;
@@ -178,6 +197,7 @@ struct flash_queue {
 	atomic_long_t kicks;
 	atomic_long_t inlined;
 
+	struct hrtimer first_timer;
 	struct list_head node;
 	unsigned int nr_hctx;
 	struct flash_hctx **hctx;
@@ -227,6 +247,7 @@ static inline u64 flash_sector_of(const struct request *rq)
 }
 
 /* elv.c */
+bool flash_may_issue(const struct flash_rq *fr);
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
 
@@ -237,7 +258,7 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 void flash_take_in(struct flash_queue *fq);
 
 /* inflight.c */
-bool flash_ready(const struct flash_queue *fq);
+bool flash_ready(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 void flash_release(struct flash_queue *fq, unsigned int idx);
 void flash_hold(struct flash_queue *fq, bool held);
@@ -246,6 +267,8 @@ void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
 bool flash_first_done(struct flash_queue *fq, struct request *rq);
+void flash_first_init(struct flash_queue *fq);
+void flash_first_exit(struct flash_queue *fq);
 void flash_take(struct flash_queue *fq, struct flash_rq *fr);
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
@@ -321,11 +344,14 @@ bool policy_front_merges(const struct flash_queue *fq);
  * @FLASH_PATIENT: none
  * @FLASH_RELATED: has one, because urgent tasks may wait for it
  * @FLASH_URGENT: has one; from its first request on the last tags are kept
+ * @FLASH_BACKGROUND: none, and requests of it may wait for long, with the tags that they
+ *	hold: half of the tags are kept from it
  */
 enum flash_urgency {
 	FLASH_PATIENT,
 	FLASH_RELATED,
 	FLASH_URGENT,
+	FLASH_BACKGROUND,
 };
 
 /**
@@ -351,11 +377,13 @@ unsigned int policy_shallow(struct flash_queue *fq,
 			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
 
 /**
- * policy_any_shallow - may policy_shallow() return any number?
+ * policy_shallow_part - the least that limit_depth() sets, for elv_shallow_prepare()
  *
- * Else it is 0, or elv_shallow_depth() with FLASH_TAGS_KEPT.
+ * Return: the largest part of the tags that is kept from a task, as for
+ * elv_shallow_depth(); 0: policy_shallow() may return any number. A policy that does
+ * not supply it sets no less than elv_shallow_depth() with FLASH_TAGS_KEPT.
  */
-bool policy_any_shallow(void);
+unsigned int policy_shallow_part(void);
 
 /**
  * policy_tags_changed - nr_requests has been set, or is about to be
@@ -376,7 +404,8 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
  * Called only when something is queued, a slot is free and nothing is held. A
  * policy that holds requests back says so with flash_hold(), and not first here,
  * or the block layer polls.
- * Return: its record, or NULL if the policy wants nothing to go now.
+ * Return: its record, or NULL if the policy wants nothing to go now, or (with
+ * flash_queue.pass_on set) not by the current task.
  */
 struct flash_rq *policy_select(struct flash_queue *fq);
 

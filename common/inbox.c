@@ -81,6 +81,7 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 			continue;
 		list_del_init(&rq->queuelist);
 		fr->rq = rq;
+		fr->by = current;
 		nr++;
 		flash_store_expect(fq, fr);
 		fr->inbox.next = newest;

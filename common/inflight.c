@@ -13,7 +13,8 @@
  *   - the bound is raised: flash_resume() kicks;
  *   - the policy lets go of what it held back: see flash_hold(); if that is so
  *     because time has passed, its timer kicks;
- *   - what had to go first has been issued: see flash_issue_first().
+ *   - what had to go first has been issued, or has waited too long for that: see
+ *     flash_issue_first().
  *
  * Counting down takes no lock, but for a policy that watches, and the kick after
  * it never does. The race "the dispatcher saw the last slot taken and stops"
@@ -23,9 +24,19 @@
  * the other's write.
  */
 #include <linux/mm.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 
+#define FLASH_COMPAT_TIMER
 #include "elv.h"
+
+/*
+ * A request that must be issued first keeps all others back for this long at least,
+ * and for twice as long at most, ns. It has to exceed a time slice of the kernel's
+ * scheduler, 3 ms by default: a task that loses the CPU once between choice and
+ * issue then still keeps the order.
+ */
+#define FLASH_FIRST_NS		(4 * NSEC_PER_MSEC)
 
 /* Is a request that must go first still on its way to the driver? */
 static bool flash_first_pending(const struct flash_queue *fq)
@@ -33,6 +44,31 @@ static bool flash_first_pending(const struct flash_queue *fq)
 	const struct request *rq = READ_ONCE(fq->first);
 
 	return rq && !blk_mq_request_started((struct request *)rq);
+}
+
+/*
+ * Requests wait because @first is pending: limit that time. If the timer is set
+ * already, and for an earlier @first, it sets itself again.
+ */
+static void flash_first_watch(struct flash_queue *fq)
+{
+	/* A task preempted between the two would leave the flag without a timer. */
+	preempt_disable();
+	if (!xchg(&fq->first_armed, true)) {
+		WRITE_ONCE(fq->first_asked, READ_ONCE(fq->first_nth));
+		hrtimer_start(&fq->first_timer, ns_to_ktime(FLASH_FIRST_NS),
+			      HRTIMER_MODE_REL);
+	}
+	preempt_enable();
+}
+
+/* The same, and whether it is so: has_work() says no then. */
+static bool flash_first_refuses(struct flash_queue *fq)
+{
+	if (!flash_first_pending(fq))
+		return false;
+	flash_first_watch(fq);
+	return true;
 }
 
 /**
@@ -51,13 +87,22 @@ static bool flash_first_pending(const struct flash_queue *fq)
  * round cannot go on because its own hardware queue is blocked, elv_has_work()
  * sends another one. And at the latest the end of @fr kicks; so this must not
  * be used for what ends only when somebody polls.
+ *
+ * The task that runs the round may be preempted or throttled before it issues @fr.
+ * Until the task runs again @fr waits, and without a limit all other requests of
+ * the device would wait, too. So the first request that is refused because of @fr
+ * arms a timer, which ends the refusals: flash_first_expire(). No timer is armed
+ * while nothing is refused.
  */
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (fr->rq->mq_hctx->type != HCTX_TYPE_POLL)
-		WRITE_ONCE(fq->first, fr->rq);
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
+		return;
+	WRITE_ONCE(fq->first, fr->rq);
+	/* Behind @first: a timer that is set for this number is not set too early. */
+	WRITE_ONCE(fq->first_nth, fq->first_nth + 1);
 }
 
 /**
@@ -83,7 +128,7 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq)
  * request. If it lied upwards the block layer would poll every 3 ms; if it lied
  * downwards the device would stop. Reads without the lock.
  */
-bool flash_ready(const struct flash_queue *fq)
+bool flash_ready(struct flash_queue *fq)
 {
 	/*
 	 * Who has just issued @first and asks for more: the driver's write to
@@ -98,7 +143,7 @@ bool flash_ready(const struct flash_queue *fq)
 		!READ_ONCE(fq->held) &&
 		flash_slot_free(atomic_read(&fq->inflight),
 				READ_ONCE(fq->bound)) &&
-		!flash_first_pending(fq));
+		!flash_first_refuses(fq));
 }
 
 /*
@@ -230,6 +275,67 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
 	if (flash_ready(fq))
 		flash_run(fq, prefer);
+}
+
+/*
+ * A request that had to be issued first has not been issued for FLASH_FIRST_NS:
+ * others may pass it now. It keeps its slot, and is issued when its task runs again.
+ */
+static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
+{
+	struct flash_queue *fq = container_of(timer, struct flash_queue,
+					      first_timer);
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long flags;
+	unsigned int asked;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	/* Before the flag: another context may arm the timer as soon as that is clear. */
+	asked = READ_ONCE(fq->first_asked);
+	/*
+	 * A full barrier between the flag and what waits. Pairs with the barriers in
+	 * elv_insert_requests() and flash_inbox_add(): a request that is inserted
+	 * from here on is seen below, or its submitter's has_work() arms the timer.
+	 */
+	xchg(&fq->first_armed, false);
+	flash_take_in(fq);
+	/* With a queued request and the lock held, no hardware queue can go away. */
+	if (!fq->queued || !flash_first_pending(fq))
+		goto out;
+	if (fq->first_nth != asked) {
+		/* Another request than the timer was set for. */
+		flash_first_watch(fq);
+		goto out;
+	}
+	fq->stats.first_expired++;
+	WRITE_ONCE(fq->first, NULL);
+	/* Before @inflight: pairs with the barrier in flash_release(). */
+	smp_mb();
+	if (flash_ready(fq)) {
+		/* Not flash_run(), which takes the lock if there is an inbox. */
+		hctx = flash_find(fq, fq->nr_hctx);
+		atomic_long_inc(&fq->kicks);
+		elv_run_hctx(hctx);
+	}
+out:
+	spin_unlock_irqrestore(&fq->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/** flash_first_init - nothing had to be issued first so far */
+void flash_first_init(struct flash_queue *fq)
+{
+	elv_hrtimer_setup(&fq->first_timer, flash_first_expire,
+			  HRTIMER_MODE_REL);
+}
+
+/**
+ * flash_first_exit - undo flash_first_init()
+ * @fq: the device, frozen: nothing is refused any more that would set the timer
+ */
+void flash_first_exit(struct flash_queue *fq)
+{
+	hrtimer_cancel(&fq->first_timer);
 }
 
 /**
@@ -414,7 +520,7 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 		kfree(fh);
 		return -ENOMEM;
 	}
-	elv_shallow_prepare(hctx, policy_any_shallow() ? 0 : FLASH_TAGS_KEPT);
+	elv_shallow_prepare(hctx, policy_shallow_part());
 	fh->nr_recs = elv_hctx_tags(hctx);
 	fh->hctx = hctx;
 	/* The module's debugfs file shows this device already. */
@@ -462,7 +568,7 @@ void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 
 	if (!fh)
 		return;
-	elv_shallow_prepare(hctx, policy_any_shallow() ? 0 : FLASH_TAGS_KEPT);
+	elv_shallow_prepare(hctx, policy_shallow_part());
 	if (elv_hctx_tags(hctx) <= fh->nr_recs)
 		return;
 	recs = flash_recs_alloc(hctx);

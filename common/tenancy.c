@@ -485,9 +485,9 @@ static void tenancy_tag_give(struct tenancy_queue *tq, struct flash_rq *fr)
 					   to_tr(fr)->it.tenant));
 }
 
-bool policy_any_shallow(void)
+unsigned int policy_shallow_part(void)
 {
-	return true;
+	return 0;
 }
 
 unsigned int policy_shallow(struct flash_queue *fq,

@@ -22,6 +22,7 @@
 	X(FLASH_WHY_UNTRACKED, "untracked")			\
 	X(FLASH_WHY_META_TURN, "meta_turn")			\
 	X(FLASH_WHY_NRT_TURN, "nrt_turn")			\
+	X(FLASH_WHY_IDLE_TURN, "idle_turn")			\
 	X(FLASH_WHY_CHIPS, "chips")				\
 	X(FLASH_WHY_AGED, "aged")				\
 	X(FLASH_WHY_DONE, "done")				\
@@ -43,6 +44,7 @@
  * @FLASH_WHY_UNTRACKED: no record; at once
  * @FLASH_WHY_META_TURN: metadata, although real-time requests wait
  * @FLASH_WHY_NRT_TURN:	best effort, although real-time requests wait
+ * @FLASH_WHY_IDLE_TURN: idle class, although other non-real-time requests wait
  * @FLASH_WHY_CHIPS:	before an older one, for its chips
  * @FLASH_WHY_AGED:	passed often enough
  * @FLASH_WHY_DONE:	it has completed

@@ -10,7 +10,8 @@
  * request that arrives late waits behind everything that is in the device
  * already. K2 lets at most max_inflight requests into the device at once and
  * keeps the rest in staging queues, where priority still counts: eight FIFO
- * queues for the real-time levels and one for the rest. The smaller the bound,
+ * queues for the real-time levels and one for the rest. (Two more queues are ours,
+ * for metadata and for the idle class: see k2_order.h.) The smaller the bound,
  * the shorter the tail of a real-time request and the less work the device can
  * overlap. The bound is the whole trade-off; the paper writes K2-x for bound x.
  *
@@ -38,6 +39,9 @@
  *	original code; the paper's sweep is 1 to 64.
  * meta_every: see k2_order.h. 16 costs a real-time flood one slot in 17 and
  *	only while a metadata request waits. 0 is the paper's strict order.
+ * idle_wait_ms: see k2_order.h. One request of the idle class in 200 ms costs best
+ *	effort next to nothing, and an idle task that holds a lock of a file system
+ *	keeps others waiting for no longer than that for each of its requests.
  * inline_dispatch: see elv.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
  *	k2_target.
@@ -51,6 +55,8 @@
 	  "requests in the device at once, over all hardware queues")	\
 	X(meta_every, 0, 65535, 16,					\
 	  "real-time requests per waiting metadata request, 0 = strict order") \
+	X(idle_wait_ms, 0, 60000, 200,					\
+	  "longest time without an idle-class request, in ms, 0 = no idle class") \
 	X(inline_dispatch, 0, 1, 1,					\
 	  "issue by the submitting task (1) or left to the block layer (0)") \
 	X(target_us, 0, 60000000, 0,					\
@@ -363,9 +369,15 @@ static u32 k2_group_level(const struct k2_queue *k2,
 					 css) : FLASH_GROUP_NONE;
 }
 
-static unsigned int k2_class(unsigned int level, bool meta)
+static bool k2_ioprio_idle(unsigned short ioprio)
 {
-	return k2_classify(level < K2_RT_LEVELS, level, meta);
+	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE;
+}
+
+static unsigned int k2_class(unsigned int level, bool meta, unsigned short ioprio)
+{
+	return k2_classify_idle(k2_classify(level < K2_RT_LEVELS, level, meta),
+				k2_ioprio_idle(ioprio));
 }
 
 /* What a real-time task may find itself waiting for. */
@@ -379,12 +391,13 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	if (k2_has_groups(k2))
 		level = k2_urgent(level,
 				  k2_group_level(k2, flash_bio_css(bio)));
-	return k2_class(level, bio->bi_opf & K2_META_FLAGS);
+	return k2_class(level, bio->bi_opf & K2_META_FLAGS, bio->bi_ioprio);
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 {
-	unsigned int own = k2_level(req_get_ioprio((struct request *)rq));
+	unsigned short ioprio = req_get_ioprio((struct request *)rq);
+	unsigned int own = k2_level(ioprio);
 	bool meta = rq->rq_flags & RQF_FLUSH_SEQ;
 	struct k2_queue *k2 = to_k2(fq);
 	unsigned int level = own;
@@ -399,15 +412,15 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 				  k2_group_level(k2, flash_bio_css(rq->bio)));
 		k2->rt_by_group += level < own;
 	}
-	return k2_class(level, meta);
+	return k2_class(level, meta, ioprio);
 }
 
 /* The task's own priority, and its group: whose bio it will send nobody knows yet. */
-static bool k2_task_urgent(const struct k2_queue *k2)
+static bool k2_task_urgent(const struct k2_queue *k2, unsigned short ioprio)
 {
 	bool urgent;
 
-	if (k2_level(get_current_ioprio()) < K2_RT_LEVELS)
+	if (k2_level(ioprio) < K2_RT_LEVELS)
 		return true;
 	if (!k2_has_groups(k2))
 		return false;
@@ -419,13 +432,24 @@ static bool k2_task_urgent(const struct k2_queue *k2)
 
 enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	if (k2_task_urgent(container_of(fq, const struct k2_queue, fq)))
+	unsigned short ioprio = get_current_ioprio();
+
+	if (k2_task_urgent(container_of(fq, const struct k2_queue, fq), ioprio))
 		return FLASH_URGENT;
-	return (opf & K2_META_FLAGS) ? FLASH_RELATED : FLASH_PATIENT;
+	if (opf & K2_META_FLAGS)
+		return FLASH_RELATED;
+	/* Idle requests wait for best effort, which must find a tag. */
+	return k2_ioprio_idle(ioprio) && flash_tun(fq, TUN_idle_wait_ms) ?
+	       FLASH_BACKGROUND : FLASH_PATIENT;
 }
 
-/* A request has come. */
-static void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
+unsigned int policy_shallow_part(void)
+{
+	return FLASH_TAGS_BACKGROUND;
+}
+
+/* A request has come. Not inline, so that policy_insert() saves few registers. */
+static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 {
 	struct k2_rq *kr = to_k2_rq(fr);
 	bool rt = fr->class < K2_RT_LEVELS, returned;
@@ -439,7 +463,7 @@ static void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 		kr->returned = returned;
 		kr->in.rt = rt;
 	}
-	if (fr->class == K2_NRT && k2->nr[K2_NRT] == 1)
+	if (fr->class >= K2_NRT && k2->nr[K2_NRT] + k2->nr[K2_IDLE] == 1)
 		k2_admit_waits(&k2->admit, now);
 	if (fr->class == K2_NRT && k2_chips_known(k2->chips))
 		k2_chips_add(k2->chips, &kr->it, flash_sector_of(fr->rq),
@@ -454,6 +478,8 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	list_add_tail(&fr->rq->queuelist, &k2->fifo[fr->class]);
 	k2->nr[fr->class]++;
 	k2->order.busy |= 1U << fr->class;
+	if (unlikely(fr->class == K2_IDLE) && k2->nr[K2_IDLE] == 1)
+		k2->idle.since = ktime_get_ns();
 	if (unlikely(fq->watches))
 		k2_watch_insert(k2, fr);
 }
@@ -473,6 +499,29 @@ static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 	return rq ? flash_rq_of(rq) : NULL;
 }
 
+/* An idle request waits. Does it go in the place of @other, of class @class? */
+static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int class,
+				  const struct flash_rq *other)
+{
+	const struct flash_rq *head = k2_head(k2, K2_IDLE);
+	struct k2_idle *idle = &k2->idle;
+	u64 now = ktime_get_ns();
+	bool due;
+
+	idle->wait_ns = flash_tun(&k2->fq, TUN_idle_wait_ms) *
+			(u64)NSEC_PER_MSEC;
+	due = k2_idle_due(idle, now, other && head->seq < other->seq);
+	class = k2_pick_idle(&k2->order, class, due);
+	if (class != K2_IDLE)
+		return class;
+	if (other && idle->wait_ns) {
+		idle->turns++;
+		flash_tell_why(&k2->fq, FLASH_WHY_IDLE_TURN);
+	}
+	idle->since = now;
+	return class;
+}
+
 /* The class to serve next: k2_pick(), but for a reserve and a cap on starvation. */
 static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
@@ -487,7 +536,7 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 		return k2_pick_rt(o);
 	else
 		class = k2_pick(o, meta_first, flash_tun(fq, TUN_meta_every));
-	if (!k2->nr[K2_NRT] || !k2->admit.wait_ns)
+	if (!(o->busy & K2_REST_MASK) || !k2->admit.wait_ns)
 		return class;
 
 	now = ktime_get_ns();
@@ -504,9 +553,9 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 /*
  * The same, and which request that is of best effort: @nrt is the oldest one. None
  * passes metadata that came before it; the two go in order of arrival then, so
- * neither starves the other.
+ * neither starves the other. Not inline, so that policy_select() saves few registers.
  */
-static unsigned int k2_watch_pick(struct k2_queue *k2,
+static noinline unsigned int k2_watch_pick(struct k2_queue *k2,
 				  const struct flash_rq *meta,
 				  struct flash_rq **nrt)
 {
@@ -523,6 +572,8 @@ static unsigned int k2_watch_pick(struct k2_queue *k2,
 			*nrt = pick;
 	}
 	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
+	if (unlikely(k2->order.busy & (1U << K2_IDLE)))
+		class = k2_idle_class(k2, class, class == K2_META ? meta : *nrt);
 	if (oldest && class == K2_NRT) {
 		if (k2->order.busy & K2_RT_MASK)
 			; /* Said already: it goes before real-time ones. */
@@ -541,14 +592,23 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	struct flash_rq *meta = k2_head(k2, K2_META);
 	struct flash_rq *nrt = k2_head(k2, K2_NRT);
 	bool meta_first = meta && nrt && meta->seq < nrt->seq;
+	unsigned int rt = k2->order.busy & K2_RT_MASK;
 	struct flash_rq *fr;
 	unsigned int class;
 
-	if (likely(!fq->watches))
+	if (rt && !flash_may_issue(k2_head(k2, __ffs(rt)))) {
+		fq->pass_on = true;
+		return NULL;
+	}
+	if (likely(!fq->watches)) {
 		class = k2_pick(&k2->order, meta_first,
 				flash_tun(fq, TUN_meta_every));
-	else
+		if (unlikely(k2->order.busy & (1U << K2_IDLE)))
+			class = k2_idle_class(k2, class,
+					      class == K2_META ? meta : nrt);
+	} else {
 		class = k2_watch_pick(k2, meta, &nrt);
+	}
 	fr = class == K2_NRT ? nrt : k2_head(k2, class);
 	if (class == K2_META && (k2->order.busy & K2_RT_MASK)) {
 		k2->meta_turns++;
@@ -650,6 +710,7 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 
 	switch (idx) {
 	case TUN_meta_every:
+	case TUN_idle_wait_ms:
 	case TUN_inline_dispatch:
 		return;
 	}

@@ -38,6 +38,7 @@ struct k2_kept {
  * @served: requests dispatched from each staging queue
  * @meta_turns: times that metadata went before a waiting real-time request
  * @rt_by_group: requests that came and are of a more urgent class by it
+ * @idle: how long the idle class has been kept waiting
  * @admit: what is in the device, as far as it is watched
  */
 struct k2_queue {
@@ -55,6 +56,7 @@ struct k2_queue {
 	u64 served[K2_NR_CLASSES];
 	u64 meta_turns;
 	u64 rt_by_group;
+	struct k2_idle idle;
 	struct k2_admit admit;
 };
 

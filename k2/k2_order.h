@@ -17,9 +17,17 @@
  * requests. meta_every = 0 is the paper's strict order. Either way the two
  * non-real-time classes together are one FIFO, as in the paper, whenever no
  * real-time request waits.
+ *
+ * The I/O priority class "idle", which the paper does not mention, has a queue that
+ * goes last. To bound how long it is kept waiting, one of its requests goes in the
+ * place of another non-real-time request after idle_wait_ms without an idle request
+ * served. Only one, and not each that has waited for so long: a backlog would
+ * otherwise overtake best effort as a whole. Metadata is never in this queue.
  */
 #ifndef K2_ORDER_H
 #define K2_ORDER_H
+
+#include "../common/pure.h"
 
 #define K2_RT_LEVELS	8
 
@@ -27,10 +35,14 @@ enum k2_class {
 	/* 0 to 7: real-time levels, 0 served first */
 	K2_META = K2_RT_LEVELS,
 	K2_NRT,
+	K2_IDLE,
 	K2_NR_CLASSES,
 };
 
 #define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
+
+/* Best effort and idle: those that have nothing but their turn. */
+#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
 
 /**
  * struct k2_order - state of the decision
@@ -56,13 +68,24 @@ static inline unsigned int k2_classify(int rt, unsigned int level, int meta)
 }
 
 /**
+ * k2_classify_idle - the class of a request, by its idle priority
+ * @class: what k2_classify() returns
+ * @idle: it has I/O priority class idle
+ */
+static inline unsigned int k2_classify_idle(unsigned int class, int idle)
+{
+	return idle && class == K2_NRT ? K2_IDLE : class;
+}
+
+/**
  * k2_pick - the class to serve next
  * @o: the state; at least one class is busy
  * @meta_first: the head of K2_META arrived before the head of K2_NRT (read only
  *	if both are busy)
  * @meta_every: see above
  *
- * Return: the class, whose head the caller takes.
+ * Return: the class, whose head the caller takes. If K2_IDLE is busy the caller asks
+ * k2_pick_idle() which class has the place of K2_NRT.
  */
 static inline unsigned int k2_pick(struct k2_order *o, int meta_first,
 				   unsigned int meta_every)
@@ -91,6 +114,48 @@ static inline unsigned int k2_pick_rt(struct k2_order *o)
 {
 	o->passed = o->busy & (1U << K2_META) ? o->passed + 1 : 0;
 	return (unsigned int)__builtin_ctz(o->busy & K2_RT_MASK);
+}
+
+/**
+ * struct k2_idle - the limit on how long K2_IDLE is kept waiting
+ * @wait_ns: that limit; 0: idle requests are best-effort ones, in order of arrival
+ * @since: since when an idle request has waited, or when one was last served, ns
+ * @turns: idle requests served in the place of others because of the limit
+ */
+struct k2_idle {
+	u64 wait_ns;
+	u64 since;
+	u64 turns;
+};
+
+/**
+ * k2_idle_due - does K2_IDLE go before other non-real-time requests?
+ * @i: the limit
+ * @now: the time, ns
+ * @first: its head arrived before the request that is served otherwise
+ */
+static inline int k2_idle_due(const struct k2_idle *i, u64 now, int first)
+{
+	return i->wait_ns ? now - i->since >= i->wait_ns : first;
+}
+
+/**
+ * k2_pick_idle - does an idle request go instead?
+ * @o: the state; K2_IDLE is busy
+ * @class: the class to serve next without it
+ * @due: what k2_idle_due() says
+ *
+ * Metadata that is served before waiting real-time requests keeps its turn.
+ *
+ * Return: the class, whose head the caller takes.
+ */
+static inline unsigned int k2_pick_idle(const struct k2_order *o,
+					unsigned int class, int due)
+{
+	if (class < K2_RT_LEVELS ||
+	    (class == K2_META && (o->busy & K2_RT_MASK)))
+		return class;
+	return due || !(o->busy & (1U << class)) ? K2_IDLE : class;
 }
 
 #endif /* K2_ORDER_H */

@@ -84,10 +84,13 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 		rt += k2->served[class];
 	len += sysfs_emit_at(page, len,
 			     "served_rt %llu\nserved_meta %llu\n"
-			     "served_nrt %llu\nmeta_turns %llu\n"
-			     "rt_by_cgroup %llu\n",
+			     "served_nrt %llu\nserved_idle %llu\n"
+			     "meta_turns %llu\nidle_turns %llu\n"
+			     "rt_by_cgroup %llu\nfirst_expired %llu\n",
 			     rt, k2->served[K2_META], k2->served[K2_NRT],
-			     k2->meta_turns, k2->rt_by_group);
+			     k2->served[K2_IDLE], k2->meta_turns,
+			     k2->idle.turns, k2->rt_by_group,
+			     fq->stats.first_expired);
 	if (c->cal.rate)
 		age = now > c->cal.at ? div_u64(now - c->cal.at, NSEC_PER_SEC) : 0;
 	len += sysfs_emit_at(page, len,
@@ -121,6 +124,8 @@ void policy_arrays(struct flash_queue *fq, struct seq_file *m)
 		   k2->served[K2_META]);
 	seq_printf(m, "nrt queued %u served %llu\n", k2->nr[K2_NRT],
 		   k2->served[K2_NRT]);
+	seq_printf(m, "idle queued %u served %llu\n", k2->nr[K2_IDLE],
+		   k2->served[K2_IDLE]);
 	for (chip = 0; chip < k2->chips->geo.nr_chips; chip++)
 		seq_printf(m, "chip%u reads %u writes %u\n", chip,
 			   occ->out[FLASH_READ][chip],

@@ -127,6 +127,7 @@ SCHEDULERS = {
         "target_quantile": Int(500000, 999999), "bw_floor_pct": Int(1, 100),
         "rt_hold_ms": Int(0, 60000), "bound_unit": words("requests cost"),
         "reserve": Int(0, 1024), "nrt_wait_ms": Int(0, 60000),
+        "idle_wait_ms": Int(0, 60000),
         "observe": Int(0, 1), "layout": words("right wrong none"),
         "max_pass": Int(0, 65535), "inline_dispatch": Int(0, 1)},
     "piq": {
@@ -208,7 +209,8 @@ TIMES = {
     "bfq": ("slice_idle_us", "slice_idle", "fifo_expire_sync",
             "fifo_expire_async", "timeout_sync"),
     "io.cost": ("rlat", "wlat"),
-    "k2": ("target_us", "rt_hold_ms", "nrt_wait_ms"),
+    "k2": ("target_us", "rt_hold_ms", "nrt_wait_ms",
+           "idle_wait_ms"),
     "piq": ("max_wait_ms",),
     "layer_read": ("read_expire_ms", "write_expire_ms"),
     "acfq": ("slice_ms", "antic_max_us"),

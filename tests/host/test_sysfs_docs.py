@@ -299,26 +299,3 @@ def test_k2_static_is_what_it_was():
         assert numbers[beyond][2] == 0
     assert rows(text, "TEXTS")[1][2] == "requests"
     assert rows(text, "TEXTS")[2][:3] == ["layout", "flash_layout_check", "none"]
-
-    beyond = r"k2_(watch|control|admit|chips)\w*\(|ktime_get"
-    insert = body_of(text, "policy_insert")
-    assert re.findall(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_insert\("
-                      , insert)
-    assert len(re.findall(beyond, insert)) == 1
-    select = body_of(text, "policy_select")
-    plain = re.search(r"if \(likely\(!fq->watches\)\)\n(.*?)\telse\n(.*?);\n",
-                      select, re.S)
-    assert re.fullmatch(r"\t\tclass = k2_pick\(&k2->order, meta_first,\n"
-                        r"\t+flash_tun\(fq, TUN_meta_every\)\);\n", plain[1])
-    assert "k2_watch_pick(" in plain[2]
-    assert re.search(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_hold\(",
-                     select)
-    assert len(re.findall(beyond, select)) == 2
-    merged = body_of(text, "policy_merged")
-    assert re.search(r"if \(unlikely\(fq->watches\)\)\n\t\tk2_watch_merged\(", merged)
-    assert len(re.findall(beyond, merged)) == 1
-    for untouched in ("policy_rq_class", "policy_bio_class", "policy_urgency"):
-        assert not re.findall(beyond, body_of(text, untouched))
-    # What only a layout wants is called where nobody is without one.
-    store = (REPO / "common" / "rqstore.c").read_text(encoding="utf-8")
-    assert re.search(r"if \(fq->watches\)\n\t\tpolicy_grown\(", store)

@@ -72,7 +72,7 @@ static inline void others(void)
 }
 
 /* What happens in such a moment, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -112,6 +112,10 @@ static inline void meanwhile(enum moment now)
 		nap(32);						\
 	}								\
 	done; })
+#define xchg(p, v) ({							\
+	__typeof__(*(p)) was = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); \
+	meanwhile(EXCHANGED);						\
+	was; })
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
@@ -244,6 +248,58 @@ typedef pthread_mutex_t spinlock_t;
 #define mutex_lock(m)		pthread_mutex_lock(m)
 #define mutex_unlock(m)		pthread_mutex_unlock(m)
 
+/* The task that calls, and what it may not lose the processor for. */
+struct task_struct {
+	int nice, policy;
+	unsigned int flags;
+};
+static __thread struct task_struct the_task;
+static __thread int unpreemptible;
+#ifndef SCHED_IDLE
+#define SCHED_BATCH		3
+#define SCHED_IDLE		5
+#endif
+#define PF_WQ_WORKER		1U
+#define PF_KTHREAD		2U
+#define preempt_disable()	((void)unpreemptible++)
+#define preempt_enable()	((void)unpreemptible--)
+
+/* Timers, which go off when the test says so. */
+enum hrtimer_restart { HRTIMER_NORESTART };
+enum hrtimer_mode { HRTIMER_MODE_REL };
+#define NSEC_PER_MSEC		1000000L
+#define ns_to_ktime(ns)		(ns)
+struct hrtimer {
+	enum hrtimer_restart (*function)(struct hrtimer *);
+	bool set;
+	long long in;
+};
+static int timers_set, timers_cancelled, timers_preemptible;
+
+static inline void elv_hrtimer_setup(struct hrtimer *t,
+				     enum hrtimer_restart (*f)(struct hrtimer *),
+				     enum hrtimer_mode mode)
+{
+	(void)mode;
+	t->function = f;
+}
+
+static inline void hrtimer_start(struct hrtimer *t, long long in,
+				 enum hrtimer_mode mode)
+{
+	(void)mode;
+	t->set = true;
+	t->in = in;
+	timers_set++;
+	timers_preemptible += !unpreemptible;
+}
+
+static inline void hrtimer_cancel(struct hrtimer *t)
+{
+	t->set = false;
+	timers_cancelled++;
+}
+
 /* Memory */
 #define GFP_KERNEL		0
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
@@ -311,7 +367,7 @@ struct request {
 		void *priv[2];
 	} elv;
 	unsigned int internal_tag, rq_flags;
-	bool started;
+	bool started, urgent;
 	unsigned int by;
 	unsigned long nth;
 };
@@ -355,8 +411,9 @@ struct elevator_type {
 #define req_op(rq)		REQ_OP_READ
 #define in_interrupt()		false
 #define irqs_disabled()		false
-#define current			NULL
-#define task_is_running(t)	true
+#define current			(&the_task)
+#define task_is_running(t)	((void)(t), true)
+#define task_nice(t)		((t)->nice)
 #define raw_smp_processor_id()	0
 #define cpumask_test_cpu(cpu, mask) ((mask) == NULL)
 

@@ -4,169 +4,20 @@
  * dispatch, end, watch and switch the scheduler: nothing is lost, forgotten, out of
  * order or used after it is gone.
  */
-#include "blkmq.h"
-
 #define TAGS		96
 #define QUEUES		2
 #define SUBMITTERS	3
 #define ROUNDS		45
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wformat"
-#include "common/inbox.c"
-#include "common/inflight.c"
-#include "common/elv.c"
-#pragma GCC diagnostic pop
-
-/* The policy: one queue, in order of arrival. It may watch, and then holds nothing. */
-
-struct fifo {
-	struct flash_queue fq;
-	struct list_head list;
-	unsigned long last[SUBMITTERS];
-};
-
-const char policy_name[] = "fifo";
-const unsigned int policy_inline_tunable;
-const size_t policy_queue_size = sizeof(struct fifo);
-const size_t policy_rec_size = sizeof(struct flash_rq);
-const bool policy_watches;
-const bool policy_inbox = true;
-struct elv_fs_entry policy_attrs[1];
-
-static int none_to_choose, out_of_order, in_vain;
-
-static struct fifo *to_fifo(struct flash_queue *fq)
-{
-	return container_of(fq, struct fifo, fq);
-}
-
-int policy_init(struct flash_queue *fq)
-{
-	INIT_LIST_HEAD(&to_fifo(fq)->list);
-	return 0;
-}
-
-void policy_exit(struct flash_queue *fq)
-{
-	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list));
-}
-
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
-{
-	return fq && rq ? 0 : 1;
-}
-
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
-{
-	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
-}
-
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
-{
-	list_add_tail(&fr->rq->queuelist, &to_fifo(fq)->list);
-}
-
-struct flash_rq *policy_select(struct flash_queue *fq)
-{
-	struct fifo *fifo = to_fifo(fq);
-	struct request *rq;
-
-	if (list_empty(&fifo->list)) {
-		none_to_choose++;
-		return NULL;
-	}
-	rq = list_first_entry(&fifo->list, struct request, queuelist);
-	list_del_init(&rq->queuelist);
-	out_of_order += rq->nth != ++fifo->last[rq->by];
-	return flash_rq_of(rq);
-}
-
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
-{
-	(void)fq;
-	(void)m;
-}
-
-/* The store: none but the seams, at places of the tag. */
-
-int flash_store_init(struct flash_queue *fq)
-{
-	fq->store.seams.bits = flash_seams_bits(1);
-	fq->store.seams.count = aligned_zeroed(sizeof(atomic_t) <<
-					       fq->store.seams.bits);
-	return fq->store.seams.count ? 0 : -ENOMEM;
-}
-
-void flash_store_free(struct flash_queue *fq)
-{
-	kvfree(fq->store.seams.count);
-}
-
-void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
-{
-	u64 at = fr->rq->internal_tag * 8ULL;
-
-	flash_seams_set(&fq->store.seams, &fr->seam, at, at + 8);
-}
-
-void flash_store_add(struct flash_queue *fq, struct request *rq)
-{
-	WARN_ON_ONCE(!fq || !flash_rq_of(rq)->seam.begin);
-}
-
-void flash_store_del(struct flash_queue *fq, struct request *rq)
-{
-	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
-}
-
-bool flash_allow_merge(struct request_queue *q, struct request *r, struct bio *b)
-{
-	return q && r && b;
-}
-
-static struct flash_disk the_disk;
-
-struct flash_disk *flash_disk_get(struct request_queue *q)
-{
-	return q ? &the_disk : NULL;
-}
-
-void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
-{
-	(void)disk;
-	(void)q;
-}
-
-void flash_disks_free(void)
-{
-}
+#include "elvdrive.h"
 
 /* The block layer, and a device. */
 
-static struct gendisk gendisk = { "disk" };
-static struct request_queue queue;
-static struct elevator_queue elevator;
-static struct blk_mq_hw_ctx hctxs[QUEUES];
-static struct request rqs[QUEUES][TAGS];
-static int busy[QUEUES][TAGS];
 static struct request *device[QUEUES * TAGS];
 static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int in_device;
-static int ended, over, deaf, each;
+static int ended, over, each, in_vain;
 static unsigned long long seed;
-
-#define GET(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
-#define SET(x, v)	__atomic_store_n(&(x), v, __ATOMIC_SEQ_CST)
-
-static void idle(long us)
-{
-	const struct timespec some = { 0, us * 1000 };
-
-	nanosleep(&some, NULL);
-}
 
 /* A round of one hardware queue. */
 static void run(struct blk_mq_hw_ctx *hctx)
@@ -257,35 +108,6 @@ static void *interrupt(void *arg)
 	return NULL;
 }
 
-static struct request *get(unsigned int by, unsigned long nth)
-{
-	struct blk_mq_hw_ctx *hctx = &hctxs[by % QUEUES];
-	struct request *rq;
-	unsigned int n;
-	int free;
-
-	for (n = 0;; n = (n + 1) % TAGS) {
-		free = 0;
-		if (__atomic_compare_exchange_n(&busy[hctx->queue_num][n], &free,
-						1, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
-			break;
-		idle(20);
-		if (GET(deaf))
-			return NULL;
-	}
-	percpu_ref_get(&queue.q_usage_counter);
-	rq = &rqs[hctx->queue_num][n];
-	rq->q = &queue;
-	rq->mq_hctx = hctx;
-	rq->internal_tag = n;
-	rq->started = false;
-	rq->by = by;
-	rq->nth = nth;
-	elv_prepare_request(rq);
-	return rq;
-}
-
 static void *submitter(void *arg)
 {
 	unsigned int by = (unsigned int)(size_t)arg, n, nr;
@@ -333,46 +155,6 @@ static void *looker(void *arg)
 		idle(20);
 	}
 	return NULL;
-}
-
-/* The scheduler is selected, with a bound; and another one is. */
-static struct flash_queue *begin(unsigned int bound)
-{
-	struct flash_queue *fq;
-	unsigned int n;
-
-	memset(hctxs, 0, sizeof(hctxs));
-	queue.elevator = &elevator;
-	queue.disk = &gendisk;
-	queue.nr_hw_queues = QUEUES;
-	queue.quiesced = false;
-	the_disk.val[0] = 0;
-	pthread_rwlock_init(&queue.running, NULL);
-	if (elv_init_sched(&queue, NULL))
-		return NULL;
-	fq = elevator.elevator_data;
-	fq->bound = bound;
-	for (n = 0; n < QUEUES; n++) {
-		hctxs[n].queue = &queue;
-		hctxs[n].queue_num = n;
-		hctxs[n].sched_tags = &hctxs[n];
-		INIT_LIST_HEAD(&hctxs[n].dispatch);
-		elv_init_hctx(&hctxs[n], n);
-	}
-	return fq;
-}
-
-static void end(void)
-{
-	unsigned int n;
-
-	pthread_rwlock_wrlock(&queue.running);
-	queue.quiesced = true;
-	pthread_rwlock_unlock(&queue.running);
-	for (n = 0; n < QUEUES; n++)
-		elv_exit_hctx(&hctxs[n], n);
-	elv_exit_sched(&elevator);
-	elevator.elevator_data = NULL;
 }
 
 /* One moment after another, without threads. */
@@ -435,12 +217,6 @@ static void one_goes_and_ends(void)
 static void is_it_ready(void)
 {
 	ready = elv_has_work(&hctxs[0]);
-}
-
-static void on(enum moment when, void (*what)(void))
-{
-	moment = when;
-	event = what;
 }
 
 /* Who takes in what has come, but for who dispatches? */

@@ -313,8 +313,129 @@ static void random_mixes(void)
 	eq(bad, 0, "2000 random mixes: strict by level, then FIFO");
 }
 
+/*
+ * The idle class: one device that serves a request a millisecond, and always has best
+ * effort (or metadata) waiting. Of 1000 idle requests that came at once, how many are
+ * served in so many ms? The k-th of them at the latest after k times the limit.
+ */
+static int idle_served(u64 wait_ms, unsigned int busy, int ms)
+{
+	struct k2_order o = { .busy = busy | 1U << K2_IDLE };
+	struct k2_idle idle = { .wait_ns = wait_ms * 1000000 };
+	int now, served = 0, late = 0;
+
+	for (now = 1; now <= ms; now++) {
+		u64 ns = (u64)now * 1000000;
+		unsigned int class = k2_pick(&o, 0, 16);
+
+		class = k2_pick_idle(&o, class, k2_idle_due(&idle, ns, 1));
+		if (class != K2_IDLE)
+			continue;
+		idle.since = ns;
+		served++;
+		late += ns > (u64)served * (idle.wait_ns + 1000000);
+	}
+	eq(late, 0, "idle requests later than the limit, classes %#x", busy);
+	return served;
+}
+
+static void idle_ages(void)
+{
+	unsigned int nrt = 1U << K2_NRT, meta = 1U << K2_META;
+
+	eq(k2_classify_idle(k2_classify(0, 0, 0), 1), K2_IDLE,
+	   "idle priority has its class");
+	eq(k2_classify_idle(k2_classify(0, 0, 1), 1), K2_META,
+	   "but metadata of an idle task is metadata");
+	eq(k2_classify_idle(k2_classify(1, 3, 0), 1), 3,
+	   "and what a group makes real-time is real-time");
+	eq(k2_classify_idle(k2_classify(0, 7, 0), 0), K2_NRT,
+	   "best effort level 7 is best effort");
+
+	eq(idle_served(50, nrt, 1000), 20, "beside best effort one in 50 ms");
+	eq(idle_served(50, nrt | meta, 1000), 20, "and beside metadata");
+	eq(idle_served(50, meta, 1000), 20, "and beside metadata alone");
+	eq(idle_served(50, 1, 1000), 0, "real-time requests go first");
+	eq(idle_served(50, 0, 1000), 1000, "with nothing else all of them go");
+	eq(idle_served(0, nrt, 1000), 1000, "no limit: those that came first");
+}
+
+/* The place that metadata has before real-time requests is not an idle request's. */
+static void idle_and_metadata(void)
+{
+	struct k2_order o = { .busy = 1U | 1U << K2_META | 1U << K2_IDLE };
+	int i, rt = 0, meta = 0;
+
+	for (i = 0; i < 34; i++) {
+		unsigned int class = k2_pick(&o, 0, 16);
+
+		class = k2_pick_idle(&o, class, 1);
+		rt += class == 0;
+		meta += class == K2_META;
+	}
+	eq(rt, 32, "a due idle request, metadata and a real-time flood: 32");
+	eq(meta, 2, "and 2 of metadata");
+	/* Best effort's turn before real-time requests (k2_admit.h) is shared. */
+	eq(k2_pick_idle(&o, K2_NRT, 0), K2_IDLE, "nothing else has that turn");
+	o.busy |= 1U << K2_NRT;
+	eq(k2_pick_idle(&o, K2_NRT, 0), K2_NRT, "best effort has it");
+	eq(k2_pick_idle(&o, K2_NRT, 1), K2_IDLE, "unless idle is due");
+}
+
+/* With a limit of 0 idle requests are best-effort ones: any mix is one FIFO. */
+static void idle_is_best_effort(void)
+{
+	unsigned long long seed = 11;
+	int round, bad = 0;
+
+	for (round = 0; round < 2000; round++) {
+		unsigned int class[40], n = 1 + tap_rand(&seed) % 40, i, left = n;
+		struct k2_order o = { .busy = 0 };
+		struct k2_idle idle = { .wait_ns = 0 };
+		int head[K2_NR_CLASSES], rt = round & 1;
+		bool gone[40] = { false };
+
+		for (i = 0; i < n; i++)
+			class[i] = rt ? tap_rand(&seed) % K2_NR_CLASSES :
+				   K2_META + tap_rand(&seed) % 3;
+		for (; left; left--) {
+			int best = -1, other;
+			unsigned int c;
+
+			for (c = 0; c < K2_NR_CLASSES; c++)
+				head[c] = -1;
+			o.busy = 0;
+			for (i = n; i-- > 0;)
+				if (!gone[i]) {
+					head[class[i]] = (int)i;
+					o.busy |= 1U << class[i];
+				}
+			for (i = 0; i < n; i++)
+				if (!gone[i] &&
+				    (best < 0 || (class[i] < 8 ? class[i] : 8) <
+				     (class[best] < 8 ? class[best] : 8)))
+					best = (int)i;
+			c = k2_pick(&o, head[K2_META] < head[K2_NRT], 0);
+			other = head[c];
+			if (head[K2_IDLE] >= 0)
+				c = k2_pick_idle(&o, c,
+					k2_idle_due(&idle, 0, other >= 0 &&
+						    head[K2_IDLE] < other));
+			bad += head[c] != best;
+			if (head[c] >= 0)
+				gone[head[c]] = true;
+			else
+				break;
+		}
+	}
+	eq(bad, 0, "2000 random mixes with a limit of 0: idle is best effort");
+}
+
 int main(void)
 {
+	idle_ages();
+	idle_and_metadata();
+	idle_is_best_effort();
 	classes();
 	bound_two();
 	bound_one();

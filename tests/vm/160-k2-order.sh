@@ -3,8 +3,8 @@
 # core: fast
 #
 # Proves: with one request in the device and others waiting, real-time level 0
-# goes before level 5, both before the rest (best effort, idle and no priority
-# are one class), and within a class first come is first served; whatever the
+# goes before level 5, both before the rest (best effort, no priority and, with
+# idle_wait_ms=0, idle are one FIFO), and within a class first come is first served; whatever the
 # hardware queue that a request came by.
 # Fails if: k2_pick() ignores real-time queues, or takes the highest level first,
 # or policy_insert() adds at the head.
@@ -14,6 +14,7 @@ order() {
 	hold_add nr_hw_queues="$queues"
 	sched_set "$DISK" "$SCHED"
 	tun "$DISK" max_inflight 1
+	tun "$DISK" idle_wait_ms 0
 	sched_new "$DISK"
 	trace_start block_rq_issue "$DISK"
 	read_one "$DISK" 0
@@ -37,7 +38,8 @@ order() {
 	is "order of issue with $queues hardware queues" "$got" "$want"
 	assert_idle "$DISK"
 	is "real-time requests" "$(stat_of "$DISK" served_rt)" 4
-	is "others" "$(stat_of "$DISK" served_nrt)" 4
+	is "others" "$(stat_of "$DISK" served_nrt)" 3
+	is "idle ones" "$(stat_of "$DISK" served_idle)" 1
 	is "level 0 in the arrays" "$(arrays "$DISK" |
 		grep -c '^rt0 .*served 2$')" 1
 	is "level 5 in the arrays" "$(arrays "$DISK" |

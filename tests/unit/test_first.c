@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that are issued before anything else is chosen (flash_issue_first()): what they
+ * keep back, for how long, and which tasks may issue them. The real code, step by step.
+ */
+#define TAGS		16
+#define QUEUES		2
+#define SUBMITTERS	4
+
+#include "elvdrive.h"
+
+static unsigned long nth[SUBMITTERS];
+static struct task_struct worker = { .nice = -20, .flags = PF_WQ_WORKER };
+static int inlined;
+
+void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
+{
+	(void)hctx;
+	inlined += !async;
+}
+
+void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+{
+	hctx->pending = true;
+}
+
+/* A run of a hardware queue is on its way; takes note of it. */
+static bool run_pending(void)
+{
+	bool any = hctxs[0].pending || hctxs[1].pending;
+
+	hctxs[0].pending = hctxs[1].pending = false;
+	return any;
+}
+
+/* The current task inserts a request. */
+static struct request *insert(unsigned int by, bool urgent)
+{
+	struct request *rq = get(by, nth[by] + 1);
+	LIST_HEAD(list);
+
+	nth[by]++;
+	rq->urgent = urgent;
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(&hctxs[by % QUEUES], &list, false);
+	return rq;
+}
+
+/* Another task than the current one does. */
+static struct request *insert_from(struct task_struct *task, unsigned int by,
+				   bool urgent)
+{
+	struct request *rq = insert(by, urgent);
+
+	flash_hctx_rec(rq->mq_hctx->sched_data, rq)->by = task;
+	return rq;
+}
+
+/* A run in the current context chooses a request, and does not issue it yet. */
+static struct request *choose(void)
+{
+	return elv_has_work(&hctxs[0]) ? elv_dispatch_request(&hctxs[0]) : NULL;
+}
+
+static struct request *worker_chooses(void)
+{
+	struct task_struct task = the_task;
+	struct request *rq;
+
+	the_task = worker;
+	rq = choose();
+	the_task = task;
+	return rq;
+}
+
+static void issue(struct request *rq)
+{
+	rq->started = true;
+}
+
+static void finish(struct request *rq)
+{
+	elv_finish_request(rq);
+	busy[rq->mq_hctx->queue_num][rq->internal_tag] = 0;
+	percpu_ref_put(&queue.q_usage_counter);
+}
+
+static void issue_and_finish(struct request *rq)
+{
+	issue(rq);
+	finish(rq);
+}
+
+/* FLASH_FIRST_NS later. */
+static void time_passes(struct flash_queue *fq)
+{
+	if (!fq->first_timer.set)
+		return;
+	fq->first_timer.set = false;
+	fq->first_timer.function(&fq->first_timer);
+}
+
+static struct flash_queue *anew(unsigned int bound)
+{
+	memset(nth, 0, sizeof(nth));
+	memset(&the_task, 0, sizeof(the_task));
+	timers_set = inlined = 0;
+	return begin(bound);
+}
+
+static void in_time(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *a, *b;
+
+	a = insert(0, true);
+	eq(choose() == a, 1, "in time: an urgent request is chosen");
+	eq(elv_has_work(&hctxs[0]), 0, "nothing else waits");
+	eq(timers_set, 0, "so no timer is set");
+	b = insert(1, false);
+	eq(elv_has_work(&hctxs[0]), 0, "another one comes, and is kept back");
+	eq(elv_has_work(&hctxs[1]), 0, "on all hardware queues");
+	eq(timers_set, 1, "for which one timer is set");
+	eq(fq->first_timer.in >= 1000000 && fq->first_timer.in <= 10000000, 1,
+	   "of some milliseconds");
+	issue(a);
+	eq(elv_has_work(&hctxs[0]), 1, "issued: the round goes on");
+	time_passes(fq);
+	eq(fq->first == a, 1, "the timer finds nothing to do");
+	eq(run_pending(), 0, "and starts no run");
+	eq(choose() == b, 1, "the other one is chosen");
+	finish(a);
+	issue_and_finish(b);
+	eq(fq->stats.first_expired, 0, "nothing was late");
+	end();
+}
+
+static void late(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	b = insert(1, false);
+	eq(choose() == NULL, 1, "late: the first one keeps others back");
+	time_passes(fq);
+	eq(run_pending(), 1, "until the timer starts a run");
+	eq(fq->stats.first_expired, 1, "which is counted");
+	eq(choose() == b, 1, "others pass");
+	c = insert(0, true);
+	eq(choose() == c, 1, "urgent ones as well");
+	insert(1, false);
+	eq(choose() == NULL, 1, "which keep others back in their turn");
+	issue_and_finish(a);
+	eq(choose() == NULL, 1, "whatever becomes of the late one");
+	issue(c);
+	issue_and_finish(choose());
+	finish(c);
+	issue_and_finish(b);
+	eq(atomic_read(&fq->inflight), 0, "no slot is lost");
+	end();
+}
+
+/* A timer that was set for an earlier request does not cut a later one short. */
+static void another(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	c = insert(1, true);
+	b = insert(1, false);
+	choose();
+	issue_and_finish(a);
+	eq(choose() == c, 1, "another: the second urgent request");
+	eq(choose() == NULL, 1, "keeps the third one back");
+	eq(timers_set, 1, "under the timer of the first one");
+	time_passes(fq);
+	eq(fq->stats.first_expired, 0, "which does not count for it");
+	eq(timers_set, 2, "but is set again");
+	eq(choose() == NULL, 1, "the third one still waits");
+	time_passes(fq);
+	eq(choose() == b, 1, "until it goes off again");
+	issue_and_finish(c);
+	issue_and_finish(b);
+	end();
+}
+
+static void is_refused(void)
+{
+	eq(elv_has_work(&hctxs[1]), 0, "meanwhile: a request is refused");
+}
+
+/* A refusal while the timer goes off arms it, and does not pass for an old one. */
+static void meanwhile_refused(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	c = insert(1, true);
+	b = insert(1, false);
+	choose();
+	issue_and_finish(a);
+	choose();
+	on(EXCHANGED, is_refused);
+	time_passes(fq);
+	eq(fq->stats.first_expired, 0, "no time has passed since that was chosen");
+	eq(fq->first_timer.set, 1, "the timer is set for it");
+	time_passes(fq);
+	eq(choose() == b, 1, "and lets others pass later");
+	issue_and_finish(c);
+	issue_and_finish(b);
+	end();
+}
+
+/* A request that is inserted while the timer goes off; a device that is full. */
+static void liveness(void)
+{
+	struct flash_queue *fq = anew(2);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	b = insert(1, false);
+	choose();
+	eq(fq->queued, 0, "liveness: what came is in the inbox");
+	time_passes(fq);
+	eq(run_pending(), 1, "and the timer sees it there");
+	choose();
+	c = insert(1, false);
+	eq(choose() == NULL, 1, "the device is full");
+	eq(fq->first_timer.set, 0, "for which no timer is set");
+	issue_and_finish(b);
+	eq(run_pending(), 1, "a slot given back starts a run");
+	eq(choose() == c, 1, "although the late request is not issued");
+	issue_and_finish(c);
+
+	/* The late request ends without the others' having been let go. */
+	b = insert(1, true);
+	choose();
+	c = insert(0, false);
+	choose();
+	elv_requeue_request(b);
+	eq(run_pending(), 1, "handed back: it keeps nothing back");
+	eq(choose() == c, 1, "others go");
+	issue_and_finish(c);
+	time_passes(fq);
+	eq(fq->stats.first_expired, 1, "and it was not late");
+	finish(b);
+	issue_and_finish(a);
+
+	end();
+}
+
+static void at_exit(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *a;
+
+	a = insert(0, true);
+	choose();
+	insert(0, false);
+	choose();
+	issue_and_finish(a);
+	issue_and_finish(choose());
+	eq(fq->first_timer.set, 1, "exit: a timer is set that nothing needs");
+	timers_cancelled = 0;
+	end();
+	eq(timers_cancelled, 1, "and does not outlive the scheduler");
+}
+
+/* Who may issue what others wait for. */
+static void issuers(void)
+{
+	static struct task_struct other;
+	struct flash_queue *fq = anew(8);
+	struct request *a;
+
+	a = insert_from(&other, 0, true);
+	eq(choose() == NULL, 1, "issuers: another task's urgent request is left");
+	eq(run_pending(), 1, "to a worker, which is started");
+	eq(fq->pass_on, 0, "once");
+	eq(worker_chooses() == a, 1, "and issues it");
+	issue_and_finish(a);
+
+	a = insert(0, true);
+	the_task.nice = 1;
+	eq(choose() == NULL, 1, "a nice task's own one is, too");
+	eq(run_pending(), 1, "left to a worker");
+	the_task.nice = 0;
+	the_task.policy = SCHED_IDLE;
+	eq(choose() == NULL && run_pending(), 1, "that of SCHED_IDLE as well");
+	the_task.policy = SCHED_BATCH;
+	eq(choose() == a, 1, "but not that of SCHED_BATCH");
+	issue_and_finish(a);
+
+	the_task.policy = 0;
+	a = insert_from(&other, 0, true);
+	the_task.flags = PF_KTHREAD;
+	eq(choose() == a, 1, "kernel threads issue any");
+	issue_and_finish(a);
+	a = insert_from(&other, 0, true);
+	the_task.nice = 19;
+	eq(choose() == NULL && run_pending(), 1, "unless they are nice");
+	eq(worker_chooses() == a, 1, "workers always do");
+	issue_and_finish(a);
+	the_task.nice = the_task.flags = 0;
+	a = insert_from(&other, 0, false);
+	eq(choose() == a, 1, "what is not urgent any task issues");
+	issue_and_finish(a);
+	end();
+}
+
+static void inline_dispatch(void)
+{
+	anew(8);
+	the_disk.val[0] = 1;
+	issue_and_finish((insert(0, false), choose()));
+	eq(inlined, 1, "inline: a task issues its request itself");
+	the_task.nice = -20;
+	issue_and_finish((insert(0, false), choose()));
+	the_task.nice = 0;
+	the_task.policy = SCHED_BATCH;
+	issue_and_finish((insert(0, false), choose()));
+	eq(inlined, 3, "so do those of a low nice value, and of SCHED_BATCH");
+	the_task.policy = SCHED_IDLE;
+	issue_and_finish((insert(0, false), choose()));
+	the_task.policy = 0;
+	the_task.nice = 1;
+	issue_and_finish((insert(0, false), choose()));
+	eq(inlined, 3, "but not nice ones, nor those of SCHED_IDLE");
+	end();
+}
+
+int main(void)
+{
+	in_time();
+	late();
+	another();
+	meanwhile_refused();
+	liveness();
+	at_exit();
+	issuers();
+	inline_dispatch();
+	eq(timers_preemptible, 0, "timers are set where no task is preempted");
+	eq(none_to_choose, 0, "times that a policy with none is asked for one");
+	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(warned, 0, "things that the code wonders about");
+	return tap_done();
+}
