@@ -26,11 +26,11 @@ run_fio --filename="/dev/$DISK" --direct=1 --verify=crc32c --verify_fatal=1 \
 	--bssplit=4k/60:64k/40 --size=8m --ioengine=libaio --iodepth=32 \
 	--name=v --rw=randrw --do_verify=1
 assert_idle "$DISK"
-echo 0 >$TRACING/tracing_on
-holds "$(grep -c block_rq_complete: $TRACING/trace) > 0" "completions traced"
+echo 0 >"$TRACING/tracing_on"
+holds "$(grep -c block_rq_complete: "$TRACING/trace") > 0" "completions traced"
 
 load_start "$DISK"
-for n in 1 2 3; do
+for _ in 1 2 3; do
 	sched_set "$DISK" none
 	sched_set "$DISK" "$SCHED"
 done
