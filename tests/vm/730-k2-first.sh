@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # for: k2
-# takes: 60 s
-# limit: 300 s
+# takes: 110 s
+# limit: 400 s
 #
 # Proves: a task that has chosen a real-time request, and then does not run for long, does
 # not stop the device: neither a task that its control group throttles, nor one of
@@ -59,7 +59,7 @@ reading() {
 
 # standstills WHAT COMMAND... - real-time reads on CPU 0 by a task to which COMMAND PID is
 # applied, others on CPU 1 meanwhile; sets LONGEST to the longest of these, in ms, and
-# MANY to how many took 150 ms or more: a busy host takes less
+# MANY to how many took 350 ms or more: a busy host takes less, a throttled task more
 standstills() {
 	local what=$1 pid
 	shift
@@ -73,16 +73,16 @@ standstills() {
 	"$@" $pid || fail "$what: $*"
 	run_fio --filename="/dev/$DISK" --direct=1 --rw=randread --bs=4k \
 		--ioengine=psync --thread=1 --cpus_allowed=1 --time_based=1 \
-		--runtime=20 --thinktime=1000 --write_lat_log="$TMP/lat" \
+		--runtime=40 --thinktime=1000 --write_lat_log="$TMP/lat" \
 		--name=others
 	kill -INT $pid
 	normal $pid
 	wait $pid
 	read -r LONGEST MANY < <(awk -F, '
 		$2 > most { most = $2 }
-		$2 >= 150000000 { many++ }
+		$2 >= 350000000 { many++ }
 		END { print int(most / 1000000), many + 0 }' "$TMP"/lat_clat.*.log)
-	say "$what: the longest read took $LONGEST ms, $MANY took 150 ms or more;" \
+	say "$what: the longest read took $LONGEST ms, $MANY took 350 ms or more;" \
 		"$(stat_of "$DISK" first_expired) times others passed"
 	assert_idle "$DISK"
 }
@@ -100,15 +100,16 @@ idle() {
 normal() {
 	[[ -z ${HOG-} ]] || kill "$HOG"
 	HOG=
-	echo "$1" >/sys/fs/cgroup/cgroup.procs
-	chrt -a -o -p 0 "$1"
+	echo "$1" >/sys/fs/cgroup/cgroup.procs || :
+	chrt -a -o -p 0 "$1" 2>/dev/null || :
 }
 
 standstills throttled throttle
 throttled=$MANY
 standstills SCHED_IDLE idle
 echo '!stacktrace' >"$issue/trigger"
-holds "$throttled <= 3 && $MANY <= 2" "a device that stands still"
+# On PREEMPT_RT a task may be throttled while it holds a lock of the block layer: once.
+holds "$throttled + $MANY <= 1" "times that the device stood still"
 [[ ! -e $SCHED_PREEMPT ]] || preempt_set "${was%%)*}"
 rmdir $GROUP
 sched_set "$DISK" none
