@@ -19,6 +19,7 @@ struct rq {
 struct dev {
 	struct k2_admit a;
 	struct k2_order o;
+	struct k2_idle idle;
 	struct rq rq[MAX_RQ];
 	unsigned int nr, inflight, bound, waiting[K2_NR_CLASSES];
 	unsigned int meta_every;
@@ -71,12 +72,21 @@ static bool dispatch_one(void)
 		class = k2_pick_rt(&d.o);
 	} else {
 		class = k2_pick(&d.o, first, d.meta_every);
-		if (nrt >= 0 && class < K2_RT_LEVELS &&
+		if ((d.o.busy & K2_REST_MASK) && class < K2_RT_LEVELS &&
 		    k2_admit_due(&d.a, d.now))
 			class = K2_NRT;
 	}
 	if (class == K2_NRT)
 		k2_admit_waits(&d.a, d.now);
+	if (d.o.busy & (1U << K2_IDLE)) {
+		int other = class == K2_META ? meta : nrt;
+		bool older = other >= 0 && head(K2_IDLE) < other;
+
+		class = k2_pick_idle(&d.o, class,
+				     k2_idle_due(&d.idle, d.now, older));
+		if (class == K2_IDLE)
+			d.idle.since = d.now;
+	}
 	i = head(class);
 	d.rq[i].gone = true;
 	d.rq[i].out = true;
@@ -107,8 +117,11 @@ static int insert(unsigned int class, enum flash_dir dir, u32 sectors)
 	rq->in.rt = class < K2_RT_LEVELS;
 	rq->in.dir = dir;
 	rq->in.sectors = sectors;
-	if (!d.waiting[class]++ && class == K2_NRT)
+	d.waiting[class]++;
+	if (class >= K2_NRT && d.waiting[K2_NRT] + d.waiting[K2_IDLE] == 1)
 		k2_admit_waits(&d.a, d.now);
+	if (class == K2_IDLE && d.waiting[K2_IDLE] == 1)
+		d.idle.since = d.now;
 	d.o.busy |= 1U << class;
 	hold();
 	return (int)d.nr++;
@@ -296,6 +309,7 @@ static void random_mixes(void)
 		d.a.by_cost = tap_rand(&seed) % 2;
 		d.a.wait_ns = tap_rand(&seed) % 2 ? 1000000 : 0;
 		d.meta_every = tap_rand(&seed) % 4;
+		d.idle.wait_ns = tap_rand(&seed) % 2 ? 3000000 : 0;
 		n = 20 + tap_rand(&seed) % 60;
 		for (i = 0; i < n; i++) {
 			insert(tap_rand(&seed) % K2_NR_CLASSES,
