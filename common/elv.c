@@ -21,6 +21,7 @@
  */
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/rt.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <trace/events/block.h>
@@ -46,7 +47,9 @@ static struct dentry *flash_debugfs_dir;
  */
 static bool flash_task_yields(void)
 {
-	return task_nice(current) > 0 || current->policy == SCHED_IDLE;
+	/* Another task may set both now. */
+	return data_race(task_nice(current) > 0 ||
+			 current->policy == SCHED_IDLE);
 }
 
 /* May this context issue requests itself? Asked with no lock held. */
@@ -71,15 +74,15 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
  *
  * Between choice and issue the task may be preempted, or throttled by its control
  * group, and the request waits until the task runs again. That is fair to the task's
- * own requests only. Block layer workers run at the highest nice value, and issue any.
- * Other kernel threads are not throttled.
+ * own requests only. Kernel threads, workers among them, are not throttled. Neither
+ * are tasks of a real-time CPU class, but for a whole CPU; if one passed the request
+ * on, the worker could wait for the CPU that the task does not leave.
  */
 bool flash_may_issue(const struct flash_rq *fr)
 {
-	if (current->flags & PF_WQ_WORKER)
-		return true;
 	return !flash_task_yields() &&
-	       (fr->by == current || (current->flags & PF_KTHREAD));
+	       (fr->by == current || (current->flags & PF_KTHREAD) ||
+		rt_task(current));
 }
 
 /* Queue @rq to go before everything else: first or last of those that do. */

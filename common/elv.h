@@ -187,7 +187,7 @@ struct flash_queue {
 	struct request *first;
 	unsigned int first_nth;
 	unsigned int first_asked;
-	bool first_armed;
+	unsigned int first_armed;
 	bool pass_on;
 	bool urgent_seen;
 
@@ -233,6 +233,27 @@ static inline unsigned int flash_tun(const struct flash_queue *fq,
 static inline enum flash_dir flash_dir_of(const struct request *rq)
 {
 	return blk_rq_sectors(rq) ? flash_op_dir(req_op(rq)) : FLASH_NR_DIRS;
+}
+
+/* A bio that other tasks may wait for: see bio_issue_as_root_blkg(); and REQ_PRIO */
+#define FLASH_ROOT_FLAGS	(REQ_META | REQ_PRIO | REQ_SWAP)
+
+/**
+ * flash_rq_root - may other tasks wait for this request?
+ * @rq: the request
+ *
+ * The flags of @rq are those of its first bio, and merges in a plug ask no
+ * scheduler, so each bio is looked at.
+ */
+static inline bool flash_rq_root(const struct request *rq)
+{
+	const struct bio *bio;
+
+	for (bio = rq->bio; bio; bio = bio->bi_next) {
+		if (bio->bi_opf & FLASH_ROOT_FLAGS)
+			return true;
+	}
+	return false;
 }
 
 /**

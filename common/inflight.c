@@ -54,7 +54,7 @@ static void flash_first_watch(struct flash_queue *fq)
 {
 	/* A task preempted between the two would leave the flag without a timer. */
 	preempt_disable();
-	if (!xchg(&fq->first_armed, true)) {
+	if (!xchg(&fq->first_armed, 1)) {
 		WRITE_ONCE(fq->first_asked, READ_ONCE(fq->first_nth));
 		hrtimer_start(&fq->first_timer, ns_to_ktime(FLASH_FIRST_NS),
 			      HRTIMER_MODE_REL);
@@ -297,7 +297,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	 * elv_insert_requests() and flash_inbox_add(): a request that is inserted
 	 * from here on is seen below, or its submitter's has_work() arms the timer.
 	 */
-	xchg(&fq->first_armed, false);
+	xchg(&fq->first_armed, 0);
 	flash_take_in(fq);
 	/* With a queued request and the lock held, no hardware queue can go away. */
 	if (!fq->queued || !flash_first_pending(fq))

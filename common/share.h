@@ -254,9 +254,9 @@ static inline void flash_share_issue(struct flash_share *s,
 		/* Budgets are in sectors still. */
 		t->used += flash_share_sectors(it);
 	}
-	if (aside)
+	if (aside && s->ahead == FLASH_AT_ONCE)
 		flash_share_owe(s, t, it, charge);
-	else if (!s->rules.exclusive)
+	else if (!aside && !s->rules.exclusive)
 		flash_tenant_charge(t, charge);
 	if (flash_vtime_before(s->latest, t->vtime))
 		s->latest = t->vtime;

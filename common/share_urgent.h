@@ -18,7 +18,9 @@
  *     In addition one is issued whenever FLASH_SHARE_ASIDE - 1 times its charge was
  *     charged in order since the last such one. All tenants that owe too much take
  *     turns at that. Together they get one part in FLASH_SHARE_ASIDE of the device
- *     beyond their shares, and no urgent request starves.
+ *     beyond their shares, and no urgent request starves. This part adds to no
+ *     debt: a tenant with enough urgent requests would otherwise never pay, and its
+ *     other requests would starve.
  *   - No urgent request makes its tenant owe more than FLASH_SHARE_CATCH_UP usual
  *     requests.
  *   - In its tenant's turn an urgent request is issued before the tenant's others,
@@ -110,12 +112,14 @@ flash_share_pick_urgent(struct flash_share *s)
 			s->ahead = FLASH_AT_ONCE;
 			return it;
 		}
-		if (!late && s->since / (FLASH_SHARE_ASIDE - 1) >=
-			     flash_share_charge(s, it))
+		/* The first debtor keeps its turn until its charge was charged. */
+		if (!late)
 			late = it;
 	}
-	if (late)
-		s->ahead = FLASH_IN_DEBT;
+	if (!late || s->since / (FLASH_SHARE_ASIDE - 1) <
+		     flash_share_charge(s, late))
+		return NULL;
+	s->ahead = FLASH_IN_DEBT;
 	return late;
 }
 

@@ -211,6 +211,21 @@ static inline bool flash_tags_few(u32 all, u32 tenants)
 }
 
 /**
+ * flash_tags_urgent - the same for a request that other tenants may wait for
+ * @g: the tags
+ * @who: the tenant
+ * @all: tags that there are
+ *
+ * Return: 0: any; but a tenant that holds half of all tags leaves a quarter to others.
+ */
+static inline u32 flash_tags_urgent(const struct flash_tags *g, u32 who, u32 all)
+{
+	u32 most = all - all / FLASH_TAGS_SHORT;
+
+	return g->hold[who].held < all - all / 2 ? 0 : most;
+}
+
+/**
  * flash_tags_shallow - some first places, in the block layer's unit
  * @all: tags that there are
  * @unit: how many of them are limited at a time: those of a word of the bitmap, or

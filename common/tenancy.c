@@ -46,9 +46,6 @@ enum { TENANCY_TEXTS(FLASH_TEXT_INDEX) };
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
-/* Requests that others may wait for: bio_issue_as_root_blkg(), and REQ_PRIO */
-#define TENANCY_URGENT	(REQ_META | REQ_PRIO | REQ_SWAP)
-
 /* In a class, beside the tenant's place: it is urgent */
 #define TENANCY_URGENT_CLASS	1000
 
@@ -496,10 +493,12 @@ unsigned int policy_shallow(struct flash_queue *fq,
 	unsigned int all = elv_hctx_depth(hctx), free, places = 0;
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_tenants *p = &tq->state->tenants;
+	struct flash_tags *tags;
 	struct flash_tenant *t;
 	struct flash_key key;
 	unsigned long flags;
 	bool known;
+	u32 who;
 
 	/* Usually there are plenty, and nobody needs to be asked for. */
 	if (READ_ONCE(fq->queued) + atomic_read(&fq->inflight) < all / 2)
@@ -510,13 +509,17 @@ unsigned int policy_shallow(struct flash_queue *fq,
 	known = tenancy_sender(tq, opf, &key);
 	spin_lock_irqsave(&fq->lock, flags);
 	t = flash_tenant_or_all(p, &key);
-	/* Who comes holds none, but for those who find no room. */
-	if (t)
-		places = flash_tags_limit(&tq->tags[elv_hctx_set(hctx)],
-					  flash_tenant_index(p, t),
+	/* A new tenant holds no tags yet. */
+	if (t) {
+		tags = &tq->tags[elv_hctx_set(hctx)];
+		who = flash_tenant_index(p, t);
+		places = flash_tags_limit(tags, who,
 					  flash_share_claim(&tq->state->share,
 							    t, NULL),
 					  known, all, free);
+		if (places && (opf & FLASH_ROOT_FLAGS))
+			places = flash_tags_urgent(tags, who, all);
+	}
 	tq->limited += !!places;
 	if (t && known && places)
 		flash_share_wants(t, ktime_get_ns());
@@ -527,11 +530,11 @@ unsigned int policy_shallow(struct flash_queue *fq,
 
 /* The class of a request of @t: its place, and whether the request is urgent. */
 static unsigned int tenancy_class(const struct flash_tenants *p,
-				  const struct flash_tenant *t, blk_opf_t opf)
+				  const struct flash_tenant *t, bool urgent)
 {
 	unsigned int class = flash_tenant_index(p, t);
 
-	return opf & TENANCY_URGENT ? class + TENANCY_URGENT_CLASS : class;
+	return urgent ? class + TENANCY_URGENT_CLASS : class;
 }
 
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
@@ -543,7 +546,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 
 	tenancy_key(tq, bio, bio->bi_opf, bio->bi_ioprio, &key);
 	t = flash_tenant_or_all(p, &key);
-	return t ? tenancy_class(p, t, bio->bi_opf) : FLASH_NO_TENANT;
+	return t ? tenancy_class(p, t, bio->bi_opf & FLASH_ROOT_FLAGS) : FLASH_NO_TENANT;
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
@@ -568,12 +571,12 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 		t->prio = ioprio;
 		flash_share_asks(s, t, flash_prio_weight(tenancy_prio(ioprio)));
 	}
-	return tenancy_class(s->p, t, rq->cmd_flags);
+	return tenancy_class(s->p, t, flash_rq_root(rq));
 }
 
 enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	return opf & TENANCY_URGENT ? FLASH_RELATED : FLASH_PATIENT;
+	return FLASH_PATIENT;
 }
 
 void policy_insert(struct flash_queue *fq, struct flash_rq *fr)

@@ -380,9 +380,6 @@ static unsigned int k2_class(unsigned int level, bool meta, unsigned short iopri
 				k2_ioprio_idle(ioprio));
 }
 
-/* What a real-time task may find itself waiting for. */
-#define K2_META_FLAGS	(REQ_META | REQ_PRIO | REQ_SWAP)
-
 unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	unsigned int level = k2_level(bio->bi_ioprio);
@@ -391,22 +388,18 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	if (k2_has_groups(k2))
 		level = k2_urgent(level,
 				  k2_group_level(k2, flash_bio_css(bio)));
-	return k2_class(level, bio->bi_opf & K2_META_FLAGS, bio->bi_ioprio);
+	return k2_class(level, bio->bi_opf & FLASH_ROOT_FLAGS, bio->bi_ioprio);
 }
 
 unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	unsigned int own = k2_level(ioprio);
-	bool meta = rq->rq_flags & RQF_FLUSH_SEQ;
+	bool meta = (rq->rq_flags & RQF_FLUSH_SEQ) || flash_rq_root(rq);
 	struct k2_queue *k2 = to_k2(fq);
 	unsigned int level = own;
-	const struct bio *bio;
 
-	/* Bios that met in a plug were merged without asking us: look at all. */
-	for (bio = rq->bio; bio && !meta; bio = bio->bi_next)
-		meta = bio->bi_opf & K2_META_FLAGS;
-	/* But the block layer merges none of different groups. */
+	/* All bios of a request are of one group. */
 	if (k2_has_groups(k2)) {
 		level = k2_urgent(own,
 				  k2_group_level(k2, flash_bio_css(rq->bio)));
@@ -436,7 +429,7 @@ enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 
 	if (k2_task_urgent(container_of(fq, const struct k2_queue, fq), ioprio))
 		return FLASH_URGENT;
-	if (opf & K2_META_FLAGS)
+	if (opf & FLASH_ROOT_FLAGS)
 		return FLASH_RELATED;
 	/* Idle requests wait for best effort, which must find a tag. */
 	return k2_ioprio_idle(ioprio) && flash_tun(fq, TUN_idle_wait_ms) ?
@@ -512,13 +505,8 @@ static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int cla
 			(u64)NSEC_PER_MSEC;
 	due = k2_idle_due(idle, now, other && head->seq < other->seq);
 	class = k2_pick_idle(&k2->order, class, due);
-	if (class != K2_IDLE)
-		return class;
-	if (other && idle->wait_ns) {
-		idle->turns++;
+	if (k2_idle_served(idle, class, !!other, now))
 		flash_tell_why(&k2->fq, FLASH_WHY_IDLE_TURN);
-	}
-	idle->since = now;
 	return class;
 }
 

@@ -121,11 +121,14 @@ static inline unsigned int k2_pick_rt(struct k2_order *o)
  * @wait_ns: that limit; 0: idle requests are best-effort ones, in order of arrival
  * @since: since when an idle request has waited, or when one was last served, ns
  * @turns: idle requests served in the place of others because of the limit
+ * @owed: an idle request was served in the place of another one, and no metadata
+ *	or best-effort request since
  */
 struct k2_idle {
 	u64 wait_ns;
 	u64 since;
 	u64 turns;
+	bool owed;
 };
 
 /**
@@ -136,7 +139,35 @@ struct k2_idle {
  */
 static inline int k2_idle_due(const struct k2_idle *i, u64 now, int first)
 {
-	return i->wait_ns ? now - i->since >= i->wait_ns : first;
+	/*
+	 * At most every other one, or where each choice takes longer than the
+	 * limit, idle requests would be served alone.
+	 */
+	return i->wait_ns ? !i->owed && now - i->since >= i->wait_ns : first;
+}
+
+/**
+ * k2_idle_served - a class was served while K2_IDLE was busy
+ * @i: the limit
+ * @class: the class
+ * @instead: another non-real-time request waited, and could have been served
+ * @now: the time, ns
+ *
+ * Return: whether the limit was the reason.
+ */
+static inline int k2_idle_served(struct k2_idle *i, unsigned int class,
+				 int instead, u64 now)
+{
+	if (class < K2_RT_LEVELS)
+		return 0;
+	if (class != K2_IDLE) {
+		i->owed = false;
+		return 0;
+	}
+	i->since = now;
+	i->owed = instead && i->wait_ns;
+	i->turns += i->owed;
+	return i->owed;
 }
 
 /**

@@ -251,6 +251,7 @@ typedef pthread_mutex_t spinlock_t;
 /* The task that calls, and what it may not lose the processor for. */
 struct task_struct {
 	int nice, policy;
+	bool rt;
 	unsigned int flags;
 };
 static __thread struct task_struct the_task;
@@ -370,9 +371,18 @@ struct request {
 	bool started, urgent;
 	unsigned int by;
 	unsigned long nth;
+	struct bio *bio;
 };
 
-struct bio;
+struct bio {
+	struct bio *bi_next;
+	blk_opf_t bi_opf;
+};
+
+#define REQ_META		1U
+#define REQ_PRIO		2U
+#define REQ_SWAP		4U
+
 struct seq_file;
 struct rb_root { void *node; };
 enum elv_merge { ELEVATOR_NO_MERGE };
@@ -414,6 +424,7 @@ struct elevator_type {
 #define current			(&the_task)
 #define task_is_running(t)	((void)(t), true)
 #define task_nice(t)		((t)->nice)
+#define rt_task(t)		((t)->rt)
 #define raw_smp_processor_id()	0
 #define cpumask_test_cpu(cpu, mask) ((mask) == NULL)
 

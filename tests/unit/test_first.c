@@ -10,7 +10,7 @@
 #include "elvdrive.h"
 
 static unsigned long nth[SUBMITTERS];
-static struct task_struct worker = { .nice = -20, .flags = PF_WQ_WORKER };
+static struct task_struct worker = { .nice = -20, .flags = PF_KTHREAD };
 static int inlined;
 
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
@@ -306,9 +306,14 @@ static void issuers(void)
 	a = insert_from(&other, 0, true);
 	the_task.nice = 19;
 	eq(choose() == NULL && run_pending(), 1, "unless they are nice");
-	eq(worker_chooses() == a, 1, "workers always do");
+	eq(worker_chooses() == a, 1, "the block layer's workers do");
 	issue_and_finish(a);
 	the_task.nice = the_task.flags = 0;
+	a = insert_from(&other, 0, true);
+	the_task.rt = true;
+	eq(choose() == a, 1, "a task of a real-time CPU class issues any");
+	issue_and_finish(a);
+	the_task.rt = false;
 	a = insert_from(&other, 0, false);
 	eq(choose() == a, 1, "what is not urgent any task issues");
 	issue_and_finish(a);

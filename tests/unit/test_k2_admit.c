@@ -84,8 +84,7 @@ static bool dispatch_one(void)
 
 		class = k2_pick_idle(&d.o, class,
 				     k2_idle_due(&d.idle, d.now, older));
-		if (class == K2_IDLE)
-			d.idle.since = d.now;
+		k2_idle_served(&d.idle, class, other >= 0, d.now);
 	}
 	i = head(class);
 	d.rq[i].gone = true;

@@ -329,9 +329,9 @@ static int idle_served(u64 wait_ms, unsigned int busy, int ms)
 		unsigned int class = k2_pick(&o, 0, 16);
 
 		class = k2_pick_idle(&o, class, k2_idle_due(&idle, ns, 1));
+		k2_idle_served(&idle, class, busy >> K2_META != 0, ns);
 		if (class != K2_IDLE)
 			continue;
-		idle.since = ns;
 		served++;
 		late += ns > (u64)served * (idle.wait_ns + 1000000);
 	}
@@ -358,6 +358,35 @@ static void idle_ages(void)
 	eq(idle_served(50, 1, 1000), 0, "real-time requests go first");
 	eq(idle_served(50, 0, 1000), 1000, "with nothing else all of them go");
 	eq(idle_served(0, nrt, 1000), 1000, "no limit: those that came first");
+}
+
+/*
+ * A slow device: each choice comes later than the limit after the one before it. Idle
+ * requests get no more than every other one, with a flood of real-time requests
+ * (of which best effort's own limit gives some choices away) and without.
+ */
+static void idle_on_slow_devices(void)
+{
+	unsigned int nrt = 1U << K2_NRT, busy;
+
+	for (busy = nrt; busy <= (nrt | 1U); busy++) {
+		struct k2_order o = { .busy = busy | 1U << K2_IDLE };
+		struct k2_idle idle = { .wait_ns = 200000000 };
+		int i, idles = 0, best = 0;
+
+		for (i = 1; i <= 100; i++) {
+			u64 ns = (u64)i * 300000000;
+			unsigned int class = k2_pick_idle(&o, K2_NRT,
+						k2_idle_due(&idle, ns, 1));
+
+			k2_idle_served(&idle, class, 1, ns);
+			idles += class == K2_IDLE;
+			best += class == K2_NRT;
+		}
+		eq(best >= 50 && idles >= 49, 1,
+		   "a choice in 300 ms, classes %#x: %d of best effort, %d idle",
+		   busy, best, idles);
+	}
 }
 
 /* The place that metadata has before real-time requests is not an idle request's. */
@@ -434,6 +463,7 @@ static void idle_is_best_effort(void)
 int main(void)
 {
 	idle_ages();
+	idle_on_slow_devices();
 	idle_and_metadata();
 	idle_is_best_effort();
 	classes();

@@ -206,6 +206,72 @@ static void debtors(void)
 	is(n, 0, "a third tenant, which owes nothing, does not wait");
 }
 
+/* Some tenants of weight 1 have a request waiting, always. */
+static void crowd(u32 tenants)
+{
+	u32 i;
+
+	for (i = 0; i < tenants; i++) {
+		while (tenant(HEAVY + i, 1)->nr < 2)
+			sends(HEAVY + i, 1, SECTORS, true);
+	}
+}
+
+/*
+ * A tenant always has an urgent request waiting, such as swap, beside many others of its
+ * weight. Its data waits longer, and not for ever.
+ */
+static void pays(void)
+{
+	enum { DATA = 4 };
+	struct flash_share_item *data[DATA];
+	u32 i, n, left = DATA;
+	u64 id;
+
+	rules_set(false);
+	/* A budget of 16384 requests is a turn longer than this test. */
+	if (charge == FLASH_CHARGE_REQUESTS)
+		m.s.rules.budget.standard /= SECTORS;
+	for (i = 0; i < DATA; i++)
+		data[i] = sends(LIGHT, 1, SECTORS, true);
+	for (n = 0; n < 20000 && left; n++) {
+		struct flash_share_item *it;
+
+		crowd(24);
+		if (tenant(LIGHT, 1)->nr < left + 1)
+			urgent(LIGHT, 1, SECTORS);
+		it = serves(&id);
+		for (i = 0; i < DATA; i++)
+			left -= it == data[i];
+	}
+	is(left, 0, "data beside urgent requests without end is served in %u", n);
+}
+
+/* Of two debtors one has large urgent requests: it waits for its turn all the same. */
+static void unlike_debtors(void)
+{
+	u32 n, large = 0, small = 0;
+	u64 id;
+
+	rules_set(false);
+	for (n = 0; n < 20000; n++) {
+		struct flash_share_item *it;
+
+		crowd(20);
+		if (tenant(LIGHT, 1)->nr < 2)
+			urgent(LIGHT, 1, 256);
+		if (tenant(LIGHT + 1, 1)->nr < 2)
+			urgent(LIGHT + 1, 1, 8);
+		it = flash_share_next(&m.s, m.now);
+		id = it ? it->tenant->key.id : 0;
+		large += id == LIGHT && m.s.ahead == FLASH_IN_DEBT;
+		small += id == LIGHT + 1 && m.s.ahead == FLASH_IN_DEBT;
+		serves(&id);
+	}
+	is(large + 1 >= small, 1, "debtors of 256 and 8 sectors: %u and %u", large,
+	   small);
+}
+
 /* Within a tenant data is not passed for ever, nor is metadata behind it. */
 static void within(void)
 {
@@ -322,6 +388,8 @@ int main(void)
 			flood(8);
 			flood(2048);
 			debtors();
+			pays();
+			unlike_debtors();
 			within();
 			held();
 			lags();

@@ -140,6 +140,8 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 0, true, 256, 0), 0,
 	   "nobody holds any that we know of");
 	takes(1, 100, 200);
+	eq(flash_tags_urgent(&g, 1, 401), 0, "urgent, with less than half: any");
+	eq(flash_tags_urgent(&g, 1, 256), 192, "with more it leaves a quarter");
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 56), 0, "alone, below all");
 	takes(1, 100, 40);
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 16), 240, "alone, at all");
