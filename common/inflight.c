@@ -48,7 +48,8 @@ static bool flash_first_pending(const struct flash_queue *fq)
 
 /*
  * Requests wait because @first is pending: limit that time. If the timer is set
- * already, and for an earlier @first, it sets itself again.
+ * already, and for an earlier @first, it sets itself again. It stays on this CPU: that
+ * of the task which does not run may be a virtual one that does not run either.
  */
 static void flash_first_watch(struct flash_queue *fq)
 {
@@ -57,7 +58,7 @@ static void flash_first_watch(struct flash_queue *fq)
 	if (!xchg(&fq->first_armed, 1)) {
 		WRITE_ONCE(fq->first_asked, READ_ONCE(fq->first_nth));
 		hrtimer_start(&fq->first_timer, ns_to_ktime(FLASH_FIRST_NS),
-			      HRTIMER_MODE_REL);
+			      HRTIMER_MODE_REL_PINNED);
 	}
 	preempt_enable();
 }
@@ -326,7 +327,7 @@ out:
 void flash_first_init(struct flash_queue *fq)
 {
 	elv_hrtimer_setup(&fq->first_timer, flash_first_expire,
-			  HRTIMER_MODE_REL);
+			  HRTIMER_MODE_REL_PINNED);
 }
 
 /**

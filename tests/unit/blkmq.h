@@ -267,7 +267,7 @@ static __thread int unpreemptible;
 
 /* Timers, which go off when the test says so. */
 enum hrtimer_restart { HRTIMER_NORESTART };
-enum hrtimer_mode { HRTIMER_MODE_REL };
+enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
 #define NSEC_PER_MSEC		1000000L
 #define ns_to_ktime(ns)		(ns)
 struct hrtimer {
