@@ -102,6 +102,7 @@ def test_what_a_search_is_told():
         "select queue/scheduler k2", "times queue/iosched/target_us 32",
         "times queue/iosched/rt_hold_ms 32",
         "times queue/iosched/nrt_wait_ms 32",
+        "times queue/iosched/idle_wait_ms 32",
         "set queue/iosched/policy latency", "set queue/iosched/target_pct 50"]
     assert "set queue/iosched/target_us 1920" in \
         plan()["load.k2-60us.e"]["setup"]

@@ -50,7 +50,7 @@ def test_numbers_are_unique():
 def test_head_names_a_test_that_there_is(mutant):
     assert mutantlab.exists(mutant.job), mutant.caught_by
     if mutant.room == "vm":
-        assert mutant.kernel in ("6.1", "6.12", "debug")
+        assert mutant.kernel in ("6.1", "6.12", "7.3", "debug")
 
 
 @pytest.fixture(name="copy", scope="module")
