@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
 # takes: 5 s
 #
 # Proves: limit_depth() works where the core has not chosen a hardware queue
