@@ -260,7 +260,6 @@ static __thread int unpreemptible;
 #define SCHED_BATCH		3
 #define SCHED_IDLE		5
 #endif
-#define PF_WQ_WORKER		1U
 #define PF_KTHREAD		2U
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
