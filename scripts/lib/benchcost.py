@@ -50,11 +50,13 @@ LOCK_IOS = 250
 SPREAD = 0.005
 
 # At depth 32 and more null_blk is given times with which it serves more I/Os a
-# second than this CPU can submit, so the CPU is never idle. With times that never
-# vary, a CPU that is idle now and then falls into one rhythm or another, and stays
-# in it: 10 % more or less for the same I/Os.
+# second than this CPU can submit, so the CPU is never idle. A time that never varies
+# still has a rhythm: completions come one by one or several together, and the same
+# I/Os cost 10 % more or less. So a cell is its mean over several such times.
 NULL = "irqmode=2,completion_nsec={},hw_queue_depth=256"
 NULL_NS, NULL_LEAST_NS = 3125, 100000
+NULL_BUSY = 32
+NULL_TIMES = (1.0, 1.07, 1.15, 1.23, 1.31, 1.41, 1.5, 1.61)
 # flashsim leaves the CPU idle most of the time: drawn times keep it out of step.
 # Its 16 dies would serve 440 000 reads a second, divided by time_scale.
 FLASHSIM = "time_scale={},service=exponential,data=none,queue_depth=256"
@@ -139,7 +141,9 @@ def disk_options(disk, parallel):
     whoever does I/O, would be counted as theirs.
     """
     if disk == "null":
-        return NULL.format(max(NULL_NS * parallel, NULL_LEAST_NS))
+        least = max(NULL_NS * parallel, NULL_LEAST_NS)
+        times = NULL_TIMES if parallel >= NULL_BUSY else NULL_TIMES[:1]
+        return NULL.format("/".join(str(round(least * x)) for x in times))
     return FLASHSIM.format(min(_power(parallel), FLASHSIM_SLOWEST))
 
 
@@ -212,6 +216,11 @@ def part(text):
         raise ValueError(f"cannot be: {text!r}")
     return which, {"ios": ios, "elapsed_ns": elapsed, "idle_ns": idle,
                    "switches": switches}
+
+
+def added(some, more):
+    """The sum of what part() found on several disks; some may be None."""
+    return {key: more[key] + (some[key] if some else 0) for key in more}
 
 
 def cost(short, long):
@@ -307,9 +316,9 @@ LEGEND = (
     "spread: largest difference between boots (another seed, another order)",
     "locks: spin locks that the scheduler's own functions take for an I/O, at "
     "each depth",
-    "null: null_blk, 100 us, so fast that at depth 32 and 256 the CPU is never "
-    "idle; flashsim: so",
-    "slow that it is idle most of the time. fifo does nothing, and has its requests "
+    "null: null_blk, 100 us (depth 32: a mean over 100 to 161 us), so fast that at "
+    "depth 32 and 256",
+    "the CPU is never idle; flashsim: so slow that it is idle most of the time. fifo does nothing, and has its requests "
     "issued the",
     "block layer's usual way: on 6.1 by another task.",
 )
@@ -462,8 +471,9 @@ class BenchCost:
         args = self.args
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \
-            args.repeats * len(self.cells) * (
-                SECONDS_CELL + SECONDS_IO * (args.ios + 2 * SHORT))
+            args.repeats * sum(
+                SECONDS_CELL * (cell["options"].count("/") + 1) +
+                SECONDS_IO * (args.ios + 2 * SHORT) for cell in self.cells)
 
     def announce(self):
         """Says what will be done and what that costs."""
@@ -551,7 +561,7 @@ class BenchCost:
         elif word == "part":
             try:
                 which, figures = part(rest)
-                self.parts[which] = figures
+                self.parts[which] = added(self.parts.get(which), figures)
             except ValueError as error:
                 self.trouble.append(f"{name}: {error}")
         elif word == "locks":

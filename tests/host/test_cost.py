@@ -5,6 +5,7 @@ import importlib
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -120,8 +121,11 @@ def test_variants_of_the_projects_schedulers():
 
 def test_disks_are_as_fast_as_they_should_be():
     assert "completion_nsec=100000," in benchcost.disk_options("null", 1)
-    assert "completion_nsec=100000," in benchcost.disk_options("null", 32)
-    assert "completion_nsec=800000," in benchcost.disk_options("null", 256)
+    # Where the CPU is never idle one time would be one rhythm.
+    for parallel, least in ((32, 100000), (256, 800000)):
+        times = re.search(r"completion_nsec=([\d/]+),",
+                          benchcost.disk_options("null", parallel))[1].split("/")
+        assert len(set(times)) == 8 and min(map(int, times)) == least
     for parallel, scale in ((1, 1), (4, 4), (7, 4), (32, 32), (256, 32)):
         assert f"time_scale={scale}," in \
             benchcost.disk_options("flashsim", parallel)
@@ -151,6 +155,14 @@ def test_cost_is_what_the_longer_run_took_more():
     assert result["busy_share"] == pytest.approx(0.6)
     assert result["ios_per_s"] == pytest.approx(50000)
     assert result["switches_per_io"] == pytest.approx(2)
+
+
+def test_what_a_cell_took_on_several_disks_is_added():
+    _, one = benchcost.part("short 125 4000 1000 7")
+    _, other = benchcost.part("short 125 6000 1500 5")
+    assert benchcost.added(None, one) == one
+    assert benchcost.added(one, other) == {
+        "ios": 250, "elapsed_ns": 10000, "idle_ns": 2500, "switches": 12}
 
 
 @pytest.mark.parametrize("text", [

@@ -8,7 +8,8 @@
 # COST_PLAN: a line a cell:
 #	ID DISK DISK-OPTIONS DEPTH SCHEDULER SETTINGS
 #   with commas between options and settings, which may have blanks, and "-" for
-#   none. A setting is
+#   none. An option with values A/B/C makes a disk for each: the cell's reads are
+#   divided among them, and there is an answer for each. A setting is
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
@@ -33,6 +34,20 @@ nap() { read -rt "$1" -u "$NAP" _ || :; }
 
 declare -A DISKS=()
 DISK='' MADE=0
+
+# expand OPTIONS - a line for each combination of values
+expand() {
+	local value values before after
+	if [[ $1 =~ ^([^/]*=)([^,=/]*/[^,=]*)(.*)$ ]]; then
+		before=${BASH_REMATCH[1]} after=${BASH_REMATCH[3]}
+		IFS=/ read -ra values <<<"${BASH_REMATCH[2]}"
+		for value in "${values[@]}"; do
+			expand "$before$value$after"
+		done
+	else
+		echo "$1"
+	fi
+}
 
 flashsim_gone() {
 	local key
@@ -192,13 +207,13 @@ fio_ios() {
 	awk -F '[:,]' '/"total_ios"/ { print $2 + 0; exit }' "$TMP/fio"
 }
 
-# time_cell ID DEPTH - a short and a long run: what is done once for each run is
+# time_runs ID DEPTH DISKS - a short and a long run: what is done once for each run is
 # in both, so the difference has only what is done for each I/O.
-time_cell() {
+time_runs() {
 	local part ios now idle switches status reader got
 	for part in short long; do
-		ios=$COST_SHORT
-		[[ $part == long ]] && ios=$COST_LONG
+		ios=$((COST_SHORT / $3))
+		[[ $part == long ]] && ios=$((COST_LONG / $3))
 		reader=
 		if [[ -n $READ_STATS ]]; then
 			while :; do
@@ -223,10 +238,20 @@ time_cell() {
 		[[ -n $got && $status == 0 ]] || {
 			answer "failed $1 fio: status $status," \
 				"$(tail -n 1 "$TMP/fio")"
-			return
+			return 1
 		}
 		answer "part $1 $part $got $((NOW - now)) $((IDLE - idle))" \
 			"$((SWITCHES - switches))"
+	done
+}
+
+# time_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - status and WHY as scheduler()
+time_cell() {
+	local kinds kind
+	mapfile -t kinds < <(expand "$3")
+	for kind in "${kinds[@]}"; do
+		disk "$2" "$kind" && scheduler "$5" "$6" || return
+		time_runs "$1" "$4" ${#kinds[@]} || return 0
 	done
 	answer "done $1"
 }
@@ -246,12 +271,14 @@ functions() {
 	fi | awk '{ print $3 }' >"$file"
 }
 
-# locks_cell ID DEPTH SCHEDULER - who takes how many spin locks. The tracer names
+# locks_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - who takes how many spin locks. The tracer names
 # the function that called the lock function, which is the one that asked for
 # the lock, or the one into which the compiler has put that.
 locks_cell() {
-	local status ios lost lock own
-	own=$(functions "$3")
+	local status ios lost lock own kind
+	kind=$(expand "$3" | head -n 1)
+	disk "$2" "$kind" && scheduler "$5" "$6" || return
+	own=$(functions "$5")
 	echo nop >$TRACING/current_tracer
 	echo 0 >$TRACING/tracing_on
 	echo 8192 >$TRACING/buffer_size_kb
@@ -261,19 +288,19 @@ locks_cell() {
 	echo function >$TRACING/current_tracer
 	echo >$TRACING/trace
 	echo 1 >$TRACING/tracing_on
-	load "$2" "$COST_LOCKS"
+	load "$4" "$COST_LOCKS"
 	status=$?
 	echo 0 >$TRACING/tracing_on
 	ios=$(fio_ios)
 	[[ -n $ios && $status == 0 ]] || {
 		answer "failed $1 fio: status $status"
-		return
+		return 0
 	}
 	lost=$(awk '/entries-in-buffer/ { split($3, n, "/"); print n[2] - n[1] }' \
 		$TRACING/trace)
 	((lost == 0)) || {
 		answer "failed $1 the trace lost $lost events"
-		return
+		return 0
 	}
 	# "task-pid [cpu] flags time: _raw_spin_lock <-caller"
 	awk -v id="$1" -v ios="$ios" '
@@ -304,11 +331,10 @@ while read -r id kind options depth name settings; do
 		answer "missing $id $WHY"
 		continue
 	fi
-	disk "$kind" "$options" && scheduler "$name" "$settings"
-	case $?.$COST_TASK in
-	0.time) time_cell "$id" "$depth" ;;
-	0.locks) locks_cell "$id" "$depth" "$name" ;;
-	2.*) answer "absent $id $WHY" ;;
+	"${COST_TASK}_cell" "$id" "$kind" "$options" "$depth" "$name" "$settings"
+	case $? in
+	0) ;;
+	2) answer "absent $id $WHY" ;;
 	*) answer "missing $id ${WHY:-no disk}" ;;
 	esac
 done <<<"$COST_PLAN"
