@@ -326,21 +326,30 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 {
 	bool was_first = flash_first_done(fq, rq);
 	unsigned long flags;
+	unsigned int bound;
+	bool kick;
 
 	trace_flash_complete(fq, rq, fr, !slots ? FLASH_WHY_FREED :
 			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
 	if (fr->watched && slots) {
 		spin_lock_irqsave(&fq->lock, flags);
 		flash_take_in(fq);
+		bound = fq->bound;
+		kick = was_first || fq->held ||
+		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
 		policy_finished(fq, fr, ended);
+		/* A submitter may have compared @inflight with the old bound. */
+		kick |= fq->bound != bound;
 		/* Who is let go now finds the slot, too, or one more would be out. */
 		atomic_dec(&fq->inflight);
 		spin_unlock_irqrestore(&fq->lock, flags);
+		if (!kick)
+			return;
 		/* Pairs with the barrier in elv_insert_requests(). */
 		smp_mb();
 		flash_kick(fq, rq->mq_hctx->queue_num);
 	} else if (slots) {
-		flash_release(fq, rq->mq_hctx->queue_num);
+		flash_release(fq, rq->mq_hctx->queue_num, was_first);
 	} else if (was_first) {
 		flash_kick(fq, rq->mq_hctx->queue_num);
 	}

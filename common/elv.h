@@ -281,7 +281,8 @@ void flash_take_in(struct flash_queue *fq);
 /* inflight.c */
 bool flash_ready(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
-void flash_release(struct flash_queue *fq, unsigned int idx);
+bool flash_needs_run(const struct flash_queue *fq, int inflight, unsigned int bound);
+void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
 void flash_hold(struct flash_queue *fq, bool held);
 void flash_resume(struct flash_queue *fq);
 void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);

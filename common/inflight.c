@@ -9,7 +9,7 @@
  *   - a request is queued, or put into the inbox (inbox.c): the block layer runs
  *     the hardware queue next;
  *   - a slot is given back: flash_release() kicks, or for a policy that watches
- *     who gives it back in elv.c;
+ *     who gives it back in elv.c, unless a run is on its way: flash_needs_run();
  *   - the bound is raised: flash_resume() kicks;
  *   - the policy lets go of what it held back: see flash_hold(); if that is so
  *     because time has passed, its timer kicks;
@@ -340,18 +340,42 @@ void flash_first_exit(struct flash_queue *fq)
 }
 
 /**
+ * flash_needs_run - does the return of a slot have to start a run?
+ * @fq: the device
+ * @inflight: slots in use before the return
+ * @bound: the in-flight limit
+ *
+ * A single waiting request that had a free slot before was inserted a moment ago:
+ * its submitter's run is on its way. A kick would wake a worker, which finds nothing
+ * to do, and a completion interrupt often falls between insertion and dispatch. All
+ * other waiting requests may have lacked this slot.
+ *
+ * Whoever changes the limit, up or down, runs or kicks a hardware queue afterwards:
+ * a submitter may compare an old @inflight with the new limit.
+ */
+bool flash_needs_run(const struct flash_queue *fq, int inflight, unsigned int bound)
+{
+	return !flash_slot_free(inflight, bound) || READ_ONCE(fq->queued) > 1;
+}
+
+/**
  * flash_release - give one slot back
  * @fq: the device
  * @idx: hardware queue of the request that held it
+ * @was_first: flash_first_done() said that others may go now
  *
  * Hard interrupt context included.
  */
-void flash_release(struct flash_queue *fq, unsigned int idx)
+void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first)
 {
-	atomic_dec(&fq->inflight);
-	/* Pairs with the barriers in elv_insert_requests() and flash_inbox_add(). */
-	smp_mb__after_atomic();
-	flash_kick(fq, idx);
+	/*
+	 * A full barrier. Pairs with the barriers in elv_insert_requests() and
+	 * flash_inbox_add().
+	 */
+	int inflight = atomic_fetch_dec(&fq->inflight);
+
+	if (was_first || flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
+		flash_kick(fq, idx);
 }
 
 /**

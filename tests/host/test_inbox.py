@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """common/inbox.c and who wakes whom: a model of all orders of their steps.
 
-Requests come to two hardware queues of a device with a bound of 1 that has one in it,
-while somebody reads statistics. Whatever the order, all of them go. A step is one access
+Requests come to two hardware queues of a device with a bound of 1 or 2 that has one in
+it, while somebody reads statistics. Whatever the order, all of them go. A step is one access
 to what others see; that each sees the others' in their order is what the barriers are
 for, and taken for granted here. Without one of the things that the code does a
 request is forgotten in some order, or the policy is asked for one when it has none.
@@ -15,8 +15,6 @@ import pytest
 State = collections.namedtuple(
     "State", "inbox taking hand queued bits locked inflight runs none tasks")
 Task = collections.namedtuple("Task", "at what")
-BOUND = 1
-
 
 def set_at(row, place, value):
     """A tuple with another value at a place."""
@@ -26,8 +24,9 @@ def set_at(row, place, value):
 class Model:
     """The code, without what @without names."""
 
-    def __init__(self, without=""):
+    def __init__(self, without="", bound=1):
         self.without = without
+        self.bound = bound
 
     def step(self, now, task):
         """One task's next step: (what changes, the task afterwards or None).
@@ -60,7 +59,7 @@ class Model:
 
     def slot(self, now, what):
         """A free slot"""
-        if now.inflight >= BOUND:
+        if now.inflight >= self.bound:
             return {}, None
         return {}, Task("come" if what == "kick" else "lock",
                         "" if what == "kick" else "dispatch")
@@ -100,7 +99,7 @@ class Model:
         """What the lock was taken for"""
         if what == "kick":
             return {"locked": 0, "runs": now.runs + any(now.bits)}, None
-        if what == "look" or now.inflight >= BOUND:
+        if what == "look" or now.inflight >= self.bound:
             return {"locked": 0}, None
         if not sum(now.queued):
             # For flash_ready() what has come since is work, too.
@@ -121,7 +120,13 @@ class Model:
 
     def end(self, now, _what):
         """A slot is given back"""
-        return {"inflight": now.inflight - 1}, Task("work", "kick")
+        full = now.inflight >= self.bound and self.without != "full"
+        return ({"inflight": now.inflight - 1},
+                Task("work", "kick") if full else Task("backlog", ""))
+
+    def backlog(self, now, _what):
+        """flash_needs_run(), of more than one request in the queues"""
+        return {}, Task("work", "kick") if sum(now.queued) > 1 else None
 
     def come(self, now, _what):
         """The inbox, once more"""
@@ -185,15 +190,18 @@ class Model:
         return left, ends
 
 
-@pytest.mark.parametrize("come, looks", [("0", 1), ("0", 2), ("01", 0)])
-def test_all_go(come, looks):
+@pytest.mark.parametrize("bound, come, looks", [
+    (1, "0", 1), (1, "0", 2), (1, "01", 0),
+    (2, "0", 1), (2, "01", 0), (2, "00", 0)])
+def test_all_go(bound, come, looks):
     """Whatever the order."""
-    left, ends = Model().forgotten(come, looks)
+    left, ends = Model(bound=bound).forgotten(come, looks)
     assert (left, ends > 0) == (0, True)
 
 
 @pytest.mark.parametrize("without, come, looks", [
-    ("inbox", "0", 1), ("taking", "0", 1), ("find", "0", 1), ("queued", "00", 0)])
+    ("inbox", "0", 1), ("taking", "0", 1), ("find", "0", 1), ("queued", "00", 0),
+    ("full", "0", 0)])
 def test_what_it_takes(without, come, looks):
     """Each of these is needed."""
     assert Model(without).forgotten(come, looks)[0] > 0

@@ -92,7 +92,6 @@ static inline void meanwhile(enum moment now)
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_rmb()		smp_mb()
-#define smp_mb__after_atomic()	smp_mb()
 #define cmpxchg(p, from, to) ({						\
 	__typeof__(*(p)) was = (from);					\
 	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
@@ -116,6 +115,7 @@ static inline void meanwhile(enum moment now)
 	__typeof__(*(p)) was = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); \
 	meanwhile(EXCHANGED);						\
 	was; })
+#define atomic_fetch_dec(v)	__atomic_fetch_sub(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
