@@ -146,8 +146,8 @@ def queue(figures):
     place = "k2-auto", "pareto.e"
     tail = figures.text(*place, "none-qd8", summary.SETTLED)
     middle = [figures.text(*place, name, MEDIAN) for name in ("none-qd8", "k2-8")]
-    return f"A device queue of 8 under `none` has p99 {tail} us, and median " \
-        f"{middle[0]} us against k2's {middle[1]}."
+    return f"Without k2, a drive limited to 8 requests has p99 {tail} us and median " \
+        f"{middle[0]} us (k2: {middle[1]})."
 
 
 # (first column, figures of gain and bandwidth, label of the costs)
