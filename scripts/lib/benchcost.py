@@ -52,7 +52,8 @@ SPREAD = 0.005
 # At depth 32 and more null_blk is given times with which it serves more I/Os a
 # second than this CPU can submit, so the CPU is never idle. A time that never varies
 # still has a rhythm: completions come one by one or several together, and the same
-# I/Os cost 10 % more or less. So a cell is its mean over several such times.
+# I/Os cost 10 % more or less. So a cell is its mean over several such times, of half
+# as many reads each as another cell has.
 NULL = "irqmode=2,completion_nsec={},hw_queue_depth=256"
 NULL_NS, NULL_LEAST_NS = 3125, 100000
 NULL_BUSY = 32
@@ -318,9 +319,9 @@ LEGEND = (
     "each depth",
     "null: null_blk, 100 us (depth 32: a mean over 100 to 161 us), so fast that at "
     "depth 32 and 256",
-    "the CPU is never idle; flashsim: so slow that it is idle most of the time. fifo does nothing, and has its requests "
-    "issued the",
-    "block layer's usual way: on 6.1 by another task.",
+    "the CPU is never idle; flashsim: so slow that it is idle most of the time. fifo "
+    "does nothing,",
+    "and has its requests issued the block layer's usual way: on 6.1 by another task.",
 )
 
 
@@ -472,8 +473,10 @@ class BenchCost:
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \
             args.repeats * sum(
-                SECONDS_CELL * (cell["options"].count("/") + 1) +
-                SECONDS_IO * (args.ios + 2 * SHORT) for cell in self.cells)
+                disks * SECONDS_CELL +
+                SECONDS_IO * (args.ios + 2 * SHORT) * (disks + 1) / 2
+                for disks in (cell["options"].count("/") + 1
+                              for cell in self.cells))
 
     def announce(self):
         """Says what will be done and what that costs."""

@@ -8,8 +8,8 @@
 # COST_PLAN: a line a cell:
 #	ID DISK DISK-OPTIONS DEPTH SCHEDULER SETTINGS
 #   with commas between options and settings, which may have blanks, and "-" for
-#   none. An option with values A/B/C makes a disk for each: the cell's reads are
-#   divided among them, and there is an answer for each. A setting is
+#   none. An option with values A/B/C makes a disk for each, which gets half of the
+#   reads, and there is an answer for each. A setting is
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
@@ -212,8 +212,9 @@ fio_ios() {
 time_runs() {
 	local part ios now idle switches status reader got
 	for part in short long; do
-		ios=$((COST_SHORT / $3))
-		[[ $part == long ]] && ios=$((COST_LONG / $3))
+		ios=$COST_SHORT
+		[[ $part == long ]] && ios=$COST_LONG
+		(($3 == 1)) || ios=$((ios / 2))
 		reader=
 		if [[ -n $READ_STATS ]]; then
 			while :; do
