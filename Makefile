@@ -36,7 +36,7 @@ left-out := $(if $(filter-out 0,$(EXPERIMENTAL)),, \
 	$(patsubst %/experimental,%,$(wildcard */experimental)))
 module-dirs := $(filter-out $(left-out),$(foreach d,$(wildcard * tests/*),$(if \
 	$(wildcard $(d)/$(notdir $(d)).c),$(d))))
-sources := Kbuild $(wildcard $(addsuffix /*.[ch],common $(module-dirs)))
+sources := Kbuild $(wildcard $(addsuffix /*.[ch],common common/* $(module-dirs)))
 
 # Without -j from the user, use all processors; with it, the user's choice.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -44,7 +44,7 @@ jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 # The verdict on this kernel's private layouts is kept under a name made of
 # everything it depends on: file times of unpacked packages say when they were
 # built, so make cannot tell by them whether a verdict is older.
-abi-inputs = common/compat.h common/layout.c scripts/abi-check \
+abi-inputs = common/elevator/compat.h common/elevator/abi.c scripts/abi-check \
 	$(KDIR)/Module.symvers $(KDIR)/include/generated/autoconf.h
 abi-key = $(shell { cat $(abi-inputs); uname -rv; \
 	stat -L -c '%s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux); } 2>&1 | \

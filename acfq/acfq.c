@@ -11,10 +11,10 @@
  * got least for its weight, and waits for a tenant that has nothing to do as long
  * as it usually takes to send the next request.
  *
- * Who goes next is in common/share.h, Algorithm 1 in common/gap.h, the rest in
- * common/tenancy.c.
+ * Who goes next is in common/share/share.h, Algorithm 1 in common/share/think_time.h, the rest in
+ * common/share/fairshare.c.
  */
-#include "../common/tenancy.h"
+#include "../common/share/fairshare.h"
 #include "acfq_rules.h"
 
 #define ACFQ_TUNABLES(X)					\

@@ -3,12 +3,12 @@
  * acfq_rules.h - what the modes of A+CFQ are
  *
  * Pure logic, shared with the user-space unit tests: no kernel header. How the
- * rules work is in common/share.h.
+ * rules work is in common/share/share.h.
  */
 #ifndef ACFQ_RULES_H
 #define ACFQ_RULES_H
 
-#include "../common/share.h"
+#include "../common/share/share.h"
 
 enum acfq_mode {
 	/* A window over all tenants: start-time fair queueing */

@@ -10,10 +10,10 @@
  * next turn, and gives those who use all of it less: one part of the default for
  * each tenant that is there. So nobody is away from the device for long.
  *
- * Who goes next is in common/share.h, Algorithm 2 in common/budget.h, the rest
- * in common/tenancy.c.
+ * Who goes next is in common/share/share.h, Algorithm 2 in common/share/budget.h, the rest
+ * in common/share/fairshare.c.
  */
-#include "../common/tenancy.h"
+#include "../common/share/fairshare.h"
 #include "hbfq_rules.h"
 
 /* exhausted_budget_sectors: the paper's figure 20 varies it from 128 to 2048. */

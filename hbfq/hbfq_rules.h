@@ -3,12 +3,12 @@
  * hbfq_rules.h - what the modes of H+BFQ are
  *
  * Pure logic, shared with the user-space unit tests: no kernel header. How the
- * rules work is in common/share.h, Algorithm 2 is in common/budget.h.
+ * rules work is in common/share/share.h, Algorithm 2 is in common/share/budget.h.
  */
 #ifndef HBFQ_RULES_H
 #define HBFQ_RULES_H
 
-#include "../common/share.h"
+#include "../common/share/share.h"
 
 enum hbfq_mode {
 	/* Budgets in the device's time, several tenants in the device */

@@ -30,8 +30,8 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "../common/cgroup.h"
-#include "../common/tracepoints.h"
+#include "../common/elevator/cgroup.h"
+#include "../common/elevator/trace.h"
 #include "k2.h"
 
 /*
@@ -42,7 +42,7 @@
  * idle_wait_ms: see k2_order.h. One request of the idle class in 200 ms costs best
  *	effort next to nothing, and an idle task that holds a lock of a file system
  *	keeps others waiting for no longer than that for each of its requests.
- * inline_dispatch: see elv.c.
+ * inline_dispatch: see elevator.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
  *	k2_target.
  * reserve, nrt_wait_ms: see k2_admit.h. 0 is the paper.

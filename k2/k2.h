@@ -5,7 +5,7 @@
 #ifndef K2_H
 #define K2_H
 
-#include "../common/elv.h"
+#include "../common/elevator/iosched.h"
 #include "k2_admit.h"
 #include "k2_chips.h"
 #include "k2_control.h"

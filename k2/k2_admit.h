@@ -20,7 +20,7 @@
 #ifndef K2_ADMIT_H
 #define K2_ADMIT_H
 
-#include "../common/cost.h"
+#include "../common/estimate/service_time.h"
 
 /* Slots are counted in sixteenths. */
 #define K2_SLOT			16U

@@ -28,7 +28,7 @@
 #ifndef K2_CHIPS_H
 #define K2_CHIPS_H
 
-#include "../common/occupancy.h"
+#include "../common/flash/occupancy.h"
 #include "../common/ring.h"
 
 /* Of the requests of several chips, so many are looked at. */

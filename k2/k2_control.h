@@ -36,7 +36,7 @@
 #ifndef K2_CONTROL_H
 #define K2_CONTROL_H
 
-#include "../common/latency.h"
+#include "../common/estimate/histogram.h"
 #include "k2_log.h"
 #include "k2_told.h"
 

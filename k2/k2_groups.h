@@ -13,7 +13,7 @@
 #ifndef K2_GROUPS_H
 #define K2_GROUPS_H
 
-#include "../common/groups.h"
+#include "../common/elevator/groups.h"
 #include "k2_order.h"
 
 /* Groups of a disk that may have a level; each lookup looks at six of them a group. */

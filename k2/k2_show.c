@@ -6,7 +6,7 @@
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
-#include "../common/cgroup.h"
+#include "../common/elevator/cgroup.h"
 #include "k2.h"
 
 ssize_t k2_bound_show(struct elevator_queue *eq, char *page)

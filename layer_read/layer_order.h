@@ -19,8 +19,8 @@
 #define LAYER_ORDER_H
 
 #include "../common/heap.h"
-#include "../common/occupancy.h"
-#include "../common/pace.h"
+#include "../common/flash/occupancy.h"
+#include "../common/estimate/pace.h"
 #include "../common/ring.h"
 
 /* Sub-layers: of 128 chips, or as many chips as a layout can have */

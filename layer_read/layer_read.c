@@ -20,7 +20,7 @@
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
-#include "../common/elv.h"
+#include "../common/elevator/iosched.h"
 #include "layer_pick.h"
 
 /*
@@ -30,7 +30,7 @@
  * max_inflight: 0: mode auto follows the device, mode paper has no bound.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
  * front_merges, sort_writes: the schedulers that the paper compares with have them.
- * inline_dispatch: see elv.c.
+ * inline_dispatch: see elevator.c.
  */
 #define LAYER_TUNABLES(X)					\
 	X(chips, 0, 128, 8,						\

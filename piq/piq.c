@@ -22,7 +22,7 @@
 #include <linux/seq_file.h>
 #include <linux/sysfs.h>
 
-#include "../common/elv.h"
+#include "../common/elevator/iosched.h"
 #include "piq_learn.h"
 
 /*
@@ -30,7 +30,7 @@
  * batch_overlap: see piq_batch.h. 0 is the paper's algorithm to the letter.
  * max_wait_ms, max_pass, scan_depth: see piq_pick.h.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
- * inline_dispatch: see elv.c.
+ * inline_dispatch: see elevator.c.
  */
 #define PIQ_TUNABLES(X)					\
 	X(chip_depth, 0, 64, 0,						\

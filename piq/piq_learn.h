@@ -25,7 +25,7 @@
 #ifndef PIQ_LEARN_H
 #define PIQ_LEARN_H
 
-#include "../common/pace.h"
+#include "../common/estimate/pace.h"
 #include "piq_sched.h"
 
 /* Requests of other sizes in a row after which another size is compared. */

@@ -9,13 +9,13 @@
 #ifndef PIQ_ORDER_H
 #define PIQ_ORDER_H
 
-#include "../common/batch.h"
-#include "../common/chipvec.h"
-#include "../common/confidence.h"
-#include "../common/cost.h"
-#include "../common/geometry.h"
+#include "../common/flash/batch.h"
+#include "../common/flash/chipvec.h"
+#include "confidence.h"
+#include "../common/estimate/service_time.h"
+#include "../common/flash/layout.h"
 #include "../common/heap.h"
-#include "../common/occupancy.h"
+#include "../common/flash/occupancy.h"
 #include "../common/ring.h"
 
 /* Largest queue_length, and so the most batches that there can be. */

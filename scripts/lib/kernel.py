@@ -67,7 +67,7 @@ class Series:
     # The Debian release that it is from: "" is the machine's. From another
     # one its headers need that one's compiler and libraries, see toolchain.py.
     codename: str = ""
-    # Takes kernels newer than its name says, as long as common/compat.h knows
+    # Takes kernels newer than its name says, as long as common/elevator/compat.h knows
     # their layout.
     moves_on: bool = False
     maker: str = ""
@@ -302,12 +302,12 @@ class Store:
         return sorted(found, key=order)
 
     def usable(self, series):
-        """Those of cached() whose layout common/compat.h knows."""
+        """Those of cached() whose layout common/elevator/compat.h knows."""
         return [facts for facts in self.cached(series.name)
                 if not series.moves_on or self.known(facts)]
 
     def known(self, facts):
-        """Does common/compat.h know the layout of this kernel?
+        """Does common/elevator/compat.h know the layout of this kernel?
 
         The kernel's BTF decides, not its version.
         """
@@ -324,7 +324,7 @@ class Store:
                 raise Broken(f"{release}: {done.stdout.strip()}")
             self.refused[release] = done.returncode == 1
             if done.returncode:
-                say(f"{release} is here, but common/compat.h does not know "
+                say(f"{release} is here, but common/elevator/compat.h does not know "
                     f"its layout: scripts/abi-check --kdir {facts['kdir']} "
                     "shows what differs")
         return not self.refused[release]
@@ -403,7 +403,7 @@ class Store:
             self._fetch(series, apt, release, version)
 
     def _newest_known(self, series, apt, found):
-        """Facts of the newest kernel whose layout common/compat.h knows.
+        """Facts of the newest kernel whose layout common/elevator/compat.h knows.
 
         Of each series that is refused only the newest is downloaded. An older
         kernel in the cache, which the archive may have no more, counts, too.
@@ -423,7 +423,7 @@ class Store:
             refused.add(minor(release))
         raise Unavailable(
             f"Debian '{series.codename}' has moved on to {found[0][0]}, and "
-            "common/compat.h knows the layout of no kernel from "
+            "common/elevator/compat.h knows the layout of no kernel from "
             f"{series.name} on that is to be had")
 
     def _fetch(self, series, apt, release, version):

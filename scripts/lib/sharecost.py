@@ -3,7 +3,7 @@
 
 Of that it says sums only. But what it charges follows from when each request
 came to the device and when it ended, which the device's log has. So here is
-the same arithmetic once more, in whole numbers: that of common/cost.h and of
+the same arithmetic once more, in whole numbers: that of common/estimate/service_time.h and of
 flash_share_work(), flash_share_charge(), flash_share_learn() in share.h and
 share_state.h. tests/host holds it against the headers.
 
@@ -12,7 +12,7 @@ Times are ns as the scheduler counts them: the guest's.
 
 import numpy
 
-# cost.h
+# service_time.h
 CLASSES = 12
 WEIGHT = 8
 SHIFT = 8

@@ -43,7 +43,7 @@ DEFAULT = 100
 LEAST, MOST = 1, 1000
 # The smallest weight where the range allows it: limits rounding errors
 FINE = 20
-# Entries of a disk, FLASH_WEIGHTS of common/tenant.h
+# Entries of a disk, FLASH_WEIGHTS of common/share/tenant.h
 ENTRIES = 1024
 FILES = ("io.weight", "io.bfq.weight")
 # Errors of files of a removed control group or disk

@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "../../common/compat.h"
+#include "../../common/elevator/compat.h"
 
 /**
  * struct fifo_hctx - one hardware queue

@@ -15,7 +15,7 @@
 #include <linux/xarray.h>
 
 #define FLASH_COMPAT_LAB
-#include "../../common/compat.h"
+#include "../../common/elevator/compat.h"
 #include "dev.h"
 
 /* A discard is worked through under the lock, so it is bounded. */

@@ -16,7 +16,7 @@
 #include <linux/xarray.h>
 
 #define FLASH_COMPAT_TIMER
-#include "../../common/compat.h"
+#include "../../common/elevator/compat.h"
 #include "dev.h"
 
 /* Time */

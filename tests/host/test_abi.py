@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/abi-check: it passes the kernels it should, and it can fail.
 
-Most cases are negative controls: a copy of common/compat.h is made wrong in
+Most cases are negative controls: a copy of common/elevator/compat.h is made wrong in
 one place, and the check has to name that place. They run on the kernels that
 scripts/kernel has fetched; without them they are skipped.
 """
@@ -21,8 +21,8 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHECK = TOP / "scripts/abi-check"
-COMPAT = (TOP / "common/compat.h").read_text(encoding="utf-8")
-LAYOUT = (TOP / "common/layout.c").read_text(encoding="utf-8")
+COMPAT = (TOP / "common/elevator/compat.h").read_text(encoding="utf-8")
+LAYOUT = (TOP / "common/elevator/abi.c").read_text(encoding="utf-8")
 SERIES = {"6.1": 601, "6.12": 612, "7.3": 703, "rt": 601}
 # Those of which compat.h can be made never to have seen the version.
 VERSIONS = pytest.mark.parametrize("series", ["6.1", "7.3"])
@@ -150,7 +150,7 @@ def test_forced_layout_of_another_series(tmp_path, series, layout, member):
     """Another series' layout is refused, structure and member named."""
     Run(tmp_path, series, "--layout", layout).refused(
         "struct elevator_type differs", "struct elevator_queue differs",
-        member, f"layout {layout}", "--- common/compat.h")
+        member, f"layout {layout}", "--- common/elevator/compat.h")
 
 
 def test_newer_layout_on_an_older_kernel(tmp_path):
@@ -449,7 +449,7 @@ def test_no_headers():
 def test_refused_kernel_is_not_built(tree):
     """A layout that is wrong never becomes a module."""
     old, new, words = CHANGES["swapped members"]
-    (tree / "common/compat.h").write_text(edited(COMPAT, old, new))
+    (tree / "common/elevator/compat.h").write_text(edited(COMPAT, old, new))
     status, text = make(f"KDIR={facts('6.12')['kdir']}", cwd=tree)
     assert status and words[0] in text, text
     assert not list(tree.rglob("*.ko"))
@@ -474,7 +474,7 @@ def test_build_leaves_sources_alone(tree):
 
 def test_untested_kernel_is_built_marked(tree):
     """Equal but untested: built, and the compiler is told so."""
-    (tree / "common/compat.h").write_text(unverified(COMPAT, "6.1"))
+    (tree / "common/elevator/compat.h").write_text(unverified(COMPAT, "6.1"))
     kernel = facts("6.1")
     status, text = make(f"KDIR={kernel['kdir']}", f"BTF={kernel['btf']}",
                         cwd=tree)

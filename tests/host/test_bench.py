@@ -509,7 +509,7 @@ def test_guest_script_parses():
 def test_what_the_probe_relies_on():
     # p:k2take k2:flash_take sector=+0x30(+0(%si)): renamed or reordered, the
     # bench would fall back to a rule that a busy host can upset.
-    header = (REPO / "common/elv.h").read_text()
+    header = (REPO / "common/elevator/iosched.h").read_text()
     assert "void flash_take(struct flash_queue *fq, struct flash_rq *fr);" \
         in header
     assert "struct flash_rq {\n\tstruct request *rq;" in header

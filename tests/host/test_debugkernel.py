@@ -291,7 +291,7 @@ which lock already depends on the new lock.
 WARNING: suspicious RCU usage
 6.1.192-flash-debug-1a2b3c4d #1 Tainted: G           O
 -----------------------------
-common/elv.c:101 RCU-list traversed in non-reader section!!
+common/elevator/elevator.c:101 RCU-list traversed in non-reader section!!
 """ + CALL_TRACE,
     "object debugging": """\
 ------------[ cut here ]------------

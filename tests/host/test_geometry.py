@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""common/geometry.h, chipvec.h and batch.h against another implementation.
+"""common/flash/layout.h, chipvec.h and batch.h against another implementation.
 
 The one here goes by the definitions, page by page and with plain lists, and
 shares no idea with the headers. tests/unit/oracle_chips.c answers for them.

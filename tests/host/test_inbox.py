@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""common/inbox.c and who wakes whom: a model of all orders of their steps.
+"""common/elevator/pending.c and who wakes whom: a model of all orders of their steps.
 
 Requests come to two hardware queues of a device with a bound of 1 or 2 that has one in
 it, while somebody reads statistics. Whatever the order, all of them go. A step is one access

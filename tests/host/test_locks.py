@@ -74,9 +74,9 @@ def test_own_locks():
 
 def test_the_lock_is_called_so():
     """As our own code makes it, and the only one on the way of a request."""
-    text = (REPO / "common" / "elv.c").read_text(encoding="utf-8")
+    text = (REPO / "common" / "elevator" / "elevator.c").read_text(encoding="utf-8")
     assert re.findall(r"spin_lock_init\((.*?)\)", text) == list(locks.OURS)
-    for path in (REPO / "common").glob("*.c"):
+    for path in (REPO / "common").glob("*/*.c"):
         for name in re.findall(r"spin_lock\w*\(&?([\w>-]+)[,)]",
                                path.read_text(encoding="utf-8")):
             assert name in ("fq->lock", "flash_texts_lock", "flash_disks_lock",

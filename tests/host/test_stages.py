@@ -301,7 +301,7 @@ def test_what_comes_out(tmp_path, capsys):
 
 def test_our_events_look_so():
     """As the kernel prints them, by the header's own formats."""
-    text = (REPO / "common" / "tracepoints.h").read_text(encoding="utf-8")
+    text = (REPO / "common" / "elevator" / "trace.h").read_text(encoding="utf-8")
     printed = next(form for form in re.findall(r'TP_printk\("(.*?)"', text)
                    if " tag " in form)
     numbers = iter(range(1, 20))

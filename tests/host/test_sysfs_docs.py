@@ -20,8 +20,8 @@ def source(name):
                    for path in sorted((REPO / name).glob("*.c")))
     if "TENANCY_TUNABLES(X)" not in text:
         return text
-    shared = (REPO / "common" / "tenancy.h").read_text(encoding="utf-8") + \
-        (REPO / "common" / "tenancy.c").read_text(encoding="utf-8")
+    shared = (REPO / "common" / "share" / "fairshare.h").read_text(encoding="utf-8") + \
+        (REPO / "common" / "share" / "fairshare.c").read_text(encoding="utf-8")
     # The list begins with all that these have.
     first = re.search(r"#define TENANCY_TUNABLES\(X\)((?:.*\\\n)*.*)", shared)[1]
     return re.sub(r"\tTENANCY_TUNABLES\(X\)[^\n]*", lambda _: first.lstrip(" \t\\\n")
@@ -194,7 +194,7 @@ BUILT = sorted(path for place in ("modules", "check/tree-*/build/modules")
 def newer(path):
     """Was a module built after its code was last changed?"""
     code = [p for folder in (path.stem, "common")
-            for p in (REPO / folder).glob("*.[ch]")]
+            for p in (REPO / folder).rglob("*.[ch]")]
     return path.stat().st_mtime >= max(p.stat().st_mtime for p in code)
 
 
@@ -246,7 +246,7 @@ def test_each_counter_is_on_the_page(name):
     printed = re.search(r"^int policy_stats\(.*?^}", source(name), re.M | re.S)[0]
     if name == "k2":
         # All have these; the pages of others say that they are here.
-        common = (REPO / "common" / "attrs.c").read_text(encoding="utf-8")
+        common = (REPO / "common" / "elevator" / "tunables.c").read_text(encoding="utf-8")
         printed += body_of(common, "flash_stats_show")
     else:
         assert "up to kicks" in entries("acfq")["stats"]["text"]
@@ -263,7 +263,7 @@ def test_each_counter_is_on_the_page(name):
 
 def test_each_reason_is_on_the_page():
     """What trace events say why."""
-    text = (REPO / "common" / "tracepoints.h").read_text(encoding="utf-8")
+    text = (REPO / "common" / "elevator" / "trace.h").read_text(encoding="utf-8")
     reasons = re.findall(r"X\(FLASH_WHY_\w+, \"(\w+)\"\)", text)
     assert len(reasons) > 10
     page = (REPO / "docs" / "sysfs.md").read_text(
@@ -280,7 +280,8 @@ def test_each_module_has_its_own_events():
     kbuild = (REPO / "Kbuild").read_text(encoding="utf-8")
     lists = dict(re.findall(r"^common-(\w+)\s*:= (.*)$", kbuild, re.M))
     assert set(POLICIES) <= set(lists)
-    assert all("tracepoints" in lists[name].split() for name in POLICIES)
+    assert all("$(elevator)" in lists[name].split() for name in POLICIES)
+    assert re.search(r"^elevator\s*:= .*\btrace\b", kbuild, re.M)
 
 
 def body_of(text, function):

@@ -255,7 +255,7 @@ def test_all_pages_are_read():
 def test_more_groups_than_entries(tmp_path, run):
     """Each round sets the entries that fit; one line counts the others."""
     assert int(re.search(r"#define FLASH_WEIGHTS\s+(\d+)\n",
-                         (REPO / "common/tenant.h").read_text())[1]) == 1024
+                         (REPO / "common/share/tenant.h").read_text())[1]) == 1024
     groups = [add(tmp_path, str(n), 1 + n) for n in range(1300)]
     disk = Fake(page=500)
     status, lines = run(disk)

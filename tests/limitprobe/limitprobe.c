@@ -15,7 +15,7 @@
 #include <linux/fs.h>
 #include <linux/smp.h>
 
-#include "../../common/compat.h"
+#include "../../common/elevator/compat.h"
 
 static char *disk = "";
 module_param(disk, charp, 0444);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * blkmq.h - as much of a kernel, in user space, as common/elv.c, inbox.c and
+ * blkmq.h - as much of a kernel, in user space, as common/elevator/elevator.c, pending.c and
  * inflight.c need to run with real threads
  *
  * Whoever reads or writes what others see may lose the processor before it or
@@ -24,10 +24,10 @@
 #include <time.h>
 
 #define FLASH_COMPAT_H
-#define FLASH_TRACEPOINTS_H
+#define FLASH_TRACE_H
 
 #include "common/pure.h"
-#include "common/seam.h"
+#include "common/elevator/seam.h"
 #include "tap.h"
 
 typedef u64 sector_t;

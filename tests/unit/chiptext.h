@@ -5,7 +5,7 @@
 #ifndef CHIPTEXT_H
 #define CHIPTEXT_H
 
-#include "common/chipvec.h"
+#include "common/flash/chipvec.h"
 
 /**
  * flash_chipvec_number - the vector as the paper writes it

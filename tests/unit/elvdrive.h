@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * elvdrive.h - common/elv.c, inbox.c and inflight.c with a policy, a device of QUEUES
+ * elvdrive.h - the files of common/elevator/ with a policy, a device of QUEUES
  * hardware queues with TAGS tags each, and SUBMITTERS that insert
  *
  * The test defines these three, and what runs a hardware queue.
@@ -14,9 +14,10 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wformat"
-#include "common/inbox.c"
-#include "common/inflight.c"
-#include "common/elv.c"
+#include "common/elevator/pending.c"
+#include "common/elevator/inflight.c"
+#include "common/elevator/rqtable.c"
+#include "common/elevator/elevator.c"
 #pragma GCC diagnostic pop
 
 /*

@@ -8,8 +8,8 @@
 #ifndef OPTEXT_H
 #define OPTEXT_H
 
-#include "common/op.h"
-#include "common/share.h"
+#include "common/elevator/op.h"
+#include "common/share/share.h"
 #include "k2/k2_admit.h"
 #include "k2/k2_chips.h"
 #include "layer_read/layer_pick.h"

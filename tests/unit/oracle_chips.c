@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * geometry.h, chipvec.h and batch.h by lines of text, for tests/host, where
+ * layout.h, chipvec.h and batch.h by lines of text, for tests/host, where
  * another implementation gives its own answers to the same lines.
  *
  *   layout TEXT                 -> number of chips, or the negative error
@@ -11,7 +11,7 @@
  *                                  batch, which goes, or "-"
  *   remove ID                   -> ok
  */
-#include "common/batch.h"
+#include "common/flash/batch.h"
 #include "chiptext.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cost.h, and what share.h charges by it, by lines of text, for tests/host, where
+ * service_time.h, and what share.h charges by it, by lines of text, for tests/host, where
  * scripts/lib/sharecost.py gives its own answers to the same lines.
  *
  *   reset                            -> ok: nothing is known, nobody is there
@@ -10,7 +10,7 @@
  *   end ID NOW                       -> ok
  *   cost TENANT                      -> what it was charged so far
  */
-#include "common/share.h"
+#include "common/share/share.h"
 
 #include <stdlib.h>
 

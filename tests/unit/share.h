@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "common/share.h"
+#include "common/share/share.h"
 #include "tap.h"
 
 #define MAX_RQ		60000

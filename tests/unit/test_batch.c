@@ -3,7 +3,7 @@
  * Batches as the PIQ paper forms them (Figures 5 and 7), and what becomes of
  * them. Whose turn it is: test_piq_batch.c.
  */
-#include "common/batch.h"
+#include "common/flash/batch.h"
 #include "chiptext.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 /* Algorithms 1 and 2 of the paper, averages, weights and virtual time. */
 #include <string.h>
 
-#include "common/tenant.h"
+#include "common/share/tenant.h"
 #include "tap.h"
 
 static void algorithm2(void)

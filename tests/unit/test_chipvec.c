@@ -3,7 +3,7 @@
  * The chips of a request, as the PIQ paper numbers them: chip 0 is the most
  * significant bit.
  */
-#include "common/chipvec.h"
+#include "common/flash/chipvec.h"
 #include "chiptext.h"
 #include "tap.h"
 

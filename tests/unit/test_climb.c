@@ -3,7 +3,7 @@
  * The search for the bound at which throughput stops rising, on devices whose
  * throughput rises up to a number of requests in flight, with noise.
  */
-#include "common/climb.h"
+#include "common/estimate/depth_search.h"
 #include "tap.h"
 
 #include <math.h>

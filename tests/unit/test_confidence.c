@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whether a layout pays: six standard errors and a tenth, never by luck. */
-#include "common/confidence.h"
+#include "piq/confidence.h"
 #include "tap.h"
 
 #include <math.h>

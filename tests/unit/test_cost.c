@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The time of a request, learned from those before. */
-#include "common/cost.h"
+#include "common/estimate/service_time.h"
 #include "tap.h"
 
 static struct flash_cost c;

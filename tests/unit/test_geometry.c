@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Layouts in words, and the chip of each page. */
-#include "common/geometry.h"
+#include "common/flash/layout.h"
 #include "chiptext.h"
 #include "tap.h"
 

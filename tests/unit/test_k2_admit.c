@@ -3,7 +3,7 @@
  * What K2 lets in beyond counting, on a model of its queues and of a device: the
  * decisions (k2_admit.h, k2_order.h, slot.h) and the calls are the module's own.
  */
-#include "common/slot.h"
+#include "common/elevator/slot.h"
 #include "k2/k2_admit.h"
 #include "k2/k2_order.h"
 #include "tap.h"

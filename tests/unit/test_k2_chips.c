@@ -4,7 +4,7 @@
  * decisions (k2_chips.h) and the calls are the module's own. What must hold is looked
  * at after each choice, by a model that shares no code with it.
  */
-#include "common/slot.h"
+#include "common/elevator/slot.h"
 #include "k2/k2_chips.h"
 #include "k2/k2_order.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "common/slot.h"
+#include "common/elevator/slot.h"
 #include "k2/k2_order.h"
 #include "tap.h"
 

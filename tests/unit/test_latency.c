@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Histograms: every time is in its bucket, quantiles err by at most 6.25 %. */
-#include "common/latency.h"
+#include "common/estimate/histogram.h"
 #include "tap.h"
 
 static struct flash_latency h, other;

@@ -9,7 +9,7 @@
  */
 #include "layer_read/layer_pick.h"
 #include "piq/piq_learn.h"
-#include "common/share.h"
+#include "common/share/share.h"
 #include "k2/k2_chips.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is outstanding on each chip, taken and released by the same vector. */
-#include "common/occupancy.h"
+#include "common/flash/occupancy.h"
 #include "chiptext.h"
 #include "tap.h"
 

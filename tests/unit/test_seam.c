@@ -2,7 +2,7 @@
 /* Who could join a waiting request is never turned away; few others are let in. */
 #include <pthread.h>
 
-#include "common/seam.h"
+#include "common/elevator/seam.h"
 #include "tap.h"
 
 #define WAITING	96

@@ -61,7 +61,7 @@ static struct rec *one(enum state state)
 	return NULL;
 }
 
-/* What tenancy.c does after each event. */
+/* What fairshare.c does after each event. */
 static void choose(void)
 {
 	f.next = flash_share_next(&f.s, f.now);

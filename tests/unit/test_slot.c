@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A slot is taken at dispatch and given back exactly once, in any order. */
-#include "common/slot.h"
+#include "common/elevator/slot.h"
 #include "tap.h"
 
 static void requeue_does_not_leak(void)

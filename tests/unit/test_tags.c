@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "acfq/acfq_rules.h"
-#include "common/tags.h"
+#include "common/share/tag_quota.h"
 #include "share.h"
 
 static struct flash_tags g;

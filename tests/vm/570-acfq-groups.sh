@@ -8,7 +8,7 @@
 # those that find no room share a queue; a second later nothing is left of them, in
 # the scheduler and in the kernel.
 # Fails if: flash_tenant_drop() leaves the tenant in its list, flash_share_prune()
-# forgets nobody, or tenancy.c keeps a reference to a control group.
+# forgets nobody, or fairshare.c keeps a reference to a control group.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

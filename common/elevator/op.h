@@ -14,7 +14,7 @@
 #ifndef FLASH_OP_H
 #define FLASH_OP_H
 
-#include "pure.h"
+#include "../pure.h"
 
 #ifdef __KERNEL__
 #include <linux/blk_types.h>

@@ -15,7 +15,7 @@
 #ifndef FLASH_CHIPVEC_H
 #define FLASH_CHIPVEC_H
 
-#include "geometry.h"
+#include "layout.h"
 
 #define FLASH_VEC_WORDS		(FLASH_MAX_CHIPS / 64)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rqstore.c - finding and merging neighbours among queued requests
+ * merge.c - finding and merging neighbours among queued requests
  *
  * The hooks below run under flash_queue.lock, which flash_bio_merge() takes:
  * the core calls them from inside blk_mq_sched_try_merge(). Insertion does not
@@ -8,12 +8,12 @@
  * before it became a request, and the core's insert-time merge asks no hook
  * whether two requests may merge, so that it could cross a class.
  *
- * Most bios join nobody. Where requests come without the lock (inbox.c) it is not
+ * Most bios join nobody. Where requests come without the lock (pending.c) it is not
  * taken to find that out, either: see seam.h.
  */
 #include <linux/mm.h>
 
-#include "elv.h"
+#include "iosched.h"
 
 static struct rb_root *flash_sort_root(struct flash_queue *fq,
 				       const struct request *rq)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tracepoints.h - what a scheduler decides, as trace events
+ * trace.h - what a scheduler decides, as trace events
  *
  * Each module makes them its own: the system is the module's name, which Kbuild
  * gives as FLASH_MODULE, so events/k2/flash_insert and events/piq/flash_insert are
@@ -9,12 +9,12 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM FLASH_MODULE
 
-#if !defined(FLASH_TRACEPOINTS_H) || defined(TRACE_HEADER_MULTI_READ)
-#define FLASH_TRACEPOINTS_H
+#if !defined(FLASH_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define FLASH_TRACE_H
 
 #include <linux/tracepoint.h>
 
-#include "elv.h"
+#include "iosched.h"
 
 #define FLASH_WHYS(X)						\
 	X(FLASH_WHY_ORDER, "order")				\
@@ -162,10 +162,10 @@ TRACE_EVENT(flash_bound,
 			(fq)->why = (reason);			\
 	} while (0)
 
-#endif /* FLASH_TRACEPOINTS_H */
+#endif /* FLASH_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE tracepoints
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

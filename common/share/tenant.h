@@ -15,9 +15,9 @@
 #define FLASH_TENANT_H
 
 #include "budget.h"
-#include "gap.h"
-#include "groups.h"
-#include "ring.h"
+#include "think_time.h"
+#include "../elevator/groups.h"
+#include "../ring.h"
 
 /* Tenants of a device at a time, and lists that they are looked up in */
 #define FLASH_TENANTS		256

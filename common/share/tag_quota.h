@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tags.h - scheduler tags, shared by what each needs for its share
+ * tag_quota.h - scheduler tags, shared by what each needs for its share
  *
  * Pure logic, shared with the user-space unit tests. The caller's lock guards
  * all of it.
@@ -25,8 +25,8 @@
  * each end of a request wakes one. Confined to one place of each word, which
  * others who are woken take, too, it would sleep for thousands of requests.
  */
-#ifndef FLASH_TAGS_H
-#define FLASH_TAGS_H
+#ifndef FLASH_TAG_QUOTA_H
+#define FLASH_TAG_QUOTA_H
 
 #include "tenant.h"
 
@@ -245,4 +245,4 @@ static inline u32 flash_tags_shallow(u32 all, u32 unit, u32 places)
 	return depth ? depth : 1;
 }
 
-#endif /* FLASH_TAGS_H */
+#endif /* FLASH_TAG_QUOTA_H */

@@ -11,7 +11,7 @@
 #include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>
 
-#include "elv.h"
+#include "iosched.h"
 #include "groups.h"
 
 /**

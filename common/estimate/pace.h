@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * pace.h - the windows in which climb.h compares bounds
+ * pace.h - the windows in which depth_search.h compares bounds
  *
  * Pure logic, shared with the user-space unit tests. The caller's lock guards
  * all of it.
@@ -11,7 +11,7 @@
 #ifndef FLASH_PACE_H
 #define FLASH_PACE_H
 
-#include "climb.h"
+#include "depth_search.h"
 
 #define FLASH_PACE_NS		4000000
 #define FLASH_PACE_ENDS		64

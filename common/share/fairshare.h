@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tenancy.h - what a scheduler that shares a device is built from
+ * fairshare.h - what a scheduler that shares a device is built from
  *
- * tenancy.c supplies the policy_*() functions of elv.h for such schedulers. Each
+ * fairshare.c supplies the policy_*() functions of iosched.h for such schedulers. Each
  * of them adds a table of tunables that begins with TENANCY_TUNABLES, a table of
  * texts that is TENANCY_TEXTS, its modes, and the rules of each.
  */
-#ifndef FLASH_TENANCY_H
-#define FLASH_TENANCY_H
+#ifndef FLASH_FAIRSHARE_H
+#define FLASH_FAIRSHARE_H
 
-#include "elv.h"
+#include "../elevator/iosched.h"
 #include "share.h"
 
 /*
@@ -18,7 +18,7 @@
  *	charged, a turn has at most this many. A tenant whose think time exceeds its
  *	part of the time of this many is not anticipated.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
- * inline_dispatch: see elv.c.
+ * inline_dispatch: see elevator.c.
  */
 #define TENANCY_TUNABLES(X)					\
 	X(max_inflight, 0, 65535, 0,					\
@@ -108,4 +108,4 @@ void tenancy_rules(struct flash_queue *fq, unsigned int mode,
 		   enum tenancy_charge charge,
 		   struct flash_share_rules *rules);
 
-#endif /* FLASH_TENANCY_H */
+#endif /* FLASH_FAIRSHARE_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * attrs.c - tunables and statistics in sysfs, and what a disk keeps
+ * tunables.c - tunables and statistics in sysfs, and what a disk keeps
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "elv.h"
+#include "iosched.h"
 
 /* Disks remembered while another scheduler is selected for them. */
 #define FLASH_DISKS_MAX		256

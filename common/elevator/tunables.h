@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * attrs.h - tunables: one table per policy, checked, kept per disk
+ * tunables.h - tunables: one table per policy, checked, kept per disk
  *
  * A policy lists its tunables once, as an X-macro of
  *	X(name, minimum, maximum, default, "meaning")
@@ -20,8 +20,8 @@
  * back. A disk's values therefore live apart from the elevator, keyed by the
  * disk's sequence number, until the disk is removed or the module unloaded.
  */
-#ifndef FLASH_ATTRS_H
-#define FLASH_ATTRS_H
+#ifndef FLASH_TUNABLES_H
+#define FLASH_TUNABLES_H
 
 #include <linux/list.h>
 #include <linux/moduleparam.h>
@@ -205,4 +205,4 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		{ }							\
 	}
 
-#endif /* FLASH_ATTRS_H */
+#endif /* FLASH_TUNABLES_H */

@@ -6,10 +6,10 @@
  * a slot is free, either a run of a hardware queue is on its way, or the
  * context that made it so starts one. Five things make it so:
  *
- *   - a request is queued, or put into the inbox (inbox.c): the block layer runs
+ *   - a request is queued, or put into the inbox (pending.c): the block layer runs
  *     the hardware queue next;
  *   - a slot is given back: flash_release() kicks, or for a policy that watches
- *     who gives it back in elv.c, unless a run is on its way: flash_needs_run();
+ *     who gives it back in elevator.c, unless a run is on its way: flash_needs_run();
  *   - the bound is raised: flash_resume() kicks;
  *   - the policy lets go of what it held back: see flash_hold(); if that is so
  *     because time has passed, its timer kicks;
@@ -23,12 +23,10 @@
  * releases writes @inflight, then reads the inbox and @queued. One of the two sees
  * the other's write.
  */
-#include <linux/mm.h>
 #include <linux/preempt.h>
-#include <linux/slab.h>
 
 #define FLASH_COMPAT_TIMER
-#include "elv.h"
+#include "iosched.h"
 
 /*
  * A request that must be issued first keeps all others back for this long at least,
@@ -484,122 +482,4 @@ void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
 	if (!fh->queued)
 		flash_work_set(fq, fh->hctx->queue_num, false);
 	WRITE_ONCE(fq->queued, fq->queued - 1);
-}
-
-/**
- * flash_hctx_rec - the record that belongs to a request's scheduler tag
- * @fh: the request's hardware queue
- * @rq: the request
- *
- * Return: the record, or NULL if the table is too small because growing it had
- * failed. Such a request is dispatched at once and not accounted.
- */
-struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
-{
-	unsigned int tag = rq->internal_tag;
-
-	if (unlikely(tag >= fh->nr_recs))
-		return NULL;
-	return fh->recs + tag * policy_rec_size;
-}
-
-static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
-{
-	return kvzalloc_node(array_size(elv_hctx_tags(hctx), policy_rec_size),
-			     GFP_KERNEL, hctx->numa_node);
-}
-
-/* The table of another hardware queue with the very same tags, or NULL. */
-static void *flash_recs_shared(struct flash_queue *fq,
-					  struct blk_mq_hw_ctx *hctx)
-{
-	unsigned int n;
-
-	for (n = 0; n < fq->nr_hctx; n++)
-		if (fq->hctx[n] && fq->hctx[n]->hctx != hctx &&
-		    fq->hctx[n]->hctx->sched_tags == hctx->sched_tags)
-			return fq->hctx[n]->recs;
-	return NULL;
-}
-
-/**
- * flash_hctx_init - set up one hardware queue
- * @fq: the device
- * @hctx: the hardware queue; its sched_data is set
- *
- * The device is frozen. Return: 0 or -ENOMEM.
- */
-int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
-{
-	struct flash_hctx *fh;
-
-	if (WARN_ON_ONCE(hctx->queue_num >= fq->nr_hctx))
-		return -EINVAL;
-	fh = kzalloc_node(sizeof(*fh), GFP_KERNEL, hctx->numa_node);
-	if (!fh)
-		return -ENOMEM;
-	fh->recs = flash_recs_shared(fq, hctx);
-	if (!fh->recs)
-		fh->recs = flash_recs_alloc(hctx);
-	if (!fh->recs) {
-		kfree(fh);
-		return -ENOMEM;
-	}
-	elv_shallow_prepare(hctx, policy_shallow_part());
-	fh->nr_recs = elv_hctx_tags(hctx);
-	fh->hctx = hctx;
-	/* The module's debugfs file shows this device already. */
-	spin_lock_irq(&fq->lock);
-	fq->hctx[hctx->queue_num] = fh;
-	spin_unlock_irq(&fq->lock);
-	hctx->sched_data = fh;
-	policy_tags_changed(fq);
-	return 0;
-}
-
-/**
- * flash_hctx_exit - undo flash_hctx_init()
- * @fq: the device, frozen
- * @hctx: the hardware queue
- */
-void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
-{
-	struct flash_hctx *fh = hctx->sched_data;
-
-	WARN_ON_ONCE(fh->queued);
-	/* ... and does so until exit_sched(). */
-	spin_lock_irq(&fq->lock);
-	fq->hctx[hctx->queue_num] = NULL;
-	spin_unlock_irq(&fq->lock);
-	hctx->sched_data = NULL;
-	/* The last one that shares the table frees it. */
-	if (!flash_recs_shared(fq, hctx))
-		kvfree(fh->recs);
-	kfree(fh);
-}
-
-/**
- * flash_hctx_resize - follow a change of nr_requests
- * @hctx: a hardware queue of a frozen device
- *
- * Nothing is in flight, so no record is in use. There is no way to report a
- * failure: the old table is kept, and what has no record goes unaccounted.
- * Shared tags have their largest number from the start.
- */
-void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
-{
-	struct flash_hctx *fh = hctx->sched_data;
-	void *recs;
-
-	if (!fh)
-		return;
-	elv_shallow_prepare(hctx, policy_shallow_part());
-	if (elv_hctx_tags(hctx) <= fh->nr_recs)
-		return;
-	recs = flash_recs_alloc(hctx);
-	if (!recs)
-		return;
-	kvfree(fh->recs);
-	fh->recs = recs;
-	fh->nr_recs = elv_hctx_tags(hctx);
 }

@@ -11,22 +11,22 @@
 #ifndef FLASH_SHARE_STATE_H
 #define FLASH_SHARE_STATE_H
 
-#include "chipvec.h"
-#include "cost.h"
-#include "occupancy.h"
-#include "pace.h"
-#include "tags.h"
+#include "../flash/chipvec.h"
+#include "../estimate/service_time.h"
+#include "../flash/occupancy.h"
+#include "../estimate/pace.h"
+#include "tag_quota.h"
 #include "tenant.h"
 
 /*
  * Requests in the device: so many whoever is behind, so many at first, on the ladder
- * of climb.h, and at most
+ * of depth_search.h, and at most
  */
 #define FLASH_SHARE_BOUND	64
 #define FLASH_SHARE_BOUND_FIRST	216
 #define FLASH_SHARE_BOUND_MAX	1024
 
-/* What a step of it may cost, see climb.h: 1 %, as there may be three down */
+/* What a step of it may cost, see depth_search.h: 1 %, as there may be three down */
 #define FLASH_SHARE_GAIN	41
 
 /* Bits behind the point of what a request is usually charged */
@@ -308,7 +308,7 @@ static inline u32 flash_share_behind(const struct flash_share *s,
 }
 
 /**
- * flash_share_claim - what a tenant may claim of the tags (common/tags.h)
+ * flash_share_claim - what a tenant may claim of the tags (common/share/tag_quota.h)
  * @s: the device
  * @t: the tenant
  * @it: a request of it, or NULL

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * rqstore.h - merge lookup over a policy's queues
+ * merge.h - merge lookup over a policy's queues
  *
  * A policy keeps its requests in lists of its own, in its own order, and the
  * store finds the neighbour of a new bio among them: by end sector in the
@@ -8,8 +8,8 @@
  * merges, and two requests that a merge made adjacent). Requests merge only
  * within a class.
  */
-#ifndef FLASH_RQSTORE_H
-#define FLASH_RQSTORE_H
+#ifndef FLASH_MERGE_H
+#define FLASH_MERGE_H
 
 #include <linux/rbtree.h>
 
@@ -50,4 +50,4 @@ struct request *flash_former_request(struct request_queue *q,
 				     struct request *rq);
 struct request *flash_next_request(struct request_queue *q, struct request *rq);
 
-#endif /* FLASH_RQSTORE_H */
+#endif /* FLASH_MERGE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * latency.h - how often something took how long
+ * histogram.h - how often something took how long
  *
  * Pure logic, shared with the user-space unit tests. No lock: a histogram has
  * one writer, such as a CPU, and who reads adds them up.
@@ -9,10 +9,10 @@
  * the same width. A quantile is the longest time of its bucket, so it is never
  * too small and at most 1/16 (6.25 %) too large.
  */
-#ifndef FLASH_LATENCY_H
-#define FLASH_LATENCY_H
+#ifndef FLASH_HISTOGRAM_H
+#define FLASH_HISTOGRAM_H
 
-#include "pure.h"
+#include "../pure.h"
 
 #define FLASH_LAT_SUB_SHIFT	4
 #define FLASH_LAT_SUB		(1U << FLASH_LAT_SUB_SHIFT)
@@ -104,4 +104,4 @@ static inline u64 flash_latency_quantile(const struct flash_latency *h, u32 ppm)
 	return 0;
 }
 
-#endif /* FLASH_LATENCY_H */
+#endif /* FLASH_HISTOGRAM_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * geometry.h - which flash chip holds a page
+ * layout.h - which flash chip holds a page
  *
  * Pure logic, shared with the user-space unit tests.
  *
@@ -15,10 +15,10 @@
  * it. So every chip number from 0 on has exactly one combination of digits,
  * all chips hold equally many pages, and a typing error is mostly refused.
  */
-#ifndef FLASH_GEOMETRY_H
-#define FLASH_GEOMETRY_H
+#ifndef FLASH_LAYOUT_H
+#define FLASH_LAYOUT_H
 
-#include "pure.h"
+#include "../pure.h"
 
 #define FLASH_MAX_CHIPS		256
 #define FLASH_MAX_TERMS		4
@@ -335,4 +335,4 @@ static inline bool flash_geometry_same(const struct flash_geometry *a,
 	       !memcmp(a->term, b->term, a->nr_terms * sizeof(a->term[0]));
 }
 
-#endif /* FLASH_GEOMETRY_H */
+#endif /* FLASH_LAYOUT_H */

@@ -10,7 +10,7 @@
 #ifndef FLASH_GROUPS_H
 #define FLASH_GROUPS_H
 
-#include "pure.h"
+#include "../pure.h"
 
 /* In the place of what is set: nothing is */
 #define FLASH_GROUP_NONE	0xffffffffU

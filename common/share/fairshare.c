@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * tenancy.c - a device that tenants share: whose request is it, and timers
+ * fairshare.c - a device that tenants share: whose request is it, and timers
  *
  * Who goes next is in share.h. Here is what connects that with the block layer:
  * whenever something happens to a request the next one is chosen, so that
@@ -33,9 +33,9 @@
 #include <linux/workqueue.h>
 
 #define FLASH_COMPAT_TIMER
-#include "cgroup.h"
-#include "tags.h"
-#include "tenancy.h"
+#include "../elevator/cgroup.h"
+#include "tag_quota.h"
+#include "fairshare.h"
 
 /* nr_requests that the kernel log suggests where tags are too few */
 #define TENANCY_TAGS_ENOUGH	64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inbox.c - requests that come, without the device's lock
+ * pending.c - requests that come, without the device's lock
  *
  * Who submits a request puts it into the inbox, a list that needs no lock. Who
  * takes the lock next takes out all of it first, in the order in which it came
@@ -17,8 +17,8 @@
  * traced, or if very many have come since somebody looked, who submits takes the
  * lock and takes in.
  */
-#include "elv.h"
-#include "tracepoints.h"
+#include "iosched.h"
+#include "trace.h"
 
 /*
  * After so many the next one takes in, so that nobody finds many more of them, with

@@ -11,7 +11,7 @@
 #ifndef FLASH_BUDGET_H
 #define FLASH_BUDGET_H
 
-#include "pure.h"
+#include "../pure.h"
 
 #define FLASH_VTIME_SHIFT	16
 #define FLASH_WEIGHT_MIN	1

@@ -15,7 +15,7 @@
 #ifndef FLASH_CONFIDENCE_H
 #define FLASH_CONFIDENCE_H
 
-#include "pure.h"
+#include "../common/pure.h"
 
 #define FLASH_TRUST_Z		6
 #define FLASH_TRUST_PCT		10

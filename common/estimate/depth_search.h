@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * climb.h - how many requests in flight a device needs
+ * depth_search.h - how many requests in flight a device needs
  *
  * Pure logic, shared with the user-space unit tests. The caller's lock guards
  * all of it.
@@ -23,10 +23,10 @@
  * A window in which the device ran out of requests says nothing, and neither
  * does one at the lower bound that had not to hold anything back.
  */
-#ifndef FLASH_CLIMB_H
-#define FLASH_CLIMB_H
+#ifndef FLASH_DEPTH_SEARCH_H
+#define FLASH_DEPTH_SEARCH_H
 
-#include "pure.h"
+#include "../pure.h"
 
 /* Pairs after which a trial looks; the last look decides. */
 #define FLASH_CLIMB_LOOKS	3
@@ -356,4 +356,4 @@ static inline u32 flash_climb_window(struct flash_climb *c, u64 moved,
 	return flash_climb_bound(c);
 }
 
-#endif /* FLASH_CLIMB_H */
+#endif /* FLASH_DEPTH_SEARCH_H */

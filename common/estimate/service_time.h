@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cost.h - the time that a device needs for a request, learned
+ * service_time.h - the time that a device needs for a request, learned
  *
  * Pure logic, shared with the user-space unit tests. The caller's lock guards
  * all of it.
@@ -10,10 +10,10 @@
  * the time follows the line through them, so a device whose time is base +
  * slope * sectors is learned exactly.
  */
-#ifndef FLASH_COST_H
-#define FLASH_COST_H
+#ifndef FLASH_SERVICE_TIME_H
+#define FLASH_SERVICE_TIME_H
 
-#include "pure.h"
+#include "../pure.h"
 
 /* The last class has everything from 2^11 sectors (1 MiB) on. */
 #define FLASH_COST_CLASSES	12
@@ -153,4 +153,4 @@ static inline u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir,
 	return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
 }
 
-#endif /* FLASH_COST_H */
+#endif /* FLASH_SERVICE_TIME_H */

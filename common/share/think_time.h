@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * gap.h - is it worth waiting for the next request of a tenant?
+ * think_time.h - is it worth waiting for the next request of a tenant?
  *
  * Pure logic, shared with the user-space unit tests.
  *
@@ -11,10 +11,10 @@
  * nothing else comes any more it is usual now: many requests at once, from which the
  * mean is next to nothing, may be followed by one at a time.
  */
-#ifndef FLASH_GAP_H
-#define FLASH_GAP_H
+#ifndef FLASH_THINK_TIME_H
+#define FLASH_THINK_TIME_H
 
-#include "pure.h"
+#include "../pure.h"
 
 /* A new sample weighs 1/8; one above 8 times the average does not count. */
 #define FLASH_GAP_WEIGHT	8
@@ -89,4 +89,4 @@ static inline bool flash_gap_switch(bool idle, u64 wait, u64 avg)
 	return idle && wait >= avg;
 }
 
-#endif /* FLASH_GAP_H */
+#endif /* FLASH_THINK_TIME_H */

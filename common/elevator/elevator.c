@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * elv.c - the kernel's elevator interface, implemented once for all policies
+ * elevator.c - the kernel's elevator interface, implemented once for all policies
  *
  * One queue a device, in the policy's order, whatever the number of hardware
  * queues: the policies decide for the device as a whole. Any hardware queue's
  * run may dispatch any request, which is what QUEUE_FLAG_SQ_SCHED tells the
- * core. How requests come without the lock is in inbox.c, in-flight accounting and
- * wake-ups are in inflight.c, merging is in rqstore.c, tunables are in attrs.c.
+ * core. How requests come without the lock is in pending.c, in-flight accounting and
+ * wake-ups are in inflight.c, merging is in merge.c, tunables are in tunables.c.
  *
  * Two things that are easy to get wrong, and are settled here:
  *
@@ -26,8 +26,8 @@
 #include <linux/slab.h>
 #include <trace/events/block.h>
 
-#include "elv.h"
-#include "tracepoints.h"
+#include "iosched.h"
+#include "trace.h"
 
 /*
  * Devices with this scheduler, for the module's debugfs file. A device comes

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * elv.h - what a scheduling policy is built from
+ * iosched.h - what a scheduling policy is built from
  *
- * elv.c implements the kernel's elevator interface once. A policy is a folder
+ * elevator.c implements the kernel's elevator interface once. A policy is a folder
  * whose .c file supplies the policy_*() functions below and reads like its
  * paper: which queue a request joins, which one goes next. common/ is linked
  * into each module, so these calls are bound at link time; no indirect call
  * stands on a hot path.
  */
-#ifndef FLASH_ELV_H
-#define FLASH_ELV_H
+#ifndef FLASH_IOSCHED_H
+#define FLASH_IOSCHED_H
 
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
 
-#include "attrs.h"
+#include "tunables.h"
 #include "compat.h"
 #include "op.h"
-#include "pure.h"
-#include "rqstore.h"
+#include "../pure.h"
+#include "merge.h"
 #include "slot.h"
 
 /* One scheduler tag in this many is kept, from FLASH_PATIENT tasks for instance. */
@@ -108,7 +108,7 @@ struct flash_stats {
 };
 
 /**
- * struct flash_inbox - requests that have come without the lock; see inbox.c
+ * struct flash_inbox - requests that have come without the lock; see pending.c
  * @list:	they, the newest one first. Anybody adds; who holds the lock takes all
  * @taking:	some were taken out and may be in no queue yet; written under the lock
  * @hctx:	number of a hardware queue that one of the newest is of
@@ -267,12 +267,12 @@ static inline u64 flash_sector_of(const struct request *rq)
 	return flash_op_placed(req_op(rq)) ? blk_rq_pos(rq) : FLASH_NO_SECTOR;
 }
 
-/* elv.c */
+/* elevator.c */
 bool flash_may_issue(const struct flash_rq *fr);
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
 
-/* inbox.c */
+/* pending.c */
 bool flash_inbox_waits(const struct flash_queue *fq);
 bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list);
@@ -292,6 +292,8 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq);
 void flash_first_init(struct flash_queue *fq);
 void flash_first_exit(struct flash_queue *fq);
 void flash_take(struct flash_queue *fq, struct flash_rq *fr);
+
+/* rqtable.c */
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx);
@@ -493,4 +495,4 @@ void policy_arrays(struct flash_queue *fq, struct seq_file *m);
 /** policy_attrs - sysfs attributes, ended by an empty entry */
 extern struct elv_fs_entry policy_attrs[];
 
-#endif /* FLASH_ELV_H */
+#endif /* FLASH_IOSCHED_H */

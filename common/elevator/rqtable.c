@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rqtable.c - one record for each scheduler tag
+ *
+ * A request needs a place for the scheduler's own data from insertion to completion,
+ * in contexts that cannot allocate. Each hardware queue has a table with a record for
+ * each of its scheduler tags; hardware queues that share their tags share the table.
+ * The table changes only while the device is frozen, so no record is in use then.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "iosched.h"
+
+/**
+ * flash_hctx_rec - the record that belongs to a request's scheduler tag
+ * @fh: the request's hardware queue
+ * @rq: the request
+ *
+ * Return: the record, or NULL if the table is too small because growing it had
+ * failed. Such a request is dispatched at once and not accounted.
+ */
+struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
+{
+	unsigned int tag = rq->internal_tag;
+
+	if (unlikely(tag >= fh->nr_recs))
+		return NULL;
+	return fh->recs + tag * policy_rec_size;
+}
+
+static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
+{
+	return kvzalloc_node(array_size(elv_hctx_tags(hctx), policy_rec_size),
+			     GFP_KERNEL, hctx->numa_node);
+}
+
+/* The table of another hardware queue with the very same tags, or NULL. */
+static void *flash_recs_shared(struct flash_queue *fq,
+					  struct blk_mq_hw_ctx *hctx)
+{
+	unsigned int n;
+
+	for (n = 0; n < fq->nr_hctx; n++)
+		if (fq->hctx[n] && fq->hctx[n]->hctx != hctx &&
+		    fq->hctx[n]->hctx->sched_tags == hctx->sched_tags)
+			return fq->hctx[n]->recs;
+	return NULL;
+}
+
+/**
+ * flash_hctx_init - set up one hardware queue
+ * @fq: the device
+ * @hctx: the hardware queue; its sched_data is set
+ *
+ * The device is frozen. Return: 0 or -ENOMEM.
+ */
+int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh;
+
+	if (WARN_ON_ONCE(hctx->queue_num >= fq->nr_hctx))
+		return -EINVAL;
+	fh = kzalloc_node(sizeof(*fh), GFP_KERNEL, hctx->numa_node);
+	if (!fh)
+		return -ENOMEM;
+	fh->recs = flash_recs_shared(fq, hctx);
+	if (!fh->recs)
+		fh->recs = flash_recs_alloc(hctx);
+	if (!fh->recs) {
+		kfree(fh);
+		return -ENOMEM;
+	}
+	elv_shallow_prepare(hctx, policy_shallow_part());
+	fh->nr_recs = elv_hctx_tags(hctx);
+	fh->hctx = hctx;
+	/* The module's debugfs file shows this device already. */
+	spin_lock_irq(&fq->lock);
+	fq->hctx[hctx->queue_num] = fh;
+	spin_unlock_irq(&fq->lock);
+	hctx->sched_data = fh;
+	policy_tags_changed(fq);
+	return 0;
+}
+
+/**
+ * flash_hctx_exit - undo flash_hctx_init()
+ * @fq: the device, frozen
+ * @hctx: the hardware queue
+ */
+void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh = hctx->sched_data;
+
+	WARN_ON_ONCE(fh->queued);
+	/* ... and does so until exit_sched(). */
+	spin_lock_irq(&fq->lock);
+	fq->hctx[hctx->queue_num] = NULL;
+	spin_unlock_irq(&fq->lock);
+	hctx->sched_data = NULL;
+	/* The last one that shares the table frees it. */
+	if (!flash_recs_shared(fq, hctx))
+		kvfree(fh->recs);
+	kfree(fh);
+}
+
+/**
+ * flash_hctx_resize - follow a change of nr_requests
+ * @hctx: a hardware queue of a frozen device
+ *
+ * Nothing is in flight, so no record is in use. There is no way to report a
+ * failure: the old table is kept, and what has no record goes unaccounted.
+ * Shared tags have their largest number from the start.
+ */
+void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_hctx *fh = hctx->sched_data;
+	void *recs;
+
+	if (!fh)
+		return;
+	elv_shallow_prepare(hctx, policy_shallow_part());
+	if (elv_hctx_tags(hctx) <= fh->nr_recs)
+		return;
+	recs = flash_recs_alloc(hctx);
+	if (!recs)
+		return;
+	kvfree(fh->recs);
+	fh->recs = recs;
+	fh->nr_recs = elv_hctx_tags(hctx);
+}
