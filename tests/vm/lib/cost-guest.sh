@@ -107,8 +107,9 @@ disk() {
 		return 1
 	}
 	DISKS[$key]=$DISK
-	# The first fio of all has its own files to bring in.
-	load 1 100
+	# The first fio of all has its own files to bring in, and the first long one
+	# memory: on the first disk 1 % of a cell at depth 1.
+	load 1 $((MADE > 1 ? 100 : COST_LONG))
 }
 
 # File: what it said before the cell set it. A disk keeps what is set, whoever is
