@@ -26,22 +26,32 @@
 
 FLASH_DEFINE_ATTRS(ACFQ_TUNABLES, TENANCY_TEXTS, FLASH_NONE, TENANCY_STORED);
 
-const char policy_name[] = "acfq";
-
-const char * const tenancy_modes[] = {
+static const char * const acfq_modes[] = {
 	[ACFQ_AUTO]	= "auto",
 	[ACFQ_PAPER]	= "paper",
 	[ACFQ_CFQ]	= "cfq",
-	[ACFQ_NR_MODES]	= NULL,
 };
 
-void tenancy_rules(struct flash_queue *fq, unsigned int mode,
-		   enum tenancy_charge charge,
-		   struct flash_share_rules *rules)
+static void acfq_set_rules(struct flash_queue *fq, unsigned int mode,
+			   enum tenancy_charge charge,
+			   struct flash_share_rules *rules)
 {
 	acfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC,
 		   tenancy_charged(charge, FLASH_CHARGE_SECTORS), rules);
 }
+
+static const struct fairshare acfq_fairshare = {
+	.modes		= acfq_modes,
+	.nr_modes	= ACFQ_NR_MODES,
+	.set_rules	= acfq_set_rules,
+};
+
+const struct flash_policy flash_policy = {
+	.name		= "acfq",
+	.data		= &acfq_fairshare,
+	FLASH_ATTRS,
+	FAIRSHARE_HOOKS,
+};
 
 MODULE_ALIAS("acfq-iosched");
 MODULE_DESCRIPTION("A+CFQ I/O scheduler: shares by weight, with anticipation");

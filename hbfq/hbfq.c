@@ -34,17 +34,14 @@
 
 FLASH_DEFINE_ATTRS(HBFQ_TUNABLES, TENANCY_TEXTS, FLASH_NONE, TENANCY_STORED);
 
-const char policy_name[] = "hbfq";
-
-const char * const tenancy_modes[] = {
+static const char * const hbfq_modes[] = {
 	[HBFQ_AUTO]	= "auto",
 	[HBFQ_PAPER]	= "paper",
-	[HBFQ_NR_MODES]	= NULL,
 };
 
-void tenancy_rules(struct flash_queue *fq, unsigned int mode,
-		   enum tenancy_charge charge,
-		   struct flash_share_rules *rules)
+static void hbfq_set_rules(struct flash_queue *fq, unsigned int mode,
+			   enum tenancy_charge charge,
+			   struct flash_share_rules *rules)
 {
 	struct flash_budgets budget = {
 		.standard	= flash_tun(fq, TUN_default_budget_sectors),
@@ -58,6 +55,19 @@ void tenancy_rules(struct flash_queue *fq, unsigned int mode,
 				   FLASH_CHARGE_TIME : FLASH_CHARGE_SECTORS),
 		   rules);
 }
+
+static const struct fairshare hbfq_fairshare = {
+	.modes		= hbfq_modes,
+	.nr_modes	= HBFQ_NR_MODES,
+	.set_rules	= hbfq_set_rules,
+};
+
+const struct flash_policy flash_policy = {
+	.name		= "hbfq",
+	.data		= &hbfq_fairshare,
+	FLASH_ATTRS,
+	FAIRSHARE_HOOKS,
+};
 
 MODULE_ALIAS("hbfq-iosched");
 MODULE_DESCRIPTION("H+BFQ I/O scheduler: shares by weight, budgets with history");

@@ -155,13 +155,6 @@ struct k2_table {
 	struct k2_groups groups;
 };
 
-const char policy_name[] = "k2";
-const size_t policy_queue_size = sizeof(struct k2_queue);
-const size_t policy_rec_size = sizeof(struct k2_rq);
-const bool policy_watches;
-const bool policy_inbox = true;
-const unsigned int policy_inline_tunable = TUN_inline_dispatch;
-
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 {
 	return container_of(fr, struct k2_rq, fr);
@@ -286,7 +279,7 @@ static void k2_groups_apply(struct k2_queue *k2, const struct k2_groups *groups,
 	kfree_rcu(old, rcu);
 }
 
-int policy_init(struct flash_queue *fq)
+static int k2_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_table *table;
@@ -328,7 +321,7 @@ int policy_init(struct flash_queue *fq)
 	return 0;
 }
 
-void policy_exit(struct flash_queue *fq)
+static void k2_exit(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	unsigned int class;
@@ -380,7 +373,7 @@ static unsigned int k2_class(unsigned int level, bool meta, unsigned short iopri
 				k2_ioprio_idle(ioprio));
 }
 
-unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+static unsigned int k2_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	unsigned int level = k2_level(bio->bi_ioprio);
 	struct k2_queue *k2 = to_k2(fq);
@@ -391,7 +384,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	return k2_class(level, bio->bi_opf & FLASH_ROOT_FLAGS, bio->bi_ioprio);
 }
 
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+static unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	unsigned int own = k2_level(ioprio);
@@ -423,7 +416,7 @@ static bool k2_task_urgent(const struct k2_queue *k2, unsigned short ioprio)
 	return urgent;
 }
 
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	unsigned short ioprio = get_current_ioprio();
 
@@ -436,12 +429,7 @@ enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
 	       FLASH_BACKGROUND : FLASH_PATIENT;
 }
 
-unsigned int policy_shallow_part(void)
-{
-	return FLASH_TAGS_BACKGROUND;
-}
-
-/* A request has come. Not inline, so that policy_insert() saves few registers. */
+/* A request has come. Not inline, so that k2_insert() saves few registers. */
 static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 {
 	struct k2_rq *kr = to_k2_rq(fr);
@@ -464,7 +452,7 @@ static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	k2_watch_follow(k2);
 }
 
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+static void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_queue *k2 = to_k2(fq);
 
@@ -541,7 +529,7 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 /*
  * The same, and which request that is of best effort: @nrt is the oldest one. None
  * passes metadata that came before it; the two go in order of arrival then, so
- * neither starves the other. Not inline, so that policy_select() saves few registers.
+ * neither starves the other. Not inline, so that k2_select() saves few registers.
  */
 static noinline unsigned int k2_watch_pick(struct k2_queue *k2,
 				  const struct flash_rq *meta,
@@ -574,7 +562,7 @@ static noinline unsigned int k2_watch_pick(struct k2_queue *k2,
 	return class;
 }
 
-struct flash_rq *policy_select(struct flash_queue *fq)
+static struct flash_rq *k2_select(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct flash_rq *meta = k2_head(k2, K2_META);
@@ -612,7 +600,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 }
 
 /* The next two are called for requests that came while K2 was watching, only. */
-void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+static void k2_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_admit_rq *in = &to_k2_rq(fr)->in;
@@ -628,7 +616,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	k2_watch_hold(k2);
 }
 
-void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_control *c = k2->control;
@@ -654,7 +642,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	k2_watch_follow(k2);
 }
 
-void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+static void k2_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_chips *chips = to_k2(fq)->chips;
 
@@ -674,8 +662,8 @@ static void k2_watch_merged(struct k2_queue *k2, struct flash_rq *fr,
 		      k2_sectors(fr->rq));
 }
 
-void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
-		   struct flash_rq *gone)
+static void k2_merged(struct flash_queue *fq, struct flash_rq *fr,
+		      struct flash_rq *gone)
 {
 	struct k2_queue *k2 = to_k2(fq);
 
@@ -691,7 +679,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	k2_remove(k2, gone);
 }
 
-void policy_tuned(struct flash_queue *fq, unsigned int idx)
+static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_target t;
@@ -729,8 +717,8 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	flash_resume(fq);
 }
 
-void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-		       const char *text)
+static void k2_text_tuned(struct flash_queue *fq, unsigned int idx,
+			  const char *text)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_target t;
@@ -815,6 +803,31 @@ static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
 {
 	return flash_groups_store(eq, page, count, &k2_rt_cgroups);
 }
+
+const struct flash_policy flash_policy = {
+	.name		= "k2",
+	.queue_size	= sizeof(struct k2_queue),
+	.rq_size	= sizeof(struct k2_rq),
+	.lockless_insert = true,
+	.tags_kept	= FLASH_TAGS_BACKGROUND,
+	FLASH_ATTRS,
+
+	.init		= k2_init,
+	.exit		= k2_exit,
+	.urgency	= k2_urgency,
+	.bio_class	= k2_bio_class,
+	.rq_class	= k2_rq_class,
+	.insert		= k2_insert,
+	.grown		= k2_grown,
+	.merged		= k2_merged,
+	.select		= k2_select,
+	.started	= k2_started,
+	.completed	= k2_completed,
+	.tuned		= k2_tuned,
+	.text_tuned	= k2_text_tuned,
+	.stats		= k2_stats,
+	.arrays		= k2_arrays,
+};
 
 MODULE_ALIAS("k2-iosched");
 MODULE_DESCRIPTION("K2 work-constraining I/O scheduler");

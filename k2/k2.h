@@ -78,4 +78,8 @@ ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
 ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
 ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
 
+/* k2_show.c */
+int k2_stats(struct flash_queue *fq, char *page, int len);
+void k2_arrays(struct flash_queue *fq, struct seq_file *m);
+
 #endif /* K2_H */

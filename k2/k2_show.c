@@ -72,7 +72,7 @@ ssize_t k2_groups_show(struct elevator_queue *eq, char *page)
 	return len;
 }
 
-int policy_stats(struct flash_queue *fq, char *page, int len)
+int k2_stats(struct flash_queue *fq, char *page, int len)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	const struct k2_control *c = k2->control;
@@ -111,7 +111,7 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	return len;
 }
 
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+void k2_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	const struct flash_occupancy *occ = &k2->chips->occ;

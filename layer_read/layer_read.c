@@ -120,13 +120,6 @@ struct layer_queue {
 	unsigned int max;
 };
 
-const char policy_name[] = "layer_read";
-const size_t policy_queue_size = sizeof(struct layer_queue);
-const size_t policy_rec_size = sizeof(struct layer_rq);
-const bool policy_watches = true;
-const bool policy_inbox;
-const unsigned int policy_inline_tunable = TUN_inline_dispatch;
-
 static struct layer_queue *to_layer(struct flash_queue *fq)
 {
 	return container_of(fq, struct layer_queue, fq);
@@ -211,7 +204,7 @@ static void layer_take_text(struct layer_queue *lq, unsigned int idx,
 	}
 }
 
-int policy_init(struct flash_queue *fq)
+static int layer_read_init(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
 	static const struct layer_tunables any = { .chips = 1 };
@@ -230,7 +223,7 @@ int policy_init(struct flash_queue *fq)
 	return 0;
 }
 
-void policy_exit(struct flash_queue *fq)
+static void layer_read_exit(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
 	const struct layer_sched *s = lq->s;
@@ -240,17 +233,17 @@ void policy_exit(struct flash_queue *fq)
 	kvfree(s);
 }
 
-unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+static unsigned int layer_read_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	return 0;
 }
 
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+static unsigned int layer_read_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	return 0;
 }
 
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static enum flash_urgency layer_read_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return FLASH_PATIENT;
 }
@@ -260,20 +253,20 @@ enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
  * one to write, and there is no order of ours there. The paper's mode has no such
  * rule.
  */
-unsigned int policy_shallow(struct flash_queue *fq,
-			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+static unsigned int layer_read_tag_limit(struct flash_queue *fq,
+					 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
 {
 	if (!op_is_write(opf) || READ_ONCE(to_layer(fq)->mode) == LAYER_PAPER)
 		return 0;
 	return elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 }
 
-bool policy_front_merges(const struct flash_queue *fq)
+static bool layer_read_front_merges(const struct flash_queue *fq)
 {
 	return flash_tun(fq, TUN_front_merges);
 }
 
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct layer_queue *lq = to_layer(fq);
 	struct request *rq = fr->rq;
@@ -284,7 +277,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	layer_hold(lq);
 }
 
-struct flash_rq *policy_select(struct flash_queue *fq)
+static struct flash_rq *layer_read_select(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
 	struct layer_item *it = layer_next(lq->s, lq->max, ktime_get_ns());
@@ -293,13 +286,13 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	if (WARN_ON_ONCE(!it))
 		return NULL;
 	fr = layer_fr(it);
-	/* Else policy_taken() looks. */
+	/* Else layer_read_started() looks. */
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
 		layer_hold(lq);
 	return fr;
 }
 
-void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct layer_queue *lq = to_layer(fq);
 	struct request *rq = fr->rq;
@@ -309,7 +302,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	layer_hold(lq);
 }
 
-void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct layer_queue *lq = to_layer(fq);
 
@@ -317,14 +310,14 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	layer_hold(lq);
 }
 
-void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+static void layer_read_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	layer_grow(to_layer(fq)->s, layer_it(fr), flash_sector_of(fr->rq),
 		   blk_rq_sectors(fr->rq));
 }
 
-void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
-		   struct flash_rq *gone)
+static void layer_read_merged(struct flash_queue *fq, struct flash_rq *fr,
+			      struct flash_rq *gone)
 {
 	struct layer_item *it = layer_it(fr);
 
@@ -333,7 +326,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	fr->seq = it->seq;
 }
 
-void policy_tuned(struct flash_queue *fq, unsigned int idx)
+static void layer_read_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct layer_queue *lq = to_layer(fq);
 
@@ -345,8 +338,8 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	flash_resume(fq);
 }
 
-void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-		       const char *text)
+static void layer_read_text_tuned(struct flash_queue *fq, unsigned int idx,
+				  const char *text)
 {
 	struct layer_queue *lq = to_layer(fq);
 
@@ -357,7 +350,7 @@ void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
 	flash_resume(fq);
 }
 
-int policy_stats(struct flash_queue *fq, char *page, int len)
+static int layer_read_stats(struct flash_queue *fq, char *page, int len)
 {
 	const struct layer_sched *s = to_layer(fq)->s;
 	const struct layer_stats *st = &s->stats;
@@ -378,7 +371,7 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	return len;
 }
 
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+static void layer_read_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	const struct layer_sched *s = to_layer(fq)->s;
 	unsigned int n;
@@ -390,6 +383,33 @@ void policy_arrays(struct flash_queue *fq, struct seq_file *m)
 	seq_printf(m, "read queued %u\nwrite queued %u\n",
 		   s->waiting[FLASH_READ], s->waiting[FLASH_WRITE]);
 }
+
+const struct flash_policy flash_policy = {
+	.name		= "layer_read",
+	.queue_size	= sizeof(struct layer_queue),
+	.rq_size	= sizeof(struct layer_rq),
+	.watches	= true,
+	.tags_kept	= FLASH_TAGS_KEPT,
+	FLASH_ATTRS,
+
+	.init		= layer_read_init,
+	.exit		= layer_read_exit,
+	.urgency	= layer_read_urgency,
+	.tag_limit	= layer_read_tag_limit,
+	.bio_class	= layer_read_bio_class,
+	.front_merges	= layer_read_front_merges,
+	.rq_class	= layer_read_rq_class,
+	.insert		= layer_read_insert,
+	.grown		= layer_read_grown,
+	.merged		= layer_read_merged,
+	.select		= layer_read_select,
+	.started	= layer_read_started,
+	.completed	= layer_read_completed,
+	.tuned		= layer_read_tuned,
+	.text_tuned	= layer_read_text_tuned,
+	.stats		= layer_read_stats,
+	.arrays		= layer_read_arrays,
+};
 
 MODULE_ALIAS("layer_read-iosched");
 MODULE_DESCRIPTION("Layer_Read I/O scheduler: reads in sub-layers by address");

@@ -133,13 +133,6 @@ struct piq_queue {
 	struct flash_geometry given;
 };
 
-const char policy_name[] = "piq";
-const size_t policy_queue_size = sizeof(struct piq_queue);
-const size_t policy_rec_size = sizeof(struct piq_rq);
-const bool policy_watches = true;
-const bool policy_inbox;
-const unsigned int policy_inline_tunable = TUN_inline_dispatch;
-
 static struct piq_queue *to_piq(struct flash_queue *fq)
 {
 	return container_of(fq, struct piq_queue, fq);
@@ -208,7 +201,7 @@ static void piq_apply(struct piq_queue *pq)
 	piq_choose(pq, ktime_get_ns());
 }
 
-int policy_init(struct flash_queue *fq)
+static int piq_init(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 	static const struct piq_tunables any = {
@@ -233,7 +226,7 @@ int policy_init(struct flash_queue *fq)
 	return 0;
 }
 
-void policy_exit(struct flash_queue *fq)
+static void piq_exit(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 
@@ -249,23 +242,23 @@ static unsigned int piq_class(unsigned short ioprio)
 	       PIQ_CLASS_URGENT : PIQ_CLASS_USUAL;
 }
 
-unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+static unsigned int piq_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	return piq_class(bio->bi_ioprio);
 }
 
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+static unsigned int piq_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static enum flash_urgency piq_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
 	       FLASH_URGENT : FLASH_PATIENT;
 }
 
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_item *it = &to_piq_rq(fr)->it;
@@ -278,7 +271,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	piq_choose(pq, now);
 }
 
-struct flash_rq *policy_select(struct flash_queue *fq)
+static struct flash_rq *piq_select(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_item *it = pq->next;
@@ -302,7 +295,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	return fr;
 }
 
-void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
@@ -318,7 +311,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	piq_choose(pq, now);
 }
 
-void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
@@ -333,7 +326,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	piq_choose(pq, now);
 }
 
-void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 
@@ -342,8 +335,8 @@ void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 	piq_choose(pq, ktime_get_ns());
 }
 
-void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
-		   struct flash_rq *gone)
+static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
+		       struct flash_rq *gone)
 {
 	struct piq_queue *pq = to_piq(fq);
 
@@ -359,7 +352,7 @@ static void piq_costs_anew(struct piq_queue *pq)
 	memset(&pq->s->cost, 0, sizeof(pq->s->cost));
 }
 
-void policy_tuned(struct flash_queue *fq, unsigned int idx)
+static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct piq_queue *pq = to_piq(fq);
 
@@ -383,8 +376,8 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	flash_resume(fq);
 }
 
-void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-		       const char *text)
+static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
+			   const char *text)
 {
 	struct piq_queue *pq = to_piq(fq);
 
@@ -413,7 +406,7 @@ static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page)
 	return sysfs_emit(page, "%u\n", pct);
 }
 
-int policy_stats(struct flash_queue *fq, char *page, int len)
+static int piq_stats(struct flash_queue *fq, char *page, int len)
 {
 	struct piq_queue *pq = to_piq(fq);
 	const struct piq_stats *st = &pq->s->stats;
@@ -441,7 +434,7 @@ int policy_stats(struct flash_queue *fq, char *page, int len)
 	return len;
 }
 
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+static void piq_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	struct piq_queue *pq = to_piq(fq);
 	const struct piq_sched *s = pq->s;
@@ -458,6 +451,31 @@ void policy_arrays(struct flash_queue *fq, struct seq_file *m)
 		   s->waiting[PIQ_READ], s->waiting[PIQ_WRITE],
 		   s->waiting[PIQ_OTHER]);
 }
+
+const struct flash_policy flash_policy = {
+	.name		= "piq",
+	.queue_size	= sizeof(struct piq_queue),
+	.rq_size	= sizeof(struct piq_rq),
+	.watches	= true,
+	.tags_kept	= FLASH_TAGS_KEPT,
+	FLASH_ATTRS,
+
+	.init		= piq_init,
+	.exit		= piq_exit,
+	.urgency	= piq_urgency,
+	.bio_class	= piq_bio_class,
+	.rq_class	= piq_rq_class,
+	.insert		= piq_insert,
+	.grown		= piq_grown,
+	.merged		= piq_merged,
+	.select		= piq_select,
+	.started	= piq_started,
+	.completed	= piq_completed,
+	.tuned		= piq_tuned,
+	.text_tuned	= piq_text_tuned,
+	.stats		= piq_stats,
+	.arrays		= piq_arrays,
+};
 
 MODULE_ALIAS("piq-iosched");
 MODULE_DESCRIPTION("PIQ I/O scheduler: parallel issue queuing by flash chip");

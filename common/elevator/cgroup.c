@@ -114,15 +114,15 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 	memalloc_noio_restore(noio);
 	if (ret == -ENOSPC)
 		pr_notice_ratelimited("%s: %s: %s: '%.64s' is refused, there are %u already\n",
-				      policy_name, name, attr->name, text,
+				      flash_policy.name, name, attr->name, text,
 				      attr->entries);
 	else if (ret && ret != -ENOMEM)
 		pr_notice_ratelimited("%s: %s: %s: '%.64s' is refused, want a control group and %u to %u or default\n",
-				      policy_name, name, attr->name, text,
+				      flash_policy.name, name, attr->name, text,
 				      attr->min, attr->max);
 	else if (!ret && !io)
 		pr_notice_ratelimited("%s: %s: %s: '%.64s': that group has no io controller, so nothing is its own yet\n",
-				      policy_name, name, attr->name, text);
+				      flash_policy.name, name, attr->name, text);
 	kfree(text);
 	return ret ? ret : count;
 }

@@ -30,6 +30,32 @@
 #include "trace.h"
 
 /*
+ * The hooks that each I/O needs, as direct calls: an indirect one costs a load more, and
+ * tens of cycles where the kernel defends itself against branch prediction.
+ */
+DEFINE_STATIC_CALL_NULL(flash_hook_urgency, *flash_policy.urgency);
+DEFINE_STATIC_CALL_RET0(flash_hook_tag_limit, *flash_policy.tag_limit);
+DEFINE_STATIC_CALL_NULL(flash_hook_bio_class, *flash_policy.bio_class);
+DEFINE_STATIC_CALL_NULL(flash_hook_rq_class, *flash_policy.rq_class);
+DEFINE_STATIC_CALL_NULL(flash_hook_insert, *flash_policy.insert);
+DEFINE_STATIC_CALL_NULL(flash_hook_select, *flash_policy.select);
+DEFINE_STATIC_CALL_NULL(flash_hook_started, *flash_policy.started);
+DEFINE_STATIC_CALL_NULL(flash_hook_completed, *flash_policy.completed);
+
+static void flash_bind_hooks(void)
+{
+	static_call_update(flash_hook_urgency, flash_policy.urgency);
+	if (flash_policy.tag_limit)
+		static_call_update(flash_hook_tag_limit, flash_policy.tag_limit);
+	static_call_update(flash_hook_bio_class, flash_policy.bio_class);
+	static_call_update(flash_hook_rq_class, flash_policy.rq_class);
+	static_call_update(flash_hook_insert, flash_policy.insert);
+	static_call_update(flash_hook_select, flash_policy.select);
+	static_call_update(flash_hook_started, flash_policy.started);
+	static_call_update(flash_hook_completed, flash_policy.completed);
+}
+
+/*
  * Devices with this scheduler, for the module's debugfs file. A device comes
  * and goes while it is frozen, so whoever holds the lock must not wait for I/O:
  * that is why there is one file that lasts as long as the module and prints
@@ -121,7 +147,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	/* A record of the last user of this tag holds nothing any more. */
 	if (rq->elv.priv[0] != fr) {
 		if (fq->watches)
-			memset(fr + 1, 0, policy_rec_size - sizeof(*fr));
+			memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
 		fr->watched = fq->watches;
 		fr->slot = FLASH_SLOT_IDLE;
 		fr->seq = 0;
@@ -131,7 +157,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	}
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
 		if (fr->watched)
-			policy_finished(fq, fr, false);
+			static_call(flash_hook_completed)(fq, fr, false);
 		atomic_dec(&fq->inflight);
 	}
 
@@ -142,8 +168,8 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		return;
 	}
 	fr->seq = ++fq->seq;
-	fr->class = policy_rq_class(fq, rq);
-	policy_insert(fq, fr);
+	fr->class = static_call(flash_hook_rq_class)(fq, rq);
+	static_call(flash_hook_insert)(fq, fr);
 	flash_store_add(fq, rq);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
@@ -156,9 +182,9 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	struct flash_hctx *fh = hctx->sched_data;
 	bool at_head = elv_insert_at_head(how);
 	bool run = !at_head && list_is_singular(list) &&
-		   flash_tun(fq, policy_inline_tunable) &&
+		   flash_tun(fq, flash_policy.inline_tunable) &&
 		   flash_may_inline(hctx);
-	bool inbox = policy_inbox && !at_head;
+	bool inbox = flash_policy.lockless_insert && !at_head;
 	bool traced = trace_block_rq_insert_enabled();
 	struct request_queue *q = hctx->queue;
 	struct request *rq, *next;
@@ -227,7 +253,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	} else if (fq->queued && flash_ready(fq)) {
 		/* Ready is, too, what has come since: it has a run on its way. */
 		flash_tell_why(fq, FLASH_WHY_ORDER);
-		fr = policy_select(fq);
+		fr = static_call(flash_hook_select)(fq);
 		if (fr) {
 			rq = fr->rq;
 			flash_store_del(fq, rq);
@@ -269,7 +295,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct blk_mq_hw_ctx *hctx = elv_alloc_hctx(data);
 	unsigned int depth;
 
-	switch (policy_urgency(fq, opf)) {
+	switch (static_call(flash_hook_urgency)(fq, opf)) {
 	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
 			WRITE_ONCE(fq->urgent_seen, true);
@@ -289,7 +315,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		if (READ_ONCE(fq->urgent_seen))
 			depth = elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
-			depth = policy_shallow(fq, hctx, opf);
+			depth = static_call(flash_hook_tag_limit)(fq, hctx, opf);
 		data->shallow_depth =
 			min_not_zero(depth, elv_async_depth(data->q, opf));
 		break;
@@ -337,7 +363,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 		bound = fq->bound;
 		kick = was_first || fq->held ||
 		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
-		policy_finished(fq, fr, ended);
+		static_call(flash_hook_completed)(fq, fr, ended);
 		/* A submitter may have compared @inflight with the old bound. */
 		kick |= fq->bound != bound;
 		/* Who is let go now finds the slot, too, or one more would be out. */
@@ -414,7 +440,7 @@ static int flash_queues_show(struct seq_file *m, void *unused)
 			if (fq->hctx[n])
 				seq_printf(m, "hctx%u queued %u\n", n,
 					   fq->hctx[n]->queued);
-		policy_arrays(fq, m);
+		flash_policy.arrays(fq, m);
 		spin_unlock_irq(&fq->lock);
 	}
 	mutex_unlock(&flash_queues_lock);
@@ -430,54 +456,11 @@ static void flash_queue_free(struct flash_queue *fq)
 	kfree(fq);
 }
 
-/*
- * For policies that do not watch what is in flight, merge at both ends, let all
- * have the same tags, or have no texts.
- */
-void __weak policy_taken(struct flash_queue *fq, struct flash_rq *fr)
-{
-}
-
-void __weak policy_finished(struct flash_queue *fq, struct flash_rq *fr,
-			    bool ended)
-{
-}
-
-void __weak policy_grown(struct flash_queue *fq, struct flash_rq *fr)
-{
-}
-
-bool __weak policy_front_merges(const struct flash_queue *fq)
-{
-	return true;
-}
-
-unsigned int __weak policy_shallow(struct flash_queue *fq,
-				   const struct blk_mq_hw_ctx *hctx,
-				   blk_opf_t opf)
-{
-	return 0;
-}
-
-unsigned int __weak policy_shallow_part(void)
-{
-	return FLASH_TAGS_KEPT;
-}
-
-void __weak policy_tags_changed(struct flash_queue *fq)
-{
-}
-
-void __weak policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-			      const char *text)
-{
-}
-
 static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 {
 	struct flash_queue *fq;
 
-	fq = kzalloc_node(policy_queue_size, GFP_KERNEL, q->node);
+	fq = kzalloc_node(flash_policy.queue_size, GFP_KERNEL, q->node);
 	if (!fq)
 		return NULL;
 	fq->q = q;
@@ -492,7 +475,7 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	INIT_LIST_HEAD(&fq->head);
 	flash_first_init(fq);
 	fq->bound = UINT_MAX;
-	fq->watches = policy_watches;
+	fq->watches = flash_policy.watches;
 	return fq;
 }
 
@@ -507,7 +490,7 @@ static int flash_queue_init(struct request_queue *q, struct elevator_queue *eq)
 	fq->disk = flash_disk_get(q);
 	if (!fq->disk)
 		goto free;
-	ret = policy_init(fq);
+	ret = flash_policy.init(fq);
 	if (ret)
 		goto put;
 
@@ -565,18 +548,18 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
 		  atomic_read(&fq->inflight) || flash_inbox_waits(fq),
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
-		  policy_name, fq->queued, fq->nr_head, !!fq->first,
+		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first,
 		  atomic_read(&fq->inflight), flash_inbox_waits(fq));
 	WARN_ONCE(flash_seams_left(&fq->store.seams),
-		  "%s: at exit bios may join %u times\n", policy_name,
+		  "%s: at exit bios may join %u times\n", flash_policy.name,
 		  flash_seams_left(&fq->store.seams));
 	WARN_ONCE(fq->stats.inserted != fq->stats.dispatched + fq->stats.absorbed,
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
-		  policy_name, fq->stats.inserted, fq->stats.dispatched,
+		  flash_policy.name, fq->stats.inserted, fq->stats.dispatched,
 		  fq->stats.absorbed);
 	WARN_ONCE(fq->stats.dispatched != flash_ended(fq),
 		  "%s: at exit %llu dispatched, %llu ended\n",
-		  policy_name, fq->stats.dispatched, flash_ended(fq));
+		  flash_policy.name, fq->stats.dispatched, flash_ended(fq));
 
 	/*
 	 * The next scheduler sets it as it needs it. But if we go because a
@@ -585,7 +568,7 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, fq->q);
 
-	policy_exit(fq);
+	flash_policy.exit(fq);
 	flash_disk_put(fq->disk, fq->q);
 	flash_queue_free(fq);
 }
@@ -613,7 +596,8 @@ static void elv_depth_updated(elv_depth_arg_t *arg)
 
 	elv_depth_for_each_hctx(arg, hctx, i) {
 		flash_hctx_resize(hctx);
-		policy_tags_changed(elv_queue_data(hctx->queue));
+		if (flash_policy.tags_changed)
+			flash_policy.tags_changed(elv_queue_data(hctx->queue));
 	}
 	memalloc_noio_restore(noio);
 }
@@ -641,8 +625,6 @@ static struct elevator_type flash_elevator = {
 		.requeue_request	= elv_requeue_request,
 		.finish_request		= elv_finish_request,
 	},
-	.elevator_attrs	= policy_attrs,
-	.elevator_name	= policy_name,
 	.elevator_owner	= THIS_MODULE,
 };
 
@@ -650,7 +632,10 @@ static int __init flash_module_init(void)
 {
 	int ret;
 
-	flash_debugfs_dir = debugfs_create_dir(policy_name, NULL);
+	flash_bind_hooks();
+	flash_elevator.elevator_attrs = flash_policy.attrs;
+	flash_elevator.elevator_name = flash_policy.name;
+	flash_debugfs_dir = debugfs_create_dir(flash_policy.name, NULL);
 	debugfs_create_file("queues", 0444, flash_debugfs_dir, NULL,
 			    &flash_queues_fops);
 	ret = elv_register(&flash_elevator);

@@ -73,7 +73,7 @@ static bool flash_first_refuses(struct flash_queue *fq)
 /**
  * flash_issue_first - choose nothing more until this request has been issued
  * @fq: the device, locked
- * @fr: the request that policy_select() is about to return
+ * @fr: the request that flash_policy.select() is about to return
  *
  * The core takes as many requests as it can get in one round, sorts them by
  * hardware queue and then issues them, so a request may be overtaken by others
@@ -268,7 +268,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
  * Any context that keeps requests from going away (a request of this device in
  * hand, or the dispatch path); the caller holds no lock. Or with the lock held
  * and something queued: a timer has nothing else to keep them by. But not so in a
- * policy with policy_inbox, for which this may take it (flash_find_come()).
+ * policy with flash_policy.lockless_insert, for which this may take it (flash_find_come()).
  */
 void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
@@ -402,7 +402,7 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
 	if (fr->watched)
-		policy_taken(fq, fr);
+		static_call(flash_hook_started)(fq, fr);
 }
 
 /**
@@ -439,8 +439,8 @@ void flash_resume(struct flash_queue *fq)
  * @held: it does
  *
  * A level, like the bound. Who clears it while nobody is about to run a hardware
- * queue starts a run: in policy_insert() the block layer does, after
- * policy_select() the round goes on, after policy_finished() the slot's return
+ * queue starts a run: in flash_policy.insert() the block layer does, after
+ * flash_policy.select() the round goes on, after flash_policy.completed() the slot's return
  * kicks, after a merge flash_bio_merge() does, and a change of a tunable calls
  * flash_resume(). A policy that holds
  * everything while nothing is in flight, and no timer of it is set, stops the

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * iosched.h - what a scheduling policy is built from
+ * iosched.h - types of the schedulers, and the contract of a policy
  *
- * elevator.c implements the kernel's elevator interface once. A policy is a folder
- * whose .c file supplies the policy_*() functions below and reads like its
- * paper: which queue a request joins, which one goes next. common/ is linked
- * into each module, so these calls are bound at link time; no indirect call
- * stands on a hot path.
+ * elevator.c implements the kernel's elevator interface once. A policy is a folder whose
+ * .c file reads like its paper, which queue a request is added to and which one is
+ * dispatched next, and ends with a table of its hooks, struct flash_policy. common/ is
+ * linked into each module, so each module has one table.
  */
 #ifndef FLASH_IOSCHED_H
 #define FLASH_IOSCHED_H
@@ -15,6 +14,7 @@
 #include <linux/debugfs.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
+#include <linux/static_call.h>
 
 #include "tunables.h"
 #include "compat.h"
@@ -41,7 +41,7 @@
  * @nth:	how many were in the inbox with it; only of the newest of those that came
  *		together
  * @by:		the task that inserted it, for comparison only; of policies with
- *		policy_inbox
+ *		flash_policy.lockless_insert
  * @seam:	where the store expects bios that join it, while it waits
  *
  * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
@@ -49,7 +49,7 @@
  * block layer never runs two hooks of one request at once.
  *
  * A policy may embed it as the first member of a record of its own
- * (policy_rec_size). What follows is then the policy's. If @watched, it is all
+ * (flash_policy.rq_size). What follows is then the policy's. If @watched, it is all
  * zeroes when a request is queued for the first time; it stays over a requeue.
  */
 struct flash_rq {
@@ -70,7 +70,7 @@ struct flash_rq {
  * @queued:	its requests in the policy's queues; written under
  *		flash_queue.lock, read without
  * @nr_recs:	size of @recs; changes only while the queue is frozen
- * @recs:	a record of policy_rec_size bytes for each scheduler tag; queues
+ * @recs:	a record of flash_policy.rq_size bytes for each scheduler tag; queues
  *		that share their tags share the records
  */
 struct flash_hctx {
@@ -126,7 +126,7 @@ struct flash_inbox {
  * @lock:	guards @head, @store, @stats, @seq, @watches, each flash_hctx.queued, all
  *		writes to @queued, @nr_head, @held and @work, and the policy's
  *		queues
- * @inbox:	what has come and is not queued yet, of policies with policy_inbox
+ * @inbox:	what has come and is not queued yet, of policies with flash_policy.lockless_insert
  * @inflight:	requests handed to the driver and not finished, lockless
  * @bound:	most requests that may be in flight; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
@@ -138,18 +138,18 @@ struct flash_inbox {
  * @store:	merge lookup over the policy's queues
  * @seq:	last flash_rq.seq given out
  * @watches:	the policy wants to know what is in flight of the requests that
- *		come from now on; policy_watches at first
+ *		come from now on; flash_policy.watches at first
  * @stats:	see there
- * @why:	why the request was chosen that policy_select() returns, an enum flash_why;
+ * @why:	why the request was chosen that flash_policy.select() returns, an enum flash_why;
  *		written only while that is traced, see flash_tell_why()
  * @first:	dispatched, and to be issued before anything else is chosen
  * @first_nth:	how many there were so far; written under the lock
  * @first_asked: @first_nth when @first_timer was armed
  * @first_armed: @first_timer is set and has not gone off
- * @pass_on:	policy_select() leaves the next request to a worker, and returns NULL;
+ * @pass_on:	flash_policy.select() leaves the next request to a worker, and returns NULL;
  *		under the lock
  * @first_timer: ends what @first keeps back, see flash_issue_first()
- * @urgent_seen: policy_urgency() was FLASH_URGENT once on this device; a policy may
+ * @urgent_seen: flash_policy.urgency() was FLASH_URGENT once on this device; a policy may
  *	set that back
  * @requeued:	requests in flight that the driver handed back
  * @completed:	requests in flight that ended; at rest dispatched = completed +
@@ -216,7 +216,7 @@ static inline struct flash_rq *flash_rq_of(const struct request *rq)
 /**
  * flash_tun - a tunable's value now
  * @fq: the device
- * @idx: which one, an index into policy_tunables
+ * @idx: which one, an index into flash_policy.tunables
  */
 static inline unsigned int flash_tun(const struct flash_queue *fq,
 				     unsigned int idx)
@@ -299,77 +299,13 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx);
 struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq);
 
-/*
- * The policy. Unless noted, functions run under flash_queue.lock, with
- * interrupts off, and must neither sleep nor allocate.
- */
-
-/** policy_name - the elevator's name, at most 15 characters */
-extern const char policy_name[];
-
-/** policy_inline_tunable - index of the tunable "inline_dispatch" */
-extern const unsigned int policy_inline_tunable;
-
-/** policy_queue_size - size of the structure that begins with flash_queue */
-extern const size_t policy_queue_size;
-
-/** policy_rec_size - size of the structure that begins with flash_rq */
-extern const size_t policy_rec_size;
-
-/**
- * policy_watches - does the policy want to know what is in flight?
- *
- * If so policy_taken() and policy_finished() are called, and the lock is taken
- * once more a request, for the latter; with policy_inbox also for its coming. This is
- * how it begins; a policy may change its mind (flash_queue.watches), which holds for
- * requests that come later. One that never watches supplies neither.
- */
-extern const bool policy_watches;
-
-/**
- * policy_inbox - may requests come without the lock while nothing is watched?
- *
- * policy_insert() is called later then, before anything is decided. It must not
- * matter to the policy when that is, nor in whose context, and it must hold
- * nothing back (flash_hold()) unless it watches. Where it takes the lock itself to
- * change what waits it calls flash_take_in(); where it begins to watch it calls
- * flash_resume() after that.
- */
-extern const bool policy_inbox;
-
-/**
- * policy_init - prepare the policy's queues
- * @fq: the device
- *
- * Process context, device frozen, no lock held; may allocate.
- * Return: 0 or a negative errno.
- */
-int policy_init(struct flash_queue *fq);
-
-/** policy_exit - undo policy_init(); the queues are empty, no lock held */
-void policy_exit(struct flash_queue *fq);
-
-/** policy_rq_class - class of a request about to be queued */
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq);
-
-/** policy_bio_class - class that a bio would have as a request of its own */
-unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio);
-
-/**
- * policy_front_merges - may a bio join the queued request that starts behind it?
- * @fq: the device
- *
- * A policy that does not supply it says yes.
- */
-bool policy_front_merges(const struct flash_queue *fq);
-
 /**
  * enum flash_urgency - a task's claim on the last scheduler tags
  * @FLASH_PATIENT: none
- * @FLASH_RELATED: has one, because urgent tasks may wait for it
- * @FLASH_URGENT: has one; from its first request on the last tags are kept
- * @FLASH_BACKGROUND: none, and requests of it may wait for long, with the tags that they
- *	hold: half of the tags are kept from it
+ * @FLASH_RELATED: a claim, because urgent tasks may wait for the request
+ * @FLASH_URGENT: a claim; from the first such request on, the last tags are kept
+ * @FLASH_BACKGROUND: none, and its requests may wait for long while they hold tags: half
+ *	of the tags are kept from it
  */
 enum flash_urgency {
 	FLASH_PATIENT,
@@ -379,120 +315,130 @@ enum flash_urgency {
 };
 
 /**
- * policy_urgency - the current task's claim on the last scheduler tags
- * @fq: the device
- * @opf: operation and flags of the bio it is about to submit
+ * struct flash_policy - what a scheduler supplies: one const table in each module
  *
- * Submission context, no lock held.
- */
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf);
-
-/**
- * policy_shallow - which scheduler tags may the current task take?
- * @fq: the device
- * @hctx: the hardware queue that its request will be of
- * @opf: operation and flags of the bio it is about to submit
+ * Hooks stand in the order of a request's life. Unless noted, a hook runs under
+ * flash_queue.lock with interrupts off, in any context, and must neither sleep nor
+ * allocate, nor take the lock, nor run a hardware queue. Hooks marked "optional" may be
+ * NULL.
  *
- * Submission context, no lock held; only asked where policy_urgency() sets no
- * limit. A task that finds none sleeps, and is not asked for again.
- * Return: what limit_depth() sets, see elv_shallow_unit(); 0: any.
- */
-unsigned int policy_shallow(struct flash_queue *fq,
-			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
-
-/**
- * policy_shallow_part - the least that limit_depth() sets, for elv_shallow_prepare()
+ * @name: the elevator's name, at most 15 characters
+ * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
+ * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
+ * @watches: initial value of flash_queue.watches: whether the policy is told what is in
+ *	flight, by @started, @completed and @grown. The lock is then taken once more for
+ *	each request, at its end. A policy may change flash_queue.watches; the new value
+ *	holds for requests that are inserted later.
+ * @lockless_insert: requests may be added to the pending list without the lock while
+ *	flash_queue.watches is false. @insert is called later then, in the context of
+ *	another task, before the next decision. Such a policy must not call flash_hold()
+ *	unless it watches. It drains the list (flash_take_in()) where it takes the lock
+ *	itself to change what waits, and calls flash_resume() after it began to watch.
+ * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
+ *	many scheduler tags is kept from it, see elv_shallow_depth(); 0: any limit
+ * @inline_tunable: index of the tunable "inline_dispatch"
+ * @data: for code that several policies share, such as struct fairshare
+ * @attrs, @tunables, @nr_tunables, @defaults, @texts, @nr_texts, @text_defaults: set by
+ *	FLASH_ATTRS, see FLASH_DEFINE_ATTRS()
  *
- * Return: the largest part of the tags that is kept from a task, as for
- * elv_shallow_depth(); 0: policy_shallow() may return any number. A policy that does
- * not supply it sets no less than elv_shallow_depth() with FLASH_TAGS_KEPT.
- */
-unsigned int policy_shallow_part(void);
-
-/**
- * policy_tags_changed - nr_requests has been set, or is about to be
- * @fq: the device, frozen
+ * @init: prepares the policy's queues. Process context, device frozen, no lock held;
+ *	may allocate. Returns 0 or a negative errno.
+ * @exit: undoes @init. The queues are empty. No lock held; may sleep.
+ * @tags_changed: nr_requests has been set, or is about to be. Optional. Process context,
+ *	device frozen, no lock held; called for each hardware queue, and when the
+ *	scheduler is selected.
  *
- * Process context, no lock held; called for each hardware queue, and when the scheduler
- * is selected. A policy that does not supply it does nothing.
- */
-void policy_tags_changed(struct flash_queue *fq);
-
-/** policy_insert - queue @fr; its class and arrival number are set */
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr);
-
-/**
- * policy_select - take the request that goes next out of the policy's queues
- * @fq: the device
+ * @urgency: the current task's claim on the last scheduler tags; @opf is the operation of
+ *	the bio that it is about to submit. No lock held.
+ * @tag_limit: which scheduler tags may the current task take? Optional. No lock held; asked
+ *	only where @urgency sets no limit. Returns a value for limit_depth(), see
+ *	elv_shallow_unit(); 0: all. A task that finds no tag sleeps, and is not asked for
+ *	again.
+ * @bio_class: the class that a bio would have as a request; requests and bios of
+ *	different classes are not merged
+ * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
- * Called only when something is queued, a slot is free and nothing is held. A
- * policy that holds requests back says so with flash_hold(), and not first here,
- * or the block layer polls.
- * Return: its record, or NULL if the policy wants nothing to go now, or (with
- * flash_queue.pass_on set) not by the current task.
- */
-struct flash_rq *policy_select(struct flash_queue *fq);
-
-/**
- * policy_taken - a request has taken a slot
- * @fq: the device
- * @fr: its record
+ * @rq_class: the class of a request that is about to be inserted
+ * @insert: adds a request to the policy's queues; its class and sequence number are set
+ * @grown: a waiting request has grown by a bio at one of its ends, and may start at
+ *	another sector. Only while flash_queue.watches is set.
+ * @merged: @fr has absorbed @gone and inherits its place in the order if that was
+ *	earlier; the policy takes @gone out of its queues
  *
- * After policy_select(), or without it for what goes before everything. Requests
- * that take no slot (to poll queues, without a record) are not reported.
- */
-void policy_taken(struct flash_queue *fq, struct flash_rq *fr);
-
-/**
- * policy_finished - a request gives its slot back
- * @fq: the device
- * @fr: its record
- * @ended: it has completed; else the driver handed it back
+ * @select: takes the next request out of the policy's queues. Called only while requests
+ *	wait, a slot is free and nothing is held. A policy that holds requests back says so
+ *	beforehand with flash_hold(): has_work() has to be true without the lock. Returns
+ *	NULL if no request may be dispatched now, or, with flash_queue.pass_on set, none by
+ *	the current task.
+ * @started: a request has taken a slot of the in-flight limit: after @select, or without
+ *	it for requests that bypass the queues. Requests without a slot (of poll queues,
+ *	without a record) are not reported. Only of requests with flash_rq.watched.
+ * @completed: the request gives its slot back, exactly once for each @started, before
+ *	the slot is counted as free; @ended: it has completed, else the driver requeued
+ *	it. Hard interrupt context, too.
  *
- * Exactly once for each policy_taken(), in any context, hard interrupts included,
- * and before anybody is woken for the slot.
+ * @tuned: tunable @idx has changed. Process context, no lock held.
+ * @text_tuned: text @idx is about to change to @text, which its check has accepted.
+ *	Optional for policies without texts. Process context, no lock held.
+ * @stats: appends "key value" lines to @page at @len and returns the new length. Drained
+ *	before.
+ * @arrays: prints the policy's arrays into the module's debugfs file
  */
-void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+struct flash_policy {
+	const char *name;
+	size_t queue_size;
+	size_t rq_size;
+	bool watches;
+	bool lockless_insert;
+	unsigned int tags_kept;
+	unsigned int inline_tunable;
+	const void *data;
 
-/**
- * policy_grown - a queued request has taken a bio at one of its ends
- * @fq: the device
- * @fr: the request, which may start elsewhere now
- *
- * Only while flash_queue.watches is set, as the two before.
- */
-void policy_grown(struct flash_queue *fq, struct flash_rq *fr);
+	struct elv_fs_entry *attrs;
+	const struct flash_tunable *tunables;
+	unsigned int nr_tunables;
+	unsigned int *defaults;
+	const struct flash_text *texts;
+	unsigned int nr_texts;
+	char (*text_defaults)[FLASH_TEXT_LEN];
 
-/**
- * policy_merged - a request has swallowed another one
- * @fq: the device
- * @fr: the request that stays; it inherits the place of @gone if that was first
- * @gone: the other one, to be taken out of the queues
- */
-void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
-		   struct flash_rq *gone);
+	int (*init)(struct flash_queue *fq);
+	void (*exit)(struct flash_queue *fq);
+	void (*tags_changed)(struct flash_queue *fq);
 
-/** policy_tuned - tunable @idx changed; process context, no lock held */
-void policy_tuned(struct flash_queue *fq, unsigned int idx);
+	enum flash_urgency (*urgency)(const struct flash_queue *fq, blk_opf_t opf);
+	unsigned int (*tag_limit)(struct flash_queue *fq,
+				  const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
+	unsigned int (*bio_class)(struct flash_queue *fq, const struct bio *bio);
+	bool (*front_merges)(const struct flash_queue *fq);
 
-/**
- * policy_text_tuned - text @idx is to change
- * @fq: the device
- * @idx: which one, an index into policy_texts
- * @text: the new one, which its check has passed
- *
- * Process context, no lock held. Only policies with texts supply it.
- */
-void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-		       const char *text);
+	unsigned int (*rq_class)(struct flash_queue *fq, const struct request *rq);
+	void (*insert)(struct flash_queue *fq, struct flash_rq *fr);
+	void (*grown)(struct flash_queue *fq, struct flash_rq *fr);
+	void (*merged)(struct flash_queue *fq, struct flash_rq *fr,
+		       struct flash_rq *gone);
 
-/** policy_stats - append the policy's own "key value" lines at @len */
-int policy_stats(struct flash_queue *fq, char *page, int len);
+	struct flash_rq *(*select)(struct flash_queue *fq);
+	void (*started)(struct flash_queue *fq, struct flash_rq *fr);
+	void (*completed)(struct flash_queue *fq, struct flash_rq *fr, bool ended);
 
-/** policy_arrays - print the policy's arrays into the module's debugfs file */
-void policy_arrays(struct flash_queue *fq, struct seq_file *m);
+	void (*tuned)(struct flash_queue *fq, unsigned int idx);
+	void (*text_tuned)(struct flash_queue *fq, unsigned int idx, const char *text);
+	int (*stats)(struct flash_queue *fq, char *page, int len);
+	void (*arrays)(struct flash_queue *fq, struct seq_file *m);
+};
 
-/** policy_attrs - sysfs attributes, ended by an empty entry */
-extern struct elv_fs_entry policy_attrs[];
+/** flash_policy - the module's table, defined in its policy's .c file */
+extern const struct flash_policy flash_policy;
+
+/* Hooks that are called directly, once for each module: elevator.c binds them. */
+DECLARE_STATIC_CALL(flash_hook_urgency, *flash_policy.urgency);
+DECLARE_STATIC_CALL(flash_hook_tag_limit, *flash_policy.tag_limit);
+DECLARE_STATIC_CALL(flash_hook_bio_class, *flash_policy.bio_class);
+DECLARE_STATIC_CALL(flash_hook_rq_class, *flash_policy.rq_class);
+DECLARE_STATIC_CALL(flash_hook_insert, *flash_policy.insert);
+DECLARE_STATIC_CALL(flash_hook_select, *flash_policy.select);
+DECLARE_STATIC_CALL(flash_hook_started, *flash_policy.started);
+DECLARE_STATIC_CALL(flash_hook_completed, *flash_policy.completed);
 
 #endif /* FLASH_IOSCHED_H */

@@ -33,7 +33,7 @@ int flash_store_init(struct flash_queue *fq)
 
 	fq->store.sort[READ] = RB_ROOT;
 	fq->store.sort[WRITE] = RB_ROOT;
-	if (!policy_inbox)
+	if (!flash_policy.lockless_insert)
 		return 0;
 	seams->bits = flash_seams_bits(fq->nr_hctx);
 	seams->count = kvzalloc_node(sizeof(*seams->count) << seams->bits,
@@ -170,9 +170,10 @@ bool flash_allow_merge(struct request_queue *q, struct request *rq,
 	if ((rq->cmd_flags | bio->bi_opf) & REQ_POLLED)
 		return false;
 	/* Here, as the core looks at the last request that took one by itself. */
-	if (bio_end_sector(bio) == blk_rq_pos(rq) && !policy_front_merges(fq))
+	if (flash_policy.front_merges && bio_end_sector(bio) == blk_rq_pos(rq) &&
+	    !flash_policy.front_merges(fq))
 		return false;
-	return flash_rq_of(rq)->class == policy_bio_class(fq, bio);
+	return flash_rq_of(rq)->class == static_call(flash_hook_bio_class)(fq, bio);
 }
 
 /**
@@ -213,7 +214,7 @@ void flash_request_merged(struct request_queue *q, struct request *rq,
 		elv_rb_add(flash_sort_root(fq, rq), rq);
 	}
 	if (fq->watches)
-		policy_grown(fq, flash_rq_of(rq));
+		flash_policy.grown(fq, flash_rq_of(rq));
 }
 
 /**
@@ -232,7 +233,7 @@ void flash_requests_merged(struct request_queue *q, struct request *rq,
 
 	flash_store_del(fq, next);
 	flash_store_expect(fq, fr);
-	policy_merged(fq, fr, gone);
+	flash_policy.merged(fq, fr, gone);
 	flash_queued_del(fq, next->mq_hctx->sched_data);
 	flash_slot_finish(&gone->slot);
 	fq->stats.absorbed++;

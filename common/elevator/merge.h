@@ -23,7 +23,7 @@ struct flash_rq;
  * struct flash_store - merge lookup of one device
  * @sort: reads and writes by start sector, under flash_queue.lock
  * @seams: where a bio could join one of them, or of the inbox; without it. Only of
- *	policies with policy_inbox
+ *	policies with flash_policy.lockless_insert
  */
 struct flash_store {
 	struct rb_root sort[2];

@@ -26,12 +26,12 @@ struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
 
 	if (unlikely(tag >= fh->nr_recs))
 		return NULL;
-	return fh->recs + tag * policy_rec_size;
+	return fh->recs + tag * flash_policy.rq_size;
 }
 
 static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 {
-	return kvzalloc_node(array_size(elv_hctx_tags(hctx), policy_rec_size),
+	return kvzalloc_node(array_size(elv_hctx_tags(hctx), flash_policy.rq_size),
 			     GFP_KERNEL, hctx->numa_node);
 }
 
@@ -71,7 +71,7 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 		kfree(fh);
 		return -ENOMEM;
 	}
-	elv_shallow_prepare(hctx, policy_shallow_part());
+	elv_shallow_prepare(hctx, flash_policy.tags_kept);
 	fh->nr_recs = elv_hctx_tags(hctx);
 	fh->hctx = hctx;
 	/* The module's debugfs file shows this device already. */
@@ -79,7 +79,8 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	fq->hctx[hctx->queue_num] = fh;
 	spin_unlock_irq(&fq->lock);
 	hctx->sched_data = fh;
-	policy_tags_changed(fq);
+	if (flash_policy.tags_changed)
+		flash_policy.tags_changed(fq);
 	return 0;
 }
 
@@ -119,7 +120,7 @@ void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 
 	if (!fh)
 		return;
-	elv_shallow_prepare(hctx, policy_shallow_part());
+	elv_shallow_prepare(hctx, flash_policy.tags_kept);
 	if (elv_hctx_tags(hctx) <= fh->nr_recs)
 		return;
 	recs = flash_recs_alloc(hctx);

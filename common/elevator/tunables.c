@@ -14,8 +14,8 @@
 static LIST_HEAD(flash_disks);
 static unsigned int flash_nr_disks;
 /*
- * Guards the list above, its entries' @attached, policy_defaults and
- * policy_text_defaults.
+ * Guards the list above, its entries' @attached, flash_policy.defaults and
+ * flash_policy.text_defaults.
  */
 static DEFINE_MUTEX(flash_disks_lock);
 /*
@@ -73,10 +73,10 @@ struct flash_disk *flash_disk_get(struct request_queue *q)
 	flash_disks_trim();
 	disk->seq = seq;
 	disk->attached = true;
-	memcpy(disk->val, policy_defaults,
-	       policy_nr_tunables * sizeof(policy_defaults[0]));
-	memcpy(disk->text, policy_text_defaults,
-	       policy_nr_texts * sizeof(policy_text_defaults[0]));
+	memcpy(disk->val, flash_policy.defaults,
+	       flash_policy.nr_tunables * sizeof(flash_policy.defaults[0]));
+	memcpy(disk->text, flash_policy.text_defaults,
+	       flash_policy.nr_texts * sizeof(flash_policy.text_defaults[0]));
 	list_add_tail(&disk->list, &flash_disks);
 	flash_nr_disks++;
 out:
@@ -154,7 +154,7 @@ int flash_number(const char *text, const char *who, const char *name,
 		ret = -ERANGE;
 	if (ret)
 		pr_notice_ratelimited("%s: %s: %s: '%.*s' is not a number from %u to %u\n",
-				      policy_name, who, name,
+				      flash_policy.name, who, name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 32),
 				      text, min, max);
 	return ret;
@@ -183,7 +183,7 @@ bool flash_whole(const char *page, size_t count, const char *who,
 	if (strlen(page) == count)
 		return true;
 	pr_notice_ratelimited("%s: %s: %s: a text with a zero byte is refused\n",
-			      policy_name, who, name);
+			      flash_policy.name, who, name);
 	return false;
 }
 
@@ -191,7 +191,7 @@ bool flash_whole(const char *page, size_t count, const char *who,
 static int flash_parse(const char *text, unsigned int idx, const char *who,
 		       unsigned int *val)
 {
-	const struct flash_tunable *t = &policy_tunables[idx];
+	const struct flash_tunable *t = &flash_policy.tunables[idx];
 
 	return flash_number(text, who, t->name, t->min, t->max, val);
 }
@@ -231,13 +231,13 @@ ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 	unsigned int val;
 	int ret;
 
-	if (!flash_whole(page, count, who, policy_tunables[idx].name))
+	if (!flash_whole(page, count, who, flash_policy.tunables[idx].name))
 		return -EINVAL;
 	ret = flash_parse(page, idx, who, &val);
 	if (ret)
 		return ret;
 	WRITE_ONCE(fq->disk->val[idx], val);
-	policy_tuned(fq, idx);
+	flash_policy.tuned(fq, idx);
 	return count;
 }
 
@@ -247,7 +247,7 @@ static int flash_param_set(const char *text, const struct kernel_param *kp)
 	unsigned int *def = kp->arg, val;
 	int ret;
 
-	ret = flash_parse(text, def - policy_defaults, "module parameter", &val);
+	ret = flash_parse(text, def - flash_policy.defaults, "module parameter", &val);
 	if (ret)
 		return ret;
 	mutex_lock(&flash_disks_lock);
@@ -268,7 +268,7 @@ const struct kernel_param_ops flash_param_ops = {
 static int flash_text_parse(const char *text, unsigned int idx, const char *who,
 			    char *buf)
 {
-	const struct flash_text *t = &policy_texts[idx];
+	const struct flash_text *t = &flash_policy.texts[idx];
 	size_t len = strlen(text);
 	int ret = -EINVAL;
 
@@ -281,7 +281,7 @@ static int flash_text_parse(const char *text, unsigned int idx, const char *who,
 	}
 	if (ret)
 		pr_notice_ratelimited("%s: %s: %s: '%.*s' is refused, want %s\n",
-				      policy_name, who, t->name,
+				      flash_policy.name, who, t->name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 64),
 				      text, t->want);
 	return ret;
@@ -321,21 +321,21 @@ ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
 	char buf[FLASH_TEXT_LEN];
 	int ret;
 
-	if (!flash_whole(page, count, who, policy_texts[idx].name))
+	if (!flash_whole(page, count, who, flash_policy.texts[idx].name))
 		return -EINVAL;
 	ret = flash_text_parse(page, idx, who, buf);
 	if (ret)
 		return ret;
 	mutex_lock(&flash_texts_lock);
 	strscpy(fq->disk->text[idx], buf, FLASH_TEXT_LEN);
-	policy_text_tuned(fq, idx, buf);
+	flash_policy.text_tuned(fq, idx, buf);
 	mutex_unlock(&flash_texts_lock);
 	return count;
 }
 
 static unsigned int flash_text_index(const struct kernel_param *kp)
 {
-	return ((char *)kp->arg - policy_text_defaults[0]) / FLASH_TEXT_LEN;
+	return ((char *)kp->arg - flash_policy.text_defaults[0]) / FLASH_TEXT_LEN;
 }
 
 static int flash_text_param_set(const char *text, const struct kernel_param *kp)
@@ -401,7 +401,7 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
 			 fq->stats.polled, atomic_long_read(&fq->inlined),
 			 atomic_long_read(&fq->kicks));
-	len = policy_stats(fq, page, len);
+	len = flash_policy.stats(fq, page, len);
 	spin_unlock_irq(&fq->lock);
 	return len;
 }

@@ -65,8 +65,8 @@ struct flash_text {
  * @list: in the module's list of disks
  * @seq: the disk's sequence number; never used again for another disk
  * @attached: an elevator uses it now
- * @val: the values, indexed like policy_tunables
- * @text: the texts, indexed like policy_texts; under flash_texts_lock
+ * @val: the values, indexed like flash_policy.tunables
+ * @text: the texts, indexed like flash_policy.texts; under flash_texts_lock
  * @few_told: bit N set: the kernel log says that N scheduler tags are too few
  * @kept: what the policy keeps with them, from kvmalloc(); under the lock of the
  *	flash_queue that has attached it
@@ -80,16 +80,6 @@ struct flash_disk {
 	unsigned long few_told;
 	void *kept;
 };
-
-/* The policy's table, its length and the defaults (set at load time). */
-extern const struct flash_tunable policy_tunables[];
-extern const unsigned int policy_nr_tunables;
-extern unsigned int policy_defaults[];
-
-/* The same of its texts. */
-extern const struct flash_text policy_texts[];
-extern const unsigned int policy_nr_texts;
-extern char policy_text_defaults[][FLASH_TEXT_LEN];
 
 struct flash_disk *flash_disk_get(struct request_queue *q);
 void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
@@ -130,7 +120,7 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		return flash_tunable_store(eq, page, count, TUN_##tun);	\
 	}								\
 	module_param_cb(tun, &flash_param_ops,				\
-			&policy_defaults[TUN_##tun], 0644);		\
+			&flash_defaults[TUN_##tun], 0644);		\
 	MODULE_PARM_DESC(tun, what "; " #lo " to " #hi ", default " #def \
 			 ", for new disks");
 #define FLASH_TUN_ATTR(tun, lo, hi, def, what)				\
@@ -151,7 +141,7 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		return flash_text_store(eq, page, count, TEXT_##tun);	\
 	}								\
 	module_param_cb(tun, &flash_text_param_ops,			\
-			policy_text_defaults[TEXT_##tun], 0644);	\
+			flash_text_defaults[TEXT_##tun], 0644);	\
 	MODULE_PARM_DESC(tun, what "; " want ", default " def		\
 			 ", for new disks");
 #define FLASH_TEXT_ATTR(tun, check, def, want, what)			\
@@ -175,25 +165,24 @@ extern const struct kernel_param_ops flash_text_param_ops;
  *	parameters: X(name, show, store)
  *
  * Defines the enums of TUN_<name> and TEXT_<name> indices, the tables, their
- * defaults, the module parameters and policy_attrs[], which also gets the
- * read-only attributes "inflight" and "stats" that every policy has.
+ * defaults, the module parameters and the attributes, which also include the
+ * read-only "inflight" and "stats" that every policy has.
  */
 #define FLASH_DEFINE_ATTRS(TABLE, TEXTS, SHOWN, COMMANDS)			\
 	enum { TABLE(FLASH_TUN_INDEX) NR_TUN };				\
 	enum { TEXTS(FLASH_TEXT_INDEX) NR_TEXT };			\
 	static_assert((int)NR_TUN <= FLASH_TUNABLES_MAX);		\
 	static_assert((int)NR_TEXT <= FLASH_TEXTS_MAX);			\
-	const struct flash_text policy_texts[] = {			\
+	static const struct flash_text flash_texts[] = {		\
 		TEXTS(FLASH_TEXT_ROW) { } };				\
-	const unsigned int policy_nr_texts = NR_TEXT;			\
-	char policy_text_defaults[][FLASH_TEXT_LEN] = {			\
+	static char flash_text_defaults[][FLASH_TEXT_LEN] = {		\
 		TEXTS(FLASH_TEXT_DEFAULT) "" };				\
 	TEXTS(FLASH_TEXT_FUNCS)						\
-	const struct flash_tunable policy_tunables[] = { TABLE(FLASH_TUN_ROW) }; \
-	const unsigned int policy_nr_tunables = NR_TUN;			\
-	unsigned int policy_defaults[] = { TABLE(FLASH_TUN_DEFAULT) };	\
+	static const struct flash_tunable flash_tunables[] = {		\
+		TABLE(FLASH_TUN_ROW) };					\
+	static unsigned int flash_defaults[] = { TABLE(FLASH_TUN_DEFAULT) }; \
 	TABLE(FLASH_TUN_FUNCS)						\
-	struct elv_fs_entry policy_attrs[] = {				\
+	static struct elv_fs_entry flash_attrs[] = {				\
 		TABLE(FLASH_TUN_ATTR)					\
 		TEXTS(FLASH_TEXT_ATTR)					\
 		SHOWN(FLASH_ATTR_SHOWN)					\
@@ -204,5 +193,16 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		  .show = flash_stats_show },				\
 		{ }							\
 	}
+
+/* What FLASH_DEFINE_ATTRS() has defined, as members of struct flash_policy */
+#define FLASH_ATTRS							\
+	.attrs		= flash_attrs,					\
+	.tunables	= flash_tunables,				\
+	.nr_tunables	= NR_TUN,					\
+	.defaults	= flash_defaults,				\
+	.texts		= flash_texts,					\
+	.nr_texts	= NR_TEXT,					\
+	.text_defaults	= flash_text_defaults,				\
+	.inline_tunable	= TUN_inline_dispatch
 
 #endif /* FLASH_TUNABLES_H */

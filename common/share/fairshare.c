@@ -51,14 +51,6 @@ static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
 static_assert(TENANCY_URGENT_CLASS > FLASH_TENANTS);
 
-enum tenancy_by {
-	TENANCY_BY_AUTO,
-	TENANCY_BY_CGROUP,
-	TENANCY_BY_TASK,
-	TENANCY_BY_IOPRIO,
-	TENANCY_NR_BYS
-};
-
 static const char * const tenancy_bys[TENANCY_NR_BYS] = {
 	[TENANCY_BY_AUTO]	= "auto",
 	[TENANCY_BY_CGROUP]	= "cgroup",
@@ -72,75 +64,6 @@ static const char * const tenancy_charges[TENANCY_NR_CHARGES] = {
 	[TENANCY_REQUESTS]	= "requests",
 	[TENANCY_TIME]		= "time",
 };
-
-/**
- * struct tenancy_rq - the record of a request
- * @fr: what every policy has
- * @it: its item
- * @key: whose it is
- * @named: @key is set
- * @issued: it came out of the queues
- */
-struct tenancy_rq {
-	struct flash_rq fr;
-	struct flash_share_item it;
-	struct flash_key key;
-	bool named;
-	bool issued;
-};
-
-/**
- * struct tenancy_state - what takes much memory
- * @share: who waits, and who goes next
- * @tenants: of @share
- */
-struct tenancy_state {
-	struct flash_share share;
-	struct flash_tenants tenants;
-};
-
-/**
- * struct tenancy_queue - one device; all under flash_queue.lock
- * @fq: what every policy has
- * @state: see there
- * @weights: those that were set, which stay with the disk
- * @from: the first of them that is shown
- * @tags: who holds which scheduler tags, by elv_hctx_set()
- * @limited: tags that were wanted by who holds its part of them
- * @few_work: looks whether there are too few tags; runs a second after their number was
- *	set
- * @next: the request that goes next, or NULL
- * @chosen: when policy_select() returned the latest request, ns
- * @mode: what the user has set, like the two below
- * @by: who is a tenant
- * @charge: what is charged
- * @given: the layout
- * @timer: chooses anew at @armed
- * @armed: when it will do so, ns; 0: it has
- */
-struct tenancy_queue {
-	struct flash_queue fq;
-	struct tenancy_state *state;
-	struct flash_weights *weights;
-	unsigned int from;
-	struct flash_tags *tags;
-	u64 limited;
-	struct delayed_work few_work;
-	struct flash_share_item *next;
-	u64 chosen;
-	unsigned int mode;
-	enum tenancy_by by;
-	enum tenancy_charge charge;
-	struct flash_geometry given;
-	struct hrtimer timer;
-	u64 armed;
-};
-
-const size_t policy_queue_size = sizeof(struct tenancy_queue);
-const size_t policy_rec_size = sizeof(struct tenancy_rq);
-const bool policy_watches = true;
-const bool policy_inbox;
-const unsigned int policy_inline_tunable = TUN_inline_dispatch;
 
 static struct tenancy_queue *to_tq(struct flash_queue *fq)
 {
@@ -157,19 +80,24 @@ static struct flash_rq *tenancy_fr(struct flash_share_item *it)
 	return &container_of(it, struct tenancy_rq, it)->fr;
 }
 
-static unsigned int tenancy_nr_modes(void)
+/* The scheduler that this is built into. */
+static const struct fairshare *tenancy_scheduler(void)
 {
-	unsigned int n = 0;
+	return flash_policy.data;
+}
 
-	while (tenancy_modes[n])
-		n++;
-	return n;
+static int tenancy_mode(const char *text)
+{
+	const struct fairshare *scheduler = tenancy_scheduler();
+
+	return match_string(scheduler->modes, scheduler->nr_modes, text);
 }
 
 /** tenancy_check_mode - is it one of the scheduler's modes? */
 int tenancy_check_mode(const char *text)
 {
-	return flash_word_check(tenancy_modes, tenancy_nr_modes(), text);
+	return flash_word_check(tenancy_scheduler()->modes,
+				tenancy_scheduler()->nr_modes, text);
 }
 
 /** tenancy_check_by - is it something that a tenant can be? */
@@ -351,7 +279,7 @@ static void tenancy_few_report(struct work_struct *work)
 		return;
 	fq->disk->few_told |= BIT(tags);
 	pr_notice("%s: %s: %u scheduler tags are too few for weights; echo %u > /sys/block/%s/queue/nr_requests\n",
-		  policy_name, flash_disk_name(fq), tags, TENANCY_TAGS_ENOUGH,
+		  flash_policy.name, flash_disk_name(fq), tags, TENANCY_TAGS_ENOUGH,
 		  flash_disk_name(fq));
 }
 
@@ -359,7 +287,7 @@ static void tenancy_few_report(struct work_struct *work)
  * Not at once: udev rules and scripts select the scheduler first and set nr_requests
  * next, and 6.x calls depth_updated() before nr_requests has its new value.
  */
-void policy_tags_changed(struct flash_queue *fq)
+void fairshare_tags_changed(struct flash_queue *fq)
 {
 	kblockd_mod_delayed_work_on(WORK_CPU_UNBOUND, &to_tq(fq)->few_work, HZ);
 }
@@ -379,7 +307,7 @@ static void tenancy_apply(struct tenancy_queue *tq)
 
 	lockdep_assert_held(&fq->lock);
 
-	tenancy_rules(fq, tq->mode, tq->charge, &rules);
+	tenancy_scheduler()->set_rules(fq, tq->mode, tq->charge, &rules);
 	flash_share_set(s, &rules);
 	flash_share_weight(s, &s->p->t[0], flash_tun(fq, TUN_shared_weight));
 	s->p->max = flash_tun(fq, TUN_max_tenants);
@@ -391,7 +319,7 @@ static void tenancy_text(struct tenancy_queue *tq, unsigned int idx,
 {
 	switch (idx) {
 	case TEXT_mode:
-		tq->mode = match_string(tenancy_modes, tenancy_nr_modes(), text);
+		tq->mode = tenancy_mode(text);
 		break;
 	case TEXT_tenant_by:
 		/* tenancy_sender() reads it without the lock. */
@@ -409,7 +337,7 @@ static void tenancy_text(struct tenancy_queue *tq, unsigned int idx,
 	}
 }
 
-int policy_init(struct flash_queue *fq)
+int fairshare_init(struct flash_queue *fq)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	static const struct flash_share_rules any;
@@ -433,14 +361,14 @@ int policy_init(struct flash_queue *fq)
 	flash_share_init(s, &tq->state->tenants, &any);
 	s->second = ktime_get_ns();
 	/* All were legal when they were set. */
-	for (idx = 0; idx < policy_nr_texts; idx++)
+	for (idx = 0; idx < flash_policy.nr_texts; idx++)
 		tenancy_text(tq, idx, fq->disk->text[idx]);
 	tenancy_apply(tq);
 	spin_unlock_irq(&fq->lock);
 	return 0;
 }
 
-void policy_exit(struct flash_queue *fq)
+void fairshare_exit(struct flash_queue *fq)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
@@ -482,13 +410,8 @@ static void tenancy_tag_give(struct tenancy_queue *tq, struct flash_rq *fr)
 					   to_tr(fr)->it.tenant));
 }
 
-unsigned int policy_shallow_part(void)
-{
-	return 0;
-}
-
-unsigned int policy_shallow(struct flash_queue *fq,
-			    const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+unsigned int fairshare_tag_limit(struct flash_queue *fq,
+				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
 {
 	unsigned int all = elv_hctx_depth(hctx), free, places = 0;
 	struct tenancy_queue *tq = to_tq(fq);
@@ -537,7 +460,7 @@ static unsigned int tenancy_class(const struct flash_tenants *p,
 	return urgent ? class + TENANCY_URGENT_CLASS : class;
 }
 
-unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
+unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_tenants *p = &tq->state->tenants;
@@ -549,7 +472,7 @@ unsigned int policy_bio_class(struct flash_queue *fq, const struct bio *bio)
 	return t ? tenancy_class(p, t, bio->bi_opf & FLASH_ROOT_FLAGS) : FLASH_NO_TENANT;
 }
 
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	struct tenancy_rq *tr = to_tr(flash_rq_of(rq));
@@ -574,12 +497,12 @@ unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
 	return tenancy_class(s->p, t, flash_rq_root(rq));
 }
 
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return FLASH_PATIENT;
 }
 
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
@@ -598,7 +521,7 @@ void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
 	tenancy_choose(tq, now);
 }
 
-struct flash_rq *policy_select(struct flash_queue *fq)
+struct flash_rq *fairshare_select(struct flash_queue *fq)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
@@ -624,7 +547,7 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	return fr;
 }
 
-void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
+void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct tenancy_rq *tr = to_tr(fr);
@@ -641,7 +564,7 @@ void policy_taken(struct flash_queue *fq, struct flash_rq *fr)
 	tenancy_choose(tq, now);
 }
 
-void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct tenancy_rq *tr = to_tr(fr);
@@ -653,7 +576,7 @@ void policy_finished(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 	tenancy_choose(tq, now);
 }
 
-void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
+void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
@@ -662,8 +585,8 @@ void policy_grown(struct flash_queue *fq, struct flash_rq *fr)
 	tenancy_choose(tq, ktime_get_ns());
 }
 
-void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
-		   struct flash_rq *gone)
+void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr,
+		      struct flash_rq *gone)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
@@ -674,7 +597,7 @@ void policy_merged(struct flash_queue *fq, struct flash_rq *fr,
 	tenancy_choose(tq, ktime_get_ns());
 }
 
-void policy_tuned(struct flash_queue *fq, unsigned int idx)
+void fairshare_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
@@ -689,8 +612,8 @@ void policy_tuned(struct flash_queue *fq, unsigned int idx)
 	flash_resume(fq);
 }
 
-void policy_text_tuned(struct flash_queue *fq, unsigned int idx,
-		       const char *text)
+void fairshare_text_tuned(struct flash_queue *fq, unsigned int idx,
+			  const char *text)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
@@ -783,7 +706,7 @@ static bool tenancy_few_now(const struct tenancy_queue *tq)
 	return flash_tags_few(READ_ONCE(tq->fq.q->nr_requests), tenants);
 }
 
-int policy_stats(struct flash_queue *fq, char *page, int len)
+int fairshare_stats(struct flash_queue *fq, char *page, int len)
 {
 	const struct tenancy_queue *tq = to_tq(fq);
 	const struct flash_share *s = &tq->state->share;
@@ -828,7 +751,7 @@ static void tenancy_print(const struct flash_tenant *t, struct seq_file *m)
 		   t->why[FLASH_EXHAUSTED], t->budget);
 }
 
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+void fairshare_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	struct flash_share *s = &to_tq(fq)->state->share;
 	u64 now = ktime_get_ns();

@@ -2,15 +2,19 @@
 /*
  * fairshare.h - what a scheduler that shares a device is built from
  *
- * fairshare.c supplies the policy_*() functions of iosched.h for such schedulers. Each
+ * fairshare.c supplies the hooks of struct flash_policy for such schedulers. Each
  * of them adds a table of tunables that begins with TENANCY_TUNABLES, a table of
  * texts that is TENANCY_TEXTS, its modes, and the rules of each.
  */
 #ifndef FLASH_FAIRSHARE_H
 #define FLASH_FAIRSHARE_H
 
+#include <linux/hrtimer.h>
+#include <linux/workqueue.h>
+
 #include "../elevator/iosched.h"
 #include "share.h"
+#include "tag_quota.h"
 
 /*
  * window_depth has three uses. With a layout, a tenant may be ahead of the slowest
@@ -90,22 +94,133 @@ ssize_t tenancy_weights_show(struct elevator_queue *eq, char *page);
 ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 			      size_t count);
 
-/*
- * The scheduler.
+/**
+ * struct fairshare - what a scheduler supplies besides its table: flash_policy.data
+ * @modes: the names of its modes, "auto" first
+ * @nr_modes: their number
+ * @set_rules: sets @rules, all but those that follow from the common tunables, for the
+ *	mode at place @mode of @modes; @charge is the attribute of that name. The device is
+ *	locked.
  */
+struct fairshare {
+	const char * const *modes;
+	unsigned int nr_modes;
+	void (*set_rules)(struct flash_queue *fq, unsigned int mode,
+			  enum tenancy_charge charge, struct flash_share_rules *rules);
+};
 
-/** tenancy_modes - the names of its modes, "auto" first, ended by NULL */
-extern const char * const tenancy_modes[];
+enum tenancy_by {
+	TENANCY_BY_AUTO,
+	TENANCY_BY_CGROUP,
+	TENANCY_BY_TASK,
+	TENANCY_BY_IOPRIO,
+	TENANCY_NR_BYS
+};
 
 /**
- * tenancy_rules - the rules of a mode
- * @fq: the device, locked
- * @mode: its place in tenancy_modes
- * @charge: what the user says about that
- * @rules: to be set, all but those that follow from the tunables above
+ * struct tenancy_rq - the record of a request
+ * @fr: what every policy has
+ * @it: its item
+ * @key: whose it is
+ * @named: @key is set
+ * @issued: it came out of the queues
  */
-void tenancy_rules(struct flash_queue *fq, unsigned int mode,
-		   enum tenancy_charge charge,
-		   struct flash_share_rules *rules);
+struct tenancy_rq {
+	struct flash_rq fr;
+	struct flash_share_item it;
+	struct flash_key key;
+	bool named;
+	bool issued;
+};
+
+/**
+ * struct tenancy_state - what takes much memory
+ * @share: who waits, and who goes next
+ * @tenants: of @share
+ */
+struct tenancy_state {
+	struct flash_share share;
+	struct flash_tenants tenants;
+};
+
+/**
+ * struct tenancy_queue - one device; all under flash_queue.lock
+ * @fq: what every policy has
+ * @state: see there
+ * @weights: those that were set, which stay with the disk
+ * @from: the first of them that is shown
+ * @tags: who holds which scheduler tags, by elv_hctx_set()
+ * @limited: tags that were wanted by who holds its part of them
+ * @few_work: looks whether there are too few tags; runs a second after their number was
+ *	set
+ * @next: the request that goes next, or NULL
+ * @chosen: when fairshare_select() returned the latest request, ns
+ * @mode: what the user has set, like the two below
+ * @by: who is a tenant
+ * @charge: what is charged
+ * @given: the layout
+ * @timer: chooses anew at @armed
+ * @armed: when it will do so, ns; 0: it has
+ */
+struct tenancy_queue {
+	struct flash_queue fq;
+	struct tenancy_state *state;
+	struct flash_weights *weights;
+	unsigned int from;
+	struct flash_tags *tags;
+	u64 limited;
+	struct delayed_work few_work;
+	struct flash_share_item *next;
+	u64 chosen;
+	unsigned int mode;
+	enum tenancy_by by;
+	enum tenancy_charge charge;
+	struct flash_geometry given;
+	struct hrtimer timer;
+	u64 armed;
+};
+
+int fairshare_init(struct flash_queue *fq);
+void fairshare_exit(struct flash_queue *fq);
+void fairshare_tags_changed(struct flash_queue *fq);
+enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf);
+unsigned int fairshare_tag_limit(struct flash_queue *fq,
+				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
+unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio);
+unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq);
+void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr);
+void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr);
+void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr,
+		      struct flash_rq *gone);
+struct flash_rq *fairshare_select(struct flash_queue *fq);
+void fairshare_started(struct flash_queue *fq, struct flash_rq *fr);
+void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+void fairshare_tuned(struct flash_queue *fq, unsigned int idx);
+void fairshare_text_tuned(struct flash_queue *fq, unsigned int idx, const char *text);
+int fairshare_stats(struct flash_queue *fq, char *page, int len);
+void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
+
+/* The hooks above and what belongs to them, as members of struct flash_policy */
+#define FAIRSHARE_HOOKS							\
+	.queue_size	= sizeof(struct tenancy_queue),			\
+	.rq_size	= sizeof(struct tenancy_rq),			\
+	.watches	= true,						\
+	.init		= fairshare_init,				\
+	.exit		= fairshare_exit,				\
+	.tags_changed	= fairshare_tags_changed,			\
+	.urgency	= fairshare_urgency,				\
+	.tag_limit	= fairshare_tag_limit,				\
+	.bio_class	= fairshare_bio_class,				\
+	.rq_class	= fairshare_rq_class,				\
+	.insert		= fairshare_insert,				\
+	.grown		= fairshare_grown,				\
+	.merged		= fairshare_merged,				\
+	.select		= fairshare_select,				\
+	.started	= fairshare_started,				\
+	.completed	= fairshare_completed,				\
+	.tuned		= fairshare_tuned,				\
+	.text_tuned	= fairshare_text_tuned,				\
+	.stats		= fairshare_stats,				\
+	.arrays		= fairshare_arrays
 
 #endif /* FLASH_FAIRSHARE_H */

@@ -31,14 +31,6 @@ struct fifo {
 	unsigned long last[SUBMITTERS];
 };
 
-const char policy_name[] = "fifo";
-const unsigned int policy_inline_tunable;
-const size_t policy_queue_size = sizeof(struct fifo);
-const size_t policy_rec_size = sizeof(struct flash_rq);
-const bool policy_watches;
-const bool policy_inbox = true;
-struct elv_fs_entry policy_attrs[1];
-
 static int none_to_choose, out_of_order;
 
 static struct fifo *to_fifo(struct flash_queue *fq)
@@ -46,33 +38,33 @@ static struct fifo *to_fifo(struct flash_queue *fq)
 	return container_of(fq, struct fifo, fq);
 }
 
-int policy_init(struct flash_queue *fq)
+static int fifo_init(struct flash_queue *fq)
 {
 	INIT_LIST_HEAD(&to_fifo(fq)->list);
 	return 0;
 }
 
-void policy_exit(struct flash_queue *fq)
+static void fifo_exit(struct flash_queue *fq)
 {
 	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list));
 }
 
-unsigned int policy_rq_class(struct flash_queue *fq, const struct request *rq)
+static unsigned int fifo_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	return fq && rq ? 0 : 1;
 }
 
-enum flash_urgency policy_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static enum flash_urgency fifo_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
 }
 
-void policy_insert(struct flash_queue *fq, struct flash_rq *fr)
+static void fifo_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	list_add_tail(&fr->rq->queuelist, &to_fifo(fq)->list);
 }
 
-struct flash_rq *policy_select(struct flash_queue *fq)
+static struct flash_rq *fifo_select(struct flash_queue *fq)
 {
 	struct fifo *fifo = to_fifo(fq);
 	struct request *rq;
@@ -93,11 +85,42 @@ struct flash_rq *policy_select(struct flash_queue *fq)
 	return flash_rq_of(rq);
 }
 
-void policy_arrays(struct flash_queue *fq, struct seq_file *m)
+static void fifo_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	(void)fq;
 	(void)m;
 }
+
+static void fifo_started(struct flash_queue *fq, struct flash_rq *fr)
+{
+	(void)fq;
+	(void)fr;
+}
+
+static void fifo_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	(void)fq;
+	(void)fr;
+	(void)ended;
+}
+
+const struct flash_policy flash_policy = {
+	.name		= "fifo",
+	.queue_size	= sizeof(struct fifo),
+	.rq_size	= sizeof(struct flash_rq),
+	.lockless_insert = true,
+	.tags_kept	= FLASH_TAGS_KEPT,
+
+	.init		= fifo_init,
+	.exit		= fifo_exit,
+	.urgency	= fifo_urgency,
+	.rq_class	= fifo_rq_class,
+	.insert		= fifo_insert,
+	.select		= fifo_select,
+	.started	= fifo_started,
+	.completed	= fifo_completed,
+	.arrays		= fifo_arrays,
+};
 
 /* The store: none but the seams, at places of the tag. */
 
@@ -221,6 +244,7 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.quiesced = false;
 	the_disk.val[0] = 0;
 	pthread_rwlock_init(&queue.running, NULL);
+	flash_bind_hooks();
 	if (elv_init_sched(&queue, NULL))
 		return NULL;
 	fq = elevator.elevator_data;

@@ -57,7 +57,7 @@ static int head(unsigned int class)
 	return -1;
 }
 
-/* As k2_watch_pick() and policy_taken(). */
+/* As k2_watch_pick() and k2_started(). */
 static bool dispatch_one(void)
 {
 	unsigned int class;

@@ -82,7 +82,7 @@ static void take(struct rq *r, enum flash_dir dir)
 	inflight++;
 }
 
-/* As policy_select() and policy_taken(). */
+/* As k2_select() and k2_started(). */
 static u32 dispatch(enum flash_dir dir)
 {
 	struct rq *first = oldest(), *r;
