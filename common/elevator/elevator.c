@@ -29,12 +29,19 @@
 #include "iosched.h"
 #include "trace.h"
 
+/* For policies that let all tasks have the same tags */
+static unsigned int flash_no_tag_limit(struct flash_queue *fq,
+				       const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+{
+	return 0;
+}
+
 /*
  * The hooks that each I/O needs, as direct calls: an indirect one costs a load more, and
  * tens of cycles where the kernel defends itself against branch prediction.
  */
 DEFINE_STATIC_CALL_NULL(flash_hook_urgency, *flash_policy.urgency);
-DEFINE_STATIC_CALL_RET0(flash_hook_tag_limit, *flash_policy.tag_limit);
+DEFINE_STATIC_CALL(flash_hook_tag_limit, flash_no_tag_limit);
 DEFINE_STATIC_CALL_NULL(flash_hook_bio_class, *flash_policy.bio_class);
 DEFINE_STATIC_CALL_NULL(flash_hook_rq_class, *flash_policy.rq_class);
 DEFINE_STATIC_CALL_NULL(flash_hook_insert, *flash_policy.insert);
@@ -42,7 +49,7 @@ DEFINE_STATIC_CALL_NULL(flash_hook_select, *flash_policy.select);
 DEFINE_STATIC_CALL_NULL(flash_hook_started, *flash_policy.started);
 DEFINE_STATIC_CALL_NULL(flash_hook_completed, *flash_policy.completed);
 
-static void flash_bind_hooks(void)
+static void __init flash_bind_hooks(void)
 {
 	static_call_update(flash_hook_urgency, flash_policy.urgency);
 	if (flash_policy.tag_limit)
@@ -230,6 +237,17 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	percpu_ref_put(&q->q_usage_counter);
 }
 
+/* A request leaves for the driver: see flash_needs_run(). */
+static void flash_dispatched(struct flash_queue *fq)
+{
+	bool left = fq->queued || fq->nr_head;
+
+	if (fq->left != left)
+		WRITE_ONCE(fq->left, left);
+	if (fq->no_runs)
+		WRITE_ONCE(fq->no_runs, 0);
+}
+
 static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_queue *fq = elv_queue_data(hctx->queue);
@@ -265,8 +283,10 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			fq->pass_on = false;
 		}
 	}
-	if (rq)
+	if (rq) {
 		rq->rq_flags |= RQF_STARTED;
+		flash_dispatched(fq);
+	}
 	spin_unlock_irqrestore(&fq->lock, flags);
 
 	/*

@@ -36,6 +36,13 @@
  */
 #define FLASH_FIRST_NS		(4 * NSEC_PER_MSEC)
 
+/*
+ * Returns of slots in a row that start no run although a request waits. Between its
+ * insertion and its dispatch few requests end; if its submitter has lost the CPU, this
+ * many ends bring it help.
+ */
+#define FLASH_NO_RUNS		8
+
 /* Is a request that must go first still on its way to the driver? */
 static bool flash_first_pending(const struct flash_queue *fq)
 {
@@ -345,15 +352,27 @@ void flash_first_exit(struct flash_queue *fq)
  *
  * A single waiting request that had a free slot before was inserted a moment ago:
  * its submitter's run is on its way. A kick would wake a worker, which finds nothing
- * to do, and a completion interrupt often falls between insertion and dispatch. All
- * other waiting requests may have lacked this slot.
+ * to do, and a completion interrupt often falls between insertion and dispatch.
+ *
+ * Other requests may have lacked this slot, or were left behind by a round that ended
+ * early because a driver was busy (@left). And the submitter may have lost the CPU
+ * before its run: so only some returns in a row start none.
  *
  * Whoever changes the limit, up or down, runs or kicks a hardware queue afterwards:
  * a submitter may compare an old @inflight with the new limit.
  */
-bool flash_needs_run(const struct flash_queue *fq, int inflight, unsigned int bound)
+bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
-	return !flash_slot_free(inflight, bound) || READ_ONCE(fq->queued) > 1;
+	unsigned int queued = READ_ONCE(fq->queued);
+
+	if (!flash_slot_free(inflight, bound) || READ_ONCE(fq->nr_head) ||
+	    READ_ONCE(fq->left) || queued > 1)
+		return true;
+	if (!queued && !flash_inbox_waits(fq))
+		return false;
+	/* Two that count at once may count one: the next one does so, too. */
+	WRITE_ONCE(fq->no_runs, READ_ONCE(fq->no_runs) + 1);
+	return READ_ONCE(fq->no_runs) > FLASH_NO_RUNS;
 }
 
 /**

@@ -133,6 +133,10 @@ struct flash_inbox {
  * @nr_head:	requests in @head; read without the lock
  * @held:	the policy wants none of the @queued requests to go now; read
  *		without the lock, see flash_hold()
+ * @left:	requests waited when the latest request was dispatched; written under
+ *		@lock, read without
+ * @no_runs:	ends of requests that started no run since the latest dispatch, while a
+ *		request waited; without @lock, about
  * @head:	goes before everything and ignores the bound: what the driver
  *		handed back, and what the flush machinery waits for
  * @store:	merge lookup over the policy's queues
@@ -184,6 +188,8 @@ struct flash_queue {
 	unsigned int queued;
 	unsigned int nr_head;
 	bool held;
+	bool left;
+	unsigned int no_runs;
 	struct request *first;
 	unsigned int first_nth;
 	unsigned int first_asked;
@@ -281,7 +287,7 @@ void flash_take_in(struct flash_queue *fq);
 /* inflight.c */
 bool flash_ready(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
-bool flash_needs_run(const struct flash_queue *fq, int inflight, unsigned int bound);
+bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
 void flash_hold(struct flash_queue *fq, bool held);
 void flash_resume(struct flash_queue *fq);

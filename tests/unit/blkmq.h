@@ -24,15 +24,9 @@
 #include <time.h>
 
 /* Direct calls that are bound at load time; here they are pointers. */
-static inline unsigned int static_call_return0(void)
-{
-	return 0;
-}
-
 #define DECLARE_STATIC_CALL(name, func)		extern __typeof__(func) *name
 #define DEFINE_STATIC_CALL_NULL(name, func)	__typeof__(func) *name
-#define DEFINE_STATIC_CALL_RET0(name, func)	\
-	__typeof__(func) *name = (void *)static_call_return0
+#define DEFINE_STATIC_CALL(name, func)		__typeof__(func) *name = (func)
 #define static_call_update(name, func)		(name = (func))
 #define static_call(name)			(*name)
 

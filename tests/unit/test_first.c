@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Requests that are issued before anything else is chosen (flash_issue_first()): what they
- * keep back, for how long, and which tasks may issue them. The real code, step by step.
+ * keep back, for how long, and which tasks may issue them. And which ends of requests start
+ * a run (flash_needs_run()). The real code, step by step.
  */
 #define TAGS		16
 #define QUEUES		2
@@ -341,6 +342,76 @@ static void inline_dispatch(void)
 	end();
 }
 
+/* A completion between the insertion of a lone request and its dispatch */
+static void end_before_dispatch(void)
+{
+	struct request *out[10], *lone;
+	unsigned int n, runs = 0;
+
+	anew(16);
+	for (n = 0; n < 10; n++) {
+		insert(0, false);
+		out[n] = choose();
+		issue(out[n]);
+	}
+	lone = insert(1, false);
+	run_pending();
+	for (n = 0; n < 8; n++) {
+		finish(out[n]);
+		runs += run_pending();
+	}
+	eq(runs, 0, "a lone request's submitter runs a queue: ends before that do not");
+	finish(out[8]);
+	eq(run_pending(), 1, "unless it has not done so after 8 of them");
+	eq(choose() == lone, 1, "it is dispatched");
+	insert(0, false);
+	finish(out[9]);
+	eq(run_pending(), 0, "and they are counted anew");
+	issue_and_finish(choose());
+	issue_and_finish(lone);
+	end();
+}
+
+/* A driver that is busy ends a round early, and leaves a request behind. */
+static void end_after_short_round(void)
+{
+	struct request *out, *busy_one, *behind;
+
+	anew(16);
+	insert(1, false);
+	out = choose();
+	issue(out);
+	busy_one = insert(0, false);
+	behind = insert(1, false);
+	eq(choose() == busy_one, 1, "of two requests one is dispatched, and not issued");
+	run_pending();
+	finish(out);
+	eq(run_pending(), 1, "an end starts a run for the other one");
+	eq(choose() == behind, 1, "which is dispatched");
+	issue_and_finish(behind);
+	issue_and_finish(busy_one);
+	end();
+}
+
+/* A full limit */
+static void end_of_full(void)
+{
+	struct request *out, *waits;
+
+	anew(1);
+	insert(0, false);
+	out = choose();
+	issue(out);
+	waits = insert(1, false);
+	eq(elv_has_work(&hctxs[1]), 0, "the limit is reached");
+	run_pending();
+	finish(out);
+	eq(run_pending(), 1, "the end starts a run");
+	eq(choose() == waits, 1, "for the one that waited");
+	issue_and_finish(waits);
+	end();
+}
+
 int main(void)
 {
 	in_time();
@@ -351,6 +422,9 @@ int main(void)
 	at_exit();
 	issuers();
 	inline_dispatch();
+	end_before_dispatch();
+	end_after_short_round();
+	end_of_full();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
 	eq(out_of_order, 0, "requests out of the order in which they came");
