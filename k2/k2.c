@@ -302,7 +302,7 @@ static int k2_init(struct flash_queue *fq)
 		kfree(table);
 		return -ENOMEM;
 	}
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	/* All texts were legal when they were set. */
 	k2->policy = match_string(k2_policies, K2_NR_POLICIES,
 				  fq->disk->text[TEXT_policy]);
@@ -317,7 +317,7 @@ static int k2_init(struct flash_queue *fq)
 	k2_control_init(k2->control, &t, &kept->cal, ktime_get_ns());
 	k2_watch_follow(k2);
 	k2_groups_apply(k2, &kept->groups, table);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return 0;
 }
 
@@ -690,8 +690,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	case TUN_inline_dispatch:
 		return;
 	}
-	spin_lock_irq(&fq->lock);
-	flash_take_in(fq);
+	flash_lock(fq);
 	switch (idx) {
 	case TUN_nrt_wait_ms:
 		/* Nobody may have looked since when best effort waits. */
@@ -713,7 +712,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 		k2_control_set(k2->control, &t, ktime_get_ns());
 	}
 	k2_watch_follow(k2);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -723,8 +722,7 @@ static void k2_text_tuned(struct flash_queue *fq, unsigned int idx,
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_target t;
 
-	spin_lock_irq(&fq->lock);
-	flash_take_in(fq);
+	flash_lock(fq);
 	switch (idx) {
 	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
@@ -740,7 +738,7 @@ static void k2_text_tuned(struct flash_queue *fq, unsigned int idx,
 		k2_chips_apply(k2);
 	}
 	k2_watch_follow(k2);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -758,11 +756,10 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	ret = flash_number(page, who, "calibrate", 0, 1, &on);
 	if (ret)
 		return ret;
-	spin_lock_irq(&fq->lock);
-	flash_take_in(fq);
+	flash_lock(fq);
 	k2_control_calibrate(k2->control, on, ktime_get_ns());
 	k2_watch_follow(k2);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 	return count;
 }
@@ -778,15 +775,14 @@ static int k2_group_set(struct flash_queue *fq, u64 id, u32 level)
 	table = kmalloc(sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	/* What has come before is not of the class that it would have now. */
-	flash_take_in(fq);
 	ret = k2_groups_set(groups, id, level);
 	if (ret)
 		kfree(table);
 	else
 		k2_groups_apply(k2, groups, table);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return ret;
 }
 

@@ -21,9 +21,9 @@ ssize_t k2_tail_show(struct elevator_queue *eq, char *page)
 	struct flash_queue *fq = eq->elevator_data;
 	u64 ns;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	ns = k2_control_tail_ns(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return sysfs_emit(page, "%llu\n", div_u64(ns, NSEC_PER_USEC));
 }
 
@@ -32,9 +32,9 @@ ssize_t k2_share_show(struct elevator_queue *eq, char *page)
 	struct flash_queue *fq = eq->elevator_data;
 	unsigned int pct;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	pct = k2_control_share_pct(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return sysfs_emit(page, "%u\n", pct);
 }
 
@@ -43,9 +43,9 @@ ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page)
 	struct flash_queue *fq = eq->elevator_data;
 	bool infeasible;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	infeasible = k2_control_infeasible(to_k2(fq)->control);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return sysfs_emit(page, "%d\n", infeasible);
 }
 
@@ -54,9 +54,9 @@ ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page)
 	struct flash_queue *fq = eq->elevator_data;
 	bool on;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	on = to_k2(fq)->control->calibrating;
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return sysfs_emit(page, "%d\n", on);
 }
 
@@ -66,9 +66,9 @@ ssize_t k2_groups_show(struct elevator_queue *eq, char *page)
 	const struct k2_groups *groups = &k2_kept(to_k2(fq))->groups;
 	ssize_t len;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	len = flash_groups_print(groups->g, groups->nr, 0, page);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return len;
 }
 

@@ -213,13 +213,13 @@ static int layer_read_init(struct flash_queue *fq)
 	lq->s = kvzalloc_node(sizeof(*lq->s), GFP_KERNEL, fq->q->node);
 	if (!lq->s)
 		return -ENOMEM;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	layer_init(lq->s, &any);
 	for (idx = 0; idx < NR_TEXT; idx++)
 		layer_take_text(lq, idx, fq->disk->text[idx]);
 	layer_apply(lq);
 	lq->s->stats.rebuilt = 0;
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return 0;
 }
 
@@ -332,9 +332,9 @@ static void layer_read_tuned(struct flash_queue *fq, unsigned int idx)
 
 	if (idx == TUN_inline_dispatch || idx == TUN_front_merges)
 		return;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	layer_apply(lq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -343,10 +343,10 @@ static void layer_read_text_tuned(struct flash_queue *fq, unsigned int idx,
 {
 	struct layer_queue *lq = to_layer(fq);
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	layer_take_text(lq, idx, text);
 	layer_apply(lq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 

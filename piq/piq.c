@@ -214,7 +214,7 @@ static int piq_init(struct flash_queue *fq)
 		return -ENOMEM;
 	pq->s = &state->s;
 	pq->learn = &state->learn;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	piq_sched_init(pq->s, state->pool, &any);
 	piq_learn_init(pq->s, pq->learn);
 	/* Both were legal when they were set. */
@@ -222,7 +222,7 @@ static int piq_init(struct flash_queue *fq)
 				fq->disk->text[TEXT_mode]);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &pq->given);
 	piq_apply(pq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return 0;
 }
 
@@ -360,18 +360,18 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 	case TUN_inline_dispatch:
 		return;
 	case TUN_max_inflight:
-		spin_lock_irq(&fq->lock);
+		flash_lock(fq);
 		piq_set_bound(pq);
-		spin_unlock_irq(&fq->lock);
+		flash_unlock(fq);
 		break;
 	default:
-		spin_lock_irq(&fq->lock);
+		flash_lock(fq);
 		if (idx == TUN_lba_offset_sectors) {
 			piq_costs_anew(pq);
 			piq_learn_forget(pq->s, pq->learn);
 		}
 		piq_apply(pq);
-		spin_unlock_irq(&fq->lock);
+		flash_unlock(fq);
 	}
 	flash_resume(fq);
 }
@@ -381,7 +381,7 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 {
 	struct piq_queue *pq = to_piq(fq);
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	if (idx == TEXT_mode) {
 		pq->mode = match_string(piq_modes, PIQ_NR_MODES, text);
 	} else {
@@ -390,7 +390,7 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 	}
 	piq_learn_forget(pq->s, pq->learn);
 	piq_apply(pq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -400,9 +400,9 @@ static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page)
 	struct piq_queue *pq = to_piq(fq);
 	u32 pct;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	pct = piq_learn_pct(pq->s, pq->learn);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return sysfs_emit(page, "%u\n", pct);
 }
 

@@ -29,39 +29,6 @@
 #include "iosched.h"
 #include "trace.h"
 
-/* For policies that let all tasks have the same tags */
-static unsigned int flash_no_tag_limit(struct flash_queue *fq,
-				       const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
-{
-	return 0;
-}
-
-/*
- * The hooks that each I/O needs, as direct calls: an indirect one costs a load more, and
- * tens of cycles where the kernel defends itself against branch prediction.
- */
-DEFINE_STATIC_CALL_NULL(flash_hook_urgency, *flash_policy.urgency);
-DEFINE_STATIC_CALL(flash_hook_tag_limit, flash_no_tag_limit);
-DEFINE_STATIC_CALL_NULL(flash_hook_bio_class, *flash_policy.bio_class);
-DEFINE_STATIC_CALL_NULL(flash_hook_rq_class, *flash_policy.rq_class);
-DEFINE_STATIC_CALL_NULL(flash_hook_insert, *flash_policy.insert);
-DEFINE_STATIC_CALL_NULL(flash_hook_select, *flash_policy.select);
-DEFINE_STATIC_CALL_NULL(flash_hook_started, *flash_policy.started);
-DEFINE_STATIC_CALL_NULL(flash_hook_completed, *flash_policy.completed);
-
-static void __init flash_bind_hooks(void)
-{
-	static_call_update(flash_hook_urgency, flash_policy.urgency);
-	if (flash_policy.tag_limit)
-		static_call_update(flash_hook_tag_limit, flash_policy.tag_limit);
-	static_call_update(flash_hook_bio_class, flash_policy.bio_class);
-	static_call_update(flash_hook_rq_class, flash_policy.rq_class);
-	static_call_update(flash_hook_insert, flash_policy.insert);
-	static_call_update(flash_hook_select, flash_policy.select);
-	static_call_update(flash_hook_started, flash_policy.started);
-	static_call_update(flash_hook_completed, flash_policy.completed);
-}
-
 /*
  * Devices with this scheduler, for the module's debugfs file. A device comes
  * and goes while it is frozen, so whoever holds the lock must not wait for I/O:
@@ -118,68 +85,122 @@ bool flash_may_issue(const struct flash_rq *fr)
 		rt_task(current));
 }
 
-/* Queue @rq to go before everything else: first or last of those that do. */
-static void flash_insert_head(struct flash_queue *fq, struct request *rq,
-			      bool first)
+/* A new bio: may it join a waiting request? Submission context. */
+static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
+			  unsigned int nr_segs)
 {
-	if (first)
-		list_add(&rq->queuelist, &fq->head);
-	else
-		list_add_tail(&rq->queuelist, &fq->head);
-	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
+	struct flash_queue *fq = elv_queue_data(q);
+	struct request *gone = NULL;
+	unsigned long flags;
+	bool merged, held;
+
+	if (!flash_inbox_waits(fq) && !READ_ONCE(fq->queued))
+		return false;
+	if (!flash_store_may(fq, bio))
+		return false;
+
+	flags = flash_lock_save(fq);
+	held = fq->held;
+	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
+	fq->stats.merged += merged;
+	held = held && !fq->held;
+	flash_unlock_restore(fq, flags);
+
+	/* A request that has grown may go where it could not; nobody runs for that. */
+	if (unlikely(held))
+		flash_kick(fq, fq->nr_hctx);
+
+	/* Ends in finish_request() and wakes waiters: not under the lock. */
+	if (gone)
+		blk_mq_free_request(gone);
+	return merged;
 }
 
-/**
- * flash_insert - queue a request
- * @fq: the device, locked
- * @fh: the request's hardware queue
- * @rq: the request
- * @at_head: before everything
+/*
+ * The core calls the hooks from here to elv_next_request() from inside
+ * blk_mq_sched_try_merge(), with the lock held by elv_bio_merge().
  */
-void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
-		  struct request *rq, bool at_head)
+
+static bool elv_allow_merge(struct request_queue *q, struct request *rq,
+			    struct bio *bio)
 {
-	struct flash_rq *fr = flash_hctx_rec(fh, rq);
+	struct flash_queue *fq = elv_queue_data(q);
 
-	fq->stats.inserted++;
+	/*
+	 * Only the first bio of a request learns where to poll, and a poll queue
+	 * has no interrupt: whoever joined or was pushed back would be waited
+	 * for by nobody.
+	 */
+	if ((rq->cmd_flags | bio->bi_opf) & REQ_POLLED)
+		return false;
+	/* Here, as the core looks at the last request that took one by itself. */
+	if (flash_policy.front_merges && bio_end_sector(bio) == blk_rq_pos(rq) &&
+	    !flash_policy.front_merges(fq))
+		return false;
+	return flash_rq_of(rq)->class == static_call(flash_hook_bio_class)(fq, bio);
+}
 
-	/* What we could not release again is not counted, and goes at once. */
-	if (unlikely(!fr || !elv_rq_ours(rq))) {
-		fq->stats.untracked++;
-		flash_insert_head(fq, rq, at_head);
-		trace_flash_insert(fq, rq, NULL, FLASH_WHY_UNTRACKED);
-		return;
-	}
+/* A request that starts where @bio ends */
+static int elv_request_merge(struct request_queue *q, struct request **rq,
+			     struct bio *bio)
+{
+	struct request *next = flash_store_find(elv_queue_data(q), bio);
 
-	/* A record of the last user of this tag holds nothing any more. */
-	if (rq->elv.priv[0] != fr) {
-		if (fq->watches)
-			memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
-		fr->watched = fq->watches;
-		fr->slot = FLASH_SLOT_IDLE;
-		fr->seq = 0;
-		fr->class = 0;
-		fr->rq = rq;
-		rq->elv.priv[0] = fr;
-	}
-	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
-		if (fr->watched)
-			static_call(flash_hook_completed)(fq, fr, false);
-		atomic_dec(&fq->inflight);
-	}
+	if (!next || !elv_bio_merge_ok(next, bio))
+		return ELEVATOR_NO_MERGE;
+	*rq = next;
+	return elv_discard_mergeable(next) ? ELEVATOR_DISCARD_MERGE :
+					     ELEVATOR_FRONT_MERGE;
+}
 
-	if (unlikely(at_head)) {
-		fq->stats.head++;
-		flash_insert_head(fq, rq, true);
-		trace_flash_insert(fq, rq, NULL, FLASH_WHY_HEAD);
-		return;
-	}
-	fr->seq = ++fq->seq;
-	fr->class = static_call(flash_hook_rq_class)(fq, rq);
-	static_call(flash_hook_insert)(fq, fr);
-	flash_store_add(fq, rq);
-	flash_queued_add(fq, fh);
-	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
+/* @rq has taken a bio. */
+static void elv_request_merged(struct request_queue *q, struct request *rq,
+			       enum elv_merge type)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+
+	flash_store_expect(fq, flash_rq_of(rq));
+	if (type == ELEVATOR_FRONT_MERGE)
+		flash_store_move(fq, rq);
+	if (fq->watches)
+		flash_policy.grown(fq, flash_rq_of(rq));
+}
+
+/* @rq has absorbed @next, which the core is about to free. */
+static void elv_requests_merged(struct request_queue *q, struct request *rq,
+				struct request *next)
+{
+	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_rq *fr = flash_rq_of(rq), *gone = flash_rq_of(next);
+
+	lockdep_assert_held(&fq->lock);
+
+	flash_store_del(fq, next);
+	flash_store_expect(fq, fr);
+	flash_policy.merged(fq, fr, gone);
+	flash_queued_del(fq, next->mq_hctx->sched_data);
+	flash_slot_finish(&gone->slot);
+	fq->stats.absorbed++;
+}
+
+/* A neighbour in the tree, unless it may not merge with @rq: see elv_allow_merge(). */
+static struct request *flash_same_class(struct request *rq, struct request *other)
+{
+	if (!other || flash_rq_of(rq)->class != flash_rq_of(other)->class ||
+	    (rq->cmd_flags | other->cmd_flags) & REQ_POLLED)
+		return NULL;
+	return other;
+}
+
+static struct request *elv_former_request(struct request_queue *q,
+					  struct request *rq)
+{
+	return flash_same_class(rq, elv_rb_former_request(q, rq));
+}
+
+static struct request *elv_next_request(struct request_queue *q, struct request *rq)
+{
+	return flash_same_class(rq, elv_rb_latter_request(q, rq));
 }
 
 static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
@@ -209,19 +230,18 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	 * other events as it was queued: only the lock gives that.
 	 */
 	if (!inbox || traced || flash_inbox_add(fq, fh, list)) {
-		spin_lock_irqsave(&fq->lock, flags);
-		flash_take_in(fq);
+		flags = flash_lock_save(fq);
 		list_for_each_entry(rq, list, queuelist)
 			trace_block_rq_insert(rq);
 		if (inbox && traced) {
 			flash_inbox_add(fq, fh, list);
-			flash_take_in(fq);
+			flash_drain(fq);
 		}
 		list_for_each_entry_safe(rq, next, list, queuelist) {
 			list_del_init(&rq->queuelist);
 			flash_insert(fq, fh, rq, at_head);
 		}
-		spin_unlock_irqrestore(&fq->lock, flags);
+		flash_unlock_restore(fq, flags);
 		/*
 		 * @queued before @inflight, which has_work() reads next: pairs
 		 * with the barriers in flash_release(), flash_rq_ends() and
@@ -256,8 +276,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	bool pass_on = false;
 	unsigned long flags;
 
-	spin_lock_irqsave(&fq->lock, flags);
-	flash_take_in(fq);
+	flags = flash_lock_save(fq);
 	if (unlikely(fq->nr_head)) {
 		rq = list_first_entry(&fq->head, struct request, queuelist);
 		list_del_init(&rq->queuelist);
@@ -287,7 +306,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq->rq_flags |= RQF_STARTED;
 		flash_dispatched(fq);
 	}
-	spin_unlock_irqrestore(&fq->lock, flags);
+	flash_unlock_restore(fq, flags);
 
 	/*
 	 * A request for a poll queue that has no room ends this round, and room
@@ -378,8 +397,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 	trace_flash_complete(fq, rq, fr, !slots ? FLASH_WHY_FREED :
 			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
 	if (fr->watched && slots) {
-		spin_lock_irqsave(&fq->lock, flags);
-		flash_take_in(fq);
+		flags = flash_lock_save(fq);
 		bound = fq->bound;
 		kick = was_first || fq->held ||
 		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
@@ -388,7 +406,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 		kick |= fq->bound != bound;
 		/* Who is let go now finds the slot, too, or one more would be out. */
 		atomic_dec(&fq->inflight);
-		spin_unlock_irqrestore(&fq->lock, flags);
+		flash_unlock_restore(fq, flags);
 		if (!kick)
 			return;
 		/* Pairs with the barrier in elv_insert_requests(). */
@@ -454,14 +472,13 @@ static int flash_queues_show(struct seq_file *m, void *unused)
 	list_for_each_entry(fq, &flash_queues, node) {
 		seq_printf(m, "disk %s\n",
 			   fq->q->disk ? fq->q->disk->disk_name : "-");
-		spin_lock_irq(&fq->lock);
-		flash_take_in(fq);
+		flash_lock(fq);
 		for (n = 0; n < fq->nr_hctx; n++)
 			if (fq->hctx[n])
 				seq_printf(m, "hctx%u queued %u\n", n,
 					   fq->hctx[n]->queued);
 		flash_policy.arrays(fq, m);
-		spin_unlock_irq(&fq->lock);
+		flash_unlock(fq);
 	}
 	mutex_unlock(&flash_queues_lock);
 	return 0;
@@ -629,13 +646,13 @@ static struct elevator_type flash_elevator = {
 		.init_hctx		= elv_init_hctx,
 		.exit_hctx		= elv_exit_hctx,
 		.depth_updated		= elv_depth_updated,
-		.allow_merge		= flash_allow_merge,
-		.bio_merge		= flash_bio_merge,
-		.request_merge		= flash_request_merge,
-		.request_merged		= flash_request_merged,
-		.requests_merged	= flash_requests_merged,
-		.former_request		= flash_former_request,
-		.next_request		= flash_next_request,
+		.allow_merge		= elv_allow_merge,
+		.bio_merge		= elv_bio_merge,
+		.request_merge		= elv_request_merge,
+		.request_merged		= elv_request_merged,
+		.requests_merged	= elv_requests_merged,
+		.former_request		= elv_former_request,
+		.next_request		= elv_next_request,
 		.limit_depth		= elv_limit_depth,
 		.prepare_request	= elv_prepare_request,
 		.insert_requests	= elv_insert_requests,

@@ -163,14 +163,6 @@ static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 	       !list_empty_careful(&hctx->dispatch);
 }
 
-/* The bits change under the lock, and are read without it, a word at a time. */
-static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
-{
-	unsigned long *word = &fq->work[BIT_WORD(n)];
-
-	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
-}
-
 /* The first hardware queue from @n on with requests of its own; or nr_hctx. */
 static unsigned int flash_next_work(const struct flash_queue *fq,
 				    unsigned int n)
@@ -227,10 +219,9 @@ static struct blk_mq_hw_ctx *flash_find_come(struct flash_queue *fq,
 		if (!flash_blocked(hctx))
 			return hctx;
 	}
-	spin_lock_irqsave(&fq->lock, flags);
-	flash_take_in(fq);
+	flags = flash_lock_save(fq);
 	hctx = flash_find(fq, prefer);
-	spin_unlock_irqrestore(&fq->lock, flags);
+	flash_unlock_restore(fq, flags);
 	return hctx;
 }
 
@@ -248,7 +239,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	bool come = flash_inbox_waits(fq);
 	struct blk_mq_hw_ctx *hctx;
 
-	/* Pairs with the order in flash_take_in(): list, bits, @taking. */
+	/* Pairs with the order in flash_drain(): list, bits, @taking. */
 	smp_rmb();
 	hctx = flash_find(fq, prefer);
 	if (come && (!hctx || flash_blocked(hctx)))
@@ -304,7 +295,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	 * from here on is seen below, or its submitter's has_work() arms the timer.
 	 */
 	xchg(&fq->first_armed, 0);
-	flash_take_in(fq);
+	flash_drain(fq);
 	/* With a queued request and the lock held, no hardware queue can go away. */
 	if (!fq->queued || !flash_first_pending(fq))
 		goto out;
@@ -324,7 +315,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 		elv_run_hctx(hctx);
 	}
 out:
-	spin_unlock_irqrestore(&fq->lock, flags);
+	flash_unlock_restore(fq, flags);
 	return HRTIMER_NORESTART;
 }
 
@@ -441,9 +432,8 @@ void flash_resume(struct flash_queue *fq)
 	 */
 	smp_mb();
 	if (flash_inbox_waits(fq)) {
-		spin_lock_irqsave(&fq->lock, flags);
-		flash_take_in(fq);
-		spin_unlock_irqrestore(&fq->lock, flags);
+		flags = flash_lock_save(fq);
+		flash_unlock_restore(fq, flags);
 	}
 	/*
 	 * Not flash_kick(): nothing keeps @first's memory here while
@@ -471,34 +461,4 @@ void flash_hold(struct flash_queue *fq, bool held)
 
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);
-}
-
-/**
- * flash_queued_add - one more request in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, true);
-	WRITE_ONCE(fh->queued, fh->queued + 1);
-	WRITE_ONCE(fq->queued, fq->queued + 1);
-}
-
-/**
- * flash_queued_del - one request less in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	WRITE_ONCE(fh->queued, fh->queued - 1);
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, false);
-	WRITE_ONCE(fq->queued, fq->queued - 1);
 }

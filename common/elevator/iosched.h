@@ -275,14 +275,35 @@ static inline u64 flash_sector_of(const struct request *rq)
 
 /* elevator.c */
 bool flash_may_issue(const struct flash_rq *fr);
-void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
-		  struct request *rq, bool at_head);
 
 /* pending.c */
 bool flash_inbox_waits(const struct flash_queue *fq);
 bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list);
-void flash_take_in(struct flash_queue *fq);
+struct llist_node *flash_pending_take(struct flash_queue *fq);
+void flash_pending_taken(struct flash_queue *fq);
+
+/* queue.c */
+void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+		  struct request *rq, bool at_head);
+void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
+void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
+void flash_drain(struct flash_queue *fq);
+void flash_lock(struct flash_queue *fq) __acquires(&fq->lock);
+unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock);
+
+/** flash_unlock - undo flash_lock() */
+static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
+{
+	spin_unlock_irq(&fq->lock);
+}
+
+/** flash_unlock_restore - undo flash_lock_save(), which has returned @flags */
+static inline void flash_unlock_restore(struct flash_queue *fq, unsigned long flags)
+	__releases(&fq->lock)
+{
+	spin_unlock_irqrestore(&fq->lock, flags);
+}
 
 /* inflight.c */
 bool flash_ready(struct flash_queue *fq);
@@ -291,8 +312,6 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
 void flash_hold(struct flash_queue *fq, bool held);
 void flash_resume(struct flash_queue *fq);
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
 bool flash_first_done(struct flash_queue *fq, struct request *rq);
 void flash_first_init(struct flash_queue *fq);
@@ -338,8 +357,7 @@ enum flash_urgency {
  * @lockless_insert: requests may be added to the pending list without the lock while
  *	flash_queue.watches is false. @insert is called later then, in the context of
  *	another task, before the next decision. Such a policy must not call flash_hold()
- *	unless it watches. It drains the list (flash_take_in()) where it takes the lock
- *	itself to change what waits, and calls flash_resume() after it began to watch.
+ *	unless it watches. It takes the lock by flash_lock(), which drains the list, and calls flash_resume() after it began to watch.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see elv_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch"
@@ -437,7 +455,8 @@ struct flash_policy {
 /** flash_policy - the module's table, defined in its policy's .c file */
 extern const struct flash_policy flash_policy;
 
-/* Hooks that are called directly, once for each module: elevator.c binds them. */
+/* policy.c: hooks that are called directly */
+void flash_bind_hooks(void);
 DECLARE_STATIC_CALL(flash_hook_urgency, *flash_policy.urgency);
 DECLARE_STATIC_CALL(flash_hook_tag_limit, *flash_policy.tag_limit);
 DECLARE_STATIC_CALL(flash_hook_bio_class, *flash_policy.bio_class);

@@ -36,18 +36,8 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr);
 void flash_store_add(struct flash_queue *fq, struct request *rq);
 void flash_store_del(struct flash_queue *fq, struct request *rq);
 
-bool flash_bio_merge(struct request_queue *q, struct bio *bio,
-		     unsigned int nr_segs);
-bool flash_allow_merge(struct request_queue *q, struct request *rq,
-		       struct bio *bio);
-int flash_request_merge(struct request_queue *q, struct request **rq,
-			struct bio *bio);
-void flash_request_merged(struct request_queue *q, struct request *rq,
-			  enum elv_merge type);
-void flash_requests_merged(struct request_queue *q, struct request *rq,
-			   struct request *next);
-struct request *flash_former_request(struct request_queue *q,
-				     struct request *rq);
-struct request *flash_next_request(struct request_queue *q, struct request *rq);
+bool flash_store_may(const struct flash_queue *fq, struct bio *bio);
+struct request *flash_store_find(struct flash_queue *fq, const struct bio *bio);
+void flash_store_move(struct flash_queue *fq, struct request *rq);
 
 #endif /* FLASH_MERGE_H */

@@ -4,7 +4,7 @@
  *
  * Who submits a request puts it into the inbox, a list that needs no lock. Who
  * takes the lock next takes out all of it first, in the order in which it came
- * (flash_take_in()), and only then looks at the queues: whatever is decided is
+ * (flash_lock()), and only then looks at the queues: whatever is decided is
  * decided with the same requests at hand as if each had taken the lock to come.
  * So a request needs the lock once, when it is chosen.
  *
@@ -39,7 +39,7 @@ bool flash_inbox_waits(const struct flash_queue *fq)
 		return true;
 	/*
 	 * Empty since @taking was set: pairs with llist_del_all() in
-	 * flash_take_in(), a full barrier between the two.
+	 * flash_pending_take(), a full barrier between the two.
 	 */
 	smp_rmb();
 	/* And not set any more: what was taken is queued. Pairs with the release. */
@@ -113,30 +113,32 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 }
 
 /**
- * flash_take_in - queue what is in the inbox
+ * flash_pending_take - empty the pending list
  * @fq: the device, locked
  *
- * Whoever takes the lock to look at what waits calls this first. No run has to
- * follow: who put it there has one on its way.
+ * Return: the records of its requests, the oldest first, linked by flash_rq.inbox; NULL
+ * if there is none. Else the caller adds them to the policy's queues and calls
+ * flash_pending_taken(), with the lock held all the time.
  */
-void flash_take_in(struct flash_queue *fq)
+struct llist_node *flash_pending_take(struct flash_queue *fq)
 {
-	struct llist_node *all;
-	struct flash_rq *fr, *next;
-
-	lockdep_assert_held(&fq->lock);
-
 	if (llist_empty(&fq->inbox.list))
-		return;
+		return NULL;
 	WRITE_ONCE(fq->inbox.taking, true);
 	/*
-	 * A full barrier on both sides. Before: see flash_inbox_waits(). Behind: who
-	 * dispatches reads @inflight next, and who gives a slot back writes that
-	 * and reads @taking; one of the two sees the other's write.
+	 * A full barrier on both sides. Before: see flash_inbox_waits(). Behind: the
+	 * caller reads @inflight next, and who gives a slot back writes that and reads
+	 * @taking; one of the two sees the other's write.
 	 */
-	all = llist_reverse_order(llist_del_all(&fq->inbox.list));
-	llist_for_each_entry_safe(fr, next, all, inbox)
-		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
-	/* What was taken is in the queues: pairs with flash_inbox_waits(). */
+	return llist_reverse_order(llist_del_all(&fq->inbox.list));
+}
+
+/**
+ * flash_pending_taken - the requests of flash_pending_take() are in the queues
+ * @fq: the device, locked
+ */
+void flash_pending_taken(struct flash_queue *fq)
+{
+	/* Pairs with flash_inbox_waits(). */
 	smp_store_release(&fq->inbox.taking, false);
 }

@@ -385,8 +385,7 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 	struct flash_queue *fq = flash_queue_of(eq);
 	int len;
 
-	spin_lock_irq(&fq->lock);
-	flash_take_in(fq);
+	flash_lock(fq);
 	len = sysfs_emit(page,
 			 "queued %u\ninflight %d\npeak_inflight %u\n"
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
@@ -402,6 +401,6 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 fq->stats.polled, atomic_long_read(&fq->inlined),
 			 atomic_long_read(&fq->kicks));
 	len = flash_policy.stats(fq, page, len);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return len;
 }

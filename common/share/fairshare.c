@@ -250,7 +250,7 @@ static enum hrtimer_restart tenancy_timer(struct hrtimer *timer)
 	struct flash_queue *fq = &tq->fq;
 	unsigned long flags;
 
-	spin_lock_irqsave(&fq->lock, flags);
+	flags = flash_lock_save(fq);
 	tq->armed = 0;
 	if (fq->queued) {
 		tenancy_choose(tq, ktime_get_ns());
@@ -263,7 +263,7 @@ static enum hrtimer_restart tenancy_timer(struct hrtimer *timer)
 		 */
 		flash_kick(fq, fq->nr_hctx);
 	}
-	spin_unlock_irqrestore(&fq->lock, flags);
+	flash_unlock_restore(fq, flags);
 	return HRTIMER_NORESTART;
 }
 
@@ -356,7 +356,7 @@ int fairshare_init(struct flash_queue *fq)
 	}
 	elv_hrtimer_setup(&tq->timer, tenancy_timer, HRTIMER_MODE_ABS);
 	INIT_DELAYED_WORK(&tq->few_work, tenancy_few_report);
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	s = &tq->state->share;
 	flash_share_init(s, &tq->state->tenants, &any);
 	s->second = ktime_get_ns();
@@ -364,7 +364,7 @@ int fairshare_init(struct flash_queue *fq)
 	for (idx = 0; idx < flash_policy.nr_texts; idx++)
 		tenancy_text(tq, idx, fq->disk->text[idx]);
 	tenancy_apply(tq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return 0;
 }
 
@@ -430,7 +430,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	if (!flash_tags_short(all, free))
 		return 0;
 	known = tenancy_sender(tq, opf, &key);
-	spin_lock_irqsave(&fq->lock, flags);
+	flags = flash_lock_save(fq);
 	t = flash_tenant_or_all(p, &key);
 	/* A new tenant holds no tags yet. */
 	if (t) {
@@ -446,7 +446,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	tq->limited += !!places;
 	if (t && known && places)
 		flash_share_wants(t, ktime_get_ns());
-	spin_unlock_irqrestore(&fq->lock, flags);
+	flash_unlock_restore(fq, flags);
 	return places ? flash_tags_shallow(all, elv_shallow_unit(hctx), places) :
 			0;
 }
@@ -603,12 +603,12 @@ void fairshare_tuned(struct flash_queue *fq, unsigned int idx)
 
 	if (idx == TUN_inline_dispatch)
 		return;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	if (idx == TUN_lba_offset_sectors)
 		flash_share_layout(&tq->state->share, &tq->given,
 				   flash_tun(fq, TUN_lba_offset_sectors));
 	tenancy_apply(tq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -617,10 +617,10 @@ void fairshare_text_tuned(struct flash_queue *fq, unsigned int idx,
 {
 	struct tenancy_queue *tq = to_tq(fq);
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	tenancy_text(tq, idx, text);
 	tenancy_apply(tq);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -636,10 +636,10 @@ ssize_t tenancy_weights_show(struct elevator_queue *eq, char *page)
 	struct tenancy_queue *tq = to_tq(fq);
 	ssize_t len;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	len = flash_groups_print(tq->weights->w, tq->weights->nr, tq->from,
 				 page);
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return len;
 }
 
@@ -652,12 +652,12 @@ static int tenancy_weigh(struct flash_queue *fq, u64 id, u32 weight)
 	struct flash_tenant *t;
 	int ret;
 
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	ret = flash_weights_set(tq->weights, id, weight);
 	t = ret ? NULL : flash_tenant_find(s->p, &key);
 	if (t)
 		flash_share_weight(s, t, flash_weights_get(tq->weights, id));
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return ret;
 }
 
@@ -690,9 +690,9 @@ ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
 			   FLASH_WEIGHTS, &from);
 	if (ret)
 		return ret;
-	spin_lock_irq(&fq->lock);
+	flash_lock(fq);
 	to_tq(fq)->from = from;
-	spin_unlock_irq(&fq->lock);
+	flash_unlock(fq);
 	return count;
 }
 

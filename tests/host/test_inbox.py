@@ -71,7 +71,7 @@ class Model:
         return None if now.locked else ({"locked": 1}, Task("take", what))
 
     def take(self, now, what):
-        """flash_take_in() begins"""
+        """flash_drain() begins"""
         if not now.inbox:
             return {}, Task("decide", what)
         return {"taking": 1}, Task("empty", what)

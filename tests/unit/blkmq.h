@@ -54,6 +54,8 @@ typedef struct { long counter; } atomic_long_t;
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define round_down(x, y)	((x) / (y) * (y))
+#define __acquires(lock)
+#define __releases(lock)
 #define BITS_PER_LONG		64
 #define BIT_WORD(n)		((n) / BITS_PER_LONG)
 #define BIT_MASK(n)		(1UL << ((n) % BITS_PER_LONG))
@@ -378,6 +380,7 @@ struct request {
 	unsigned int by;
 	unsigned long nth;
 	struct bio *bio;
+	blk_opf_t cmd_flags;
 };
 
 struct bio {
@@ -391,7 +394,18 @@ struct bio {
 
 struct seq_file;
 struct rb_root { void *node; };
-enum elv_merge { ELEVATOR_NO_MERGE };
+enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE };
+
+/* No bio is ever merged here. */
+#define REQ_POLLED		8U
+#define bio_end_sector(bio)	((void)(bio), 0ULL)
+#define blk_mq_sched_try_merge(q, bio, nr, gone) \
+	((void)(q), (void)(bio), (void)(nr), (void)(gone), false)
+#define blk_mq_free_request(rq)	((void)(rq))
+#define elv_bio_merge_ok(rq, bio) ((void)(rq), (void)(bio), false)
+#define elv_discard_mergeable(rq) ((void)(rq), false)
+#define elv_rb_former_request(q, rq) ((void)(q), (rq))
+#define elv_rb_latter_request(q, rq) ((void)(q), (rq))
 enum { HCTX_TYPE_DEFAULT, HCTX_TYPE_POLL };
 
 struct blk_mq_alloc_data {

@@ -14,7 +14,9 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wformat"
+#include "common/elevator/policy.c"
 #include "common/elevator/pending.c"
+#include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
 #include "common/elevator/rqtable.c"
 #include "common/elevator/elevator.c"
@@ -154,9 +156,22 @@ void flash_store_del(struct flash_queue *fq, struct request *rq)
 	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
 }
 
-bool flash_allow_merge(struct request_queue *q, struct request *r, struct bio *b)
+bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
 {
-	return q && r && b;
+	return fq && bio;
+}
+
+struct request *flash_store_find(struct flash_queue *fq, const struct bio *bio)
+{
+	(void)fq;
+	(void)bio;
+	return NULL;
+}
+
+void flash_store_move(struct flash_queue *fq, struct request *rq)
+{
+	(void)fq;
+	(void)rq;
 }
 
 static struct flash_disk the_disk;

@@ -144,7 +144,7 @@ static void *looker(void *arg)
 	turns = seed + 300;
 	while (GET(ended) < SUBMITTERS * each && !GET(deaf)) {
 		pthread_mutex_lock(&fq->lock);
-		flash_take_in(fq);
+		flash_drain(fq);
 		if (sets && tap_rand(&turns) % 4 == 0)
 			WRITE_ONCE(fq->watches, !fq->watches);
 		pthread_mutex_unlock(&fq->lock);

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * queue.c - requests enter and leave the queues of a device
+ *
+ * The device's lock is taken by flash_lock() and flash_lock_save(), which drain the
+ * pending list first. So the lock's holder finds all requests that were submitted
+ * before in the policy's queues, and no caller can forget to drain. Only code that
+ * touches no request (a counter, a tunable) may use the spin lock itself.
+ *
+ * No run of a hardware queue has to follow a drain: the run of the task that added the
+ * request to the pending list is on its way.
+ */
+#include "iosched.h"
+#include "trace.h"
+
+/* The bits change under the lock, and are read without it, a word at a time. */
+static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
+{
+	unsigned long *word = &fq->work[BIT_WORD(n)];
+
+	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
+}
+
+/**
+ * flash_queued_add - one more request in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, true);
+	WRITE_ONCE(fh->queued, fh->queued + 1);
+	WRITE_ONCE(fq->queued, fq->queued + 1);
+}
+
+/**
+ * flash_queued_del - one request less in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	WRITE_ONCE(fh->queued, fh->queued - 1);
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, false);
+	WRITE_ONCE(fq->queued, fq->queued - 1);
+}
+
+/* Queue @rq to go before everything else: first or last of those that do. */
+static void flash_insert_head(struct flash_queue *fq, struct request *rq,
+			      bool first)
+{
+	if (first)
+		list_add(&rq->queuelist, &fq->head);
+	else
+		list_add_tail(&rq->queuelist, &fq->head);
+	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
+}
+
+/**
+ * flash_insert - add a request to the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ * @rq: the request
+ * @at_head: before everything
+ */
+void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+		  struct request *rq, bool at_head)
+{
+	struct flash_rq *fr = flash_hctx_rec(fh, rq);
+
+	fq->stats.inserted++;
+
+	/* What we could not release again is not counted, and goes at once. */
+	if (unlikely(!fr || !elv_rq_ours(rq))) {
+		fq->stats.untracked++;
+		flash_insert_head(fq, rq, at_head);
+		trace_flash_insert(fq, rq, NULL, FLASH_WHY_UNTRACKED);
+		return;
+	}
+
+	/* A record of the last user of this tag holds nothing any more. */
+	if (rq->elv.priv[0] != fr) {
+		if (fq->watches)
+			memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
+		fr->watched = fq->watches;
+		fr->slot = FLASH_SLOT_IDLE;
+		fr->seq = 0;
+		fr->class = 0;
+		fr->rq = rq;
+		rq->elv.priv[0] = fr;
+	}
+	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
+		if (fr->watched)
+			static_call(flash_hook_completed)(fq, fr, false);
+		atomic_dec(&fq->inflight);
+	}
+
+	if (unlikely(at_head)) {
+		fq->stats.head++;
+		flash_insert_head(fq, rq, true);
+		trace_flash_insert(fq, rq, NULL, FLASH_WHY_HEAD);
+		return;
+	}
+	fr->seq = ++fq->seq;
+	fr->class = static_call(flash_hook_rq_class)(fq, rq);
+	static_call(flash_hook_insert)(fq, fr);
+	flash_store_add(fq, rq);
+	flash_queued_add(fq, fh);
+	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
+}
+
+/**
+ * flash_drain - add what is in the pending list to the policy's queues
+ * @fq: the device, locked
+ *
+ * For those who need it at another moment than flash_lock() does it.
+ */
+void flash_drain(struct flash_queue *fq)
+{
+	struct llist_node *oldest;
+	struct flash_rq *fr, *next;
+
+	lockdep_assert_held(&fq->lock);
+
+	oldest = flash_pending_take(fq);
+	if (!oldest)
+		return;
+	llist_for_each_entry_safe(fr, next, oldest, inbox)
+		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
+	flash_pending_taken(fq);
+}
+
+/**
+ * flash_lock - take the device's lock, and drain the pending list
+ * @fq: the device
+ *
+ * Process context, interrupts on.
+ */
+void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
+{
+	spin_lock_irq(&fq->lock);
+	flash_drain(fq);
+}
+
+/**
+ * flash_lock_save - the same as flash_lock(), in any context
+ * @fq: the device
+ *
+ * Return: flags for flash_unlock_restore().
+ */
+unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	flash_drain(fq);
+	return flags;
+}
