@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * elevator.c - the kernel's elevator interface, implemented once for all policies
+ * elevator.c - the hooks that the block layer calls, once for all policies
  *
- * One queue a device, in the policy's order, whatever the number of hardware
- * queues: the policies decide for the device as a whole. Any hardware queue's
- * run may dispatch any request, which is what QUEUE_FLAG_SQ_SCHED tells the
- * core. How requests come without the lock is in pending.c, in-flight accounting and
- * wake-ups are in inflight.c, merging is in merge.c, tunables are in tunables.c.
+ * All requests of a device, of whatever hardware queue, are in one set of queues, as a
+ * policy decides for the device as a whole. A run of any hardware queue may dispatch any
+ * request, which QUEUE_FLAG_SQ_SCHED tells the block layer. The life of a request:
  *
- * Two things that are easy to get wrong, and are settled here:
+ *	elv_bio_merge()		a bio joins a waiting request, or
+ *	elv_limit_depth()	its task waits for a scheduler tag,
+ *	elv_prepare_request()	and it becomes a request,
+ *	elv_insert_requests()	which is added to the pending list (pending.c), or under
+ *				the lock to the policy's queues (queue.c)
+ *	elv_has_work()		says that a request may be dispatched (inflight.c)
+ *	elv_dispatch_request()	drains the pending list, asks the policy for the next
+ *				request, and counts it as in flight
+ *	elv_requeue_request()	if the driver hands it back: it is not in flight any more
+ *	elv_finish_request()	when it has completed: its slot of the limit is free, and
+ *				a hardware queue is run if requests wait for it
  *
- *   - Which hook runs for which request differs from kernel to kernel. Nothing
- *     is counted per hook; each request's record says what it holds.
- *   - On 6.1 a lone request under any elevator is issued by a worker thread,
- *     which costs two context switches; 6.12 no longer does so. When a request
- *     may go at once and nothing could before it, we run the hardware queue
- *     from insert_requests(), in the submitter's own context
- *     (flash_may_inline()). The core's own run that follows finds has_work()
- *     false and wakes nobody.
+ * Which hook runs for which request differs from kernel to kernel, so nothing is counted
+ * by hook: the record of a request (rqtable.c) says what the request holds.
+ *
+ * On 6.1 a lone request under any elevator is issued by a worker, which costs two context
+ * switches; 6.12 issues it in the submitter's context. Where a request may be dispatched
+ * at once, and none could be before it, elv_insert_requests() runs the hardware queue
+ * itself (flash_may_inline()). The block layer's own run finds has_work() false then.
  */
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -30,37 +37,36 @@
 #include "trace.h"
 
 /*
- * Devices with this scheduler, for the module's debugfs file. A device comes
- * and goes while it is frozen, so whoever holds the lock must not wait for I/O:
- * that is why there is one file that lasts as long as the module and prints
- * into a buffer it has already, and not one for each disk, whose removal would
- * wait for its readers.
+ * Devices with this scheduler, for the module's debugfs file. A device is added and
+ * removed while it is frozen, so the mutex must not be held while waiting for I/O. So
+ * there is one file for the module, which prints into a buffer that exists already; the
+ * removal of a file for each disk would wait for its readers.
  */
 static LIST_HEAD(flash_queues);
 static DEFINE_MUTEX(flash_queues_lock);
 static struct dentry *flash_debugfs_dir;
 
 /*
- * Is the current task likely to lose the CPU for long where it is preemptible? Its
- * share is below the default. SCHED_BATCH is not meant: its share is by its nice value,
- * like that of other tasks. CPU bandwidth limits of control groups are not known here.
+ * Is the current task likely to lose the CPU for long when it is preempted, as its CPU
+ * share is below the default? SCHED_BATCH does not matter: such a task has the share of
+ * its nice value. CPU bandwidth limits of control groups are not known here.
  */
 static bool flash_task_yields(void)
 {
-	/* Another task may set both now. */
+	/* Other tasks may change both at any time. */
 	return data_race(task_nice(current) > 0 ||
 			 current->policy == SCHED_IDLE);
 }
 
-/* May this context issue requests itself? Asked with no lock held. */
+/* May this context issue requests itself? No lock held. */
 static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 {
 	/*
 	 * Not with interrupts or softirqs off, not from the plug that schedule()
-	 * flushes (the task is on its way to sleep and its stack may be deep),
-	 * not for drivers that sleep in queue_rq(). On a CPU that the hardware
-	 * queue does not serve the core would use a worker anyway. A task that
-	 * may not run again soon would keep the slots of what it has chosen.
+	 * flushes (the task is about to sleep and its stack may be deep), not for
+	 * drivers that sleep in queue_rq(). On a CPU that the hardware queue does
+	 * not serve the core would use a worker anyway. A task that may lose the CPU
+	 * for long would keep the slots of the requests that it has dispatched.
 	 */
 	return !in_interrupt() && !irqs_disabled() &&
 	       task_is_running(current) && !flash_task_yields() &&
@@ -69,14 +75,14 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
 }
 
 /**
- * flash_may_issue - may the current task issue this request, which others wait for?
- * @fr: a request that came by flash_inbox_add()
+ * flash_may_issue - may the current task issue a request that blocks others?
+ * @fr: a request that was inserted by flash_pending_add()
  *
- * Between choice and issue the task may be preempted, or throttled by its control
- * group, and the request waits until the task runs again. That is fair to the task's
- * own requests only. Kernel threads, workers among them, are not throttled. Neither
- * are tasks of a real-time CPU class, but for a whole CPU; if one passed the request
- * on, the worker could wait for the CPU that the task does not leave.
+ * Between choice and issue the task may be preempted, or throttled by its control group,
+ * and the request waits until the task runs again. A task may do that to its own requests
+ * only. Kernel threads, workers included, are not throttled. Tasks of a real-time CPU
+ * class are not throttled unless they use up the CPU; if such a task left the request to
+ * a worker, the worker might wait for the task's CPU.
  */
 bool flash_may_issue(const struct flash_rq *fr)
 {
@@ -94,7 +100,7 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 	unsigned long flags;
 	bool merged, held;
 
-	if (!flash_inbox_waits(fq) && !READ_ONCE(fq->queued))
+	if (!flash_pending_any(fq) && !READ_ONCE(fq->queued))
 		return false;
 	if (!flash_store_may(fq, bio))
 		return false;
@@ -106,11 +112,11 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 	held = held && !fq->held;
 	flash_unlock_restore(fq, flags);
 
-	/* A request that has grown may go where it could not; nobody runs for that. */
+	/* The merge may have made a request eligible; the core runs no queue for it. */
 	if (unlikely(held))
 		flash_kick(fq, fq->nr_hctx);
 
-	/* Ends in finish_request() and wakes waiters: not under the lock. */
+	/* Calls finish_request() and wakes waiters: not under the lock. */
 	if (gone)
 		blk_mq_free_request(gone);
 	return merged;
@@ -127,13 +133,12 @@ static bool elv_allow_merge(struct request_queue *q, struct request *rq,
 	struct flash_queue *fq = elv_queue_data(q);
 
 	/*
-	 * Only the first bio of a request learns where to poll, and a poll queue
-	 * has no interrupt: whoever joined or was pushed back would be waited
-	 * for by nobody.
+	 * A poll queue has no interrupt, and only the first bio of a request knows
+	 * where to poll: no task would poll for another bio.
 	 */
 	if ((rq->cmd_flags | bio->bi_opf) & REQ_POLLED)
 		return false;
-	/* Here, as the core looks at the last request that took one by itself. */
+	/* Here, as the core tries the last merged request without elv_request_merge(). */
 	if (flash_policy.front_merges && bio_end_sector(bio) == blk_rq_pos(rq) &&
 	    !flash_policy.front_merges(fq))
 		return false;
@@ -212,29 +217,29 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	bool run = !at_head && list_is_singular(list) &&
 		   flash_tun(fq, flash_policy.inline_tunable) &&
 		   flash_may_inline(hctx);
-	bool inbox = flash_policy.lockless_insert && !at_head;
+	bool lockless = flash_policy.lockless_insert && !at_head;
 	bool traced = trace_block_rq_insert_enabled();
 	struct request_queue *q = hctx->queue;
 	struct request *rq, *next;
 	unsigned long flags;
 
 	/*
-	 * The requests themselves keep this scheduler here no longer than until
-	 * they are queued: others may bring them to their end before we return.
+	 * The requests keep the scheduler attached only until they are inserted:
+	 * they may complete before this function returns.
 	 */
 	percpu_ref_get(&q->q_usage_counter);
-	/* What may go already has a run on its way. */
+	/* If a request may be dispatched already, its run is scheduled. */
 	run = run && !flash_ready(fq);
 	/*
-	 * Who traces insertions wants each by its submitter, and between the same
-	 * other events as it was queued: only the lock gives that.
+	 * A trace of insertions has to show each by its submitter, in order with
+	 * other events: that needs the lock.
 	 */
-	if (!inbox || traced || flash_inbox_add(fq, fh, list)) {
+	if (!lockless || traced || flash_pending_add(fq, fh, list)) {
 		flags = flash_lock_save(fq);
 		list_for_each_entry(rq, list, queuelist)
 			trace_block_rq_insert(rq);
-		if (inbox && traced) {
-			flash_inbox_add(fq, fh, list);
+		if (lockless && traced) {
+			flash_pending_add(fq, fh, list);
 			flash_drain(fq);
 		}
 		list_for_each_entry_safe(rq, next, list, queuelist) {
@@ -245,7 +250,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 		/*
 		 * @queued before @inflight, which has_work() reads next: pairs
 		 * with the barriers in flash_release(), flash_rq_ends() and
-		 * flash_resume(). So does the one in flash_inbox_add().
+		 * flash_resume(). So does the one in flash_pending_add().
 		 */
 		smp_mb();
 	}
@@ -257,7 +262,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	percpu_ref_put(&q->q_usage_counter);
 }
 
-/* A request leaves for the driver: see flash_needs_run(). */
+/* A request is dispatched: update what flash_needs_run() reads. */
 static void flash_dispatched(struct flash_queue *fq)
 {
 	bool left = fq->queued || fq->nr_head;
@@ -288,7 +293,10 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			fq->stats.dispatched++;
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
 	} else if (fq->queued && flash_ready(fq)) {
-		/* Ready is, too, what has come since: it has a run on its way. */
+		/*
+		 * flash_ready() also counts requests submitted since the drain; their
+		 * submitter's run dispatches them.
+		 */
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = static_call(flash_hook_select)(fq);
 		if (fr) {
@@ -309,8 +317,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	flash_unlock_restore(fq, flags);
 
 	/*
-	 * A request for a poll queue that has no room ends this round, and room
-	 * comes only when somebody polls: the others need a round of their own.
+	 * A full poll queue ends this round, and accepts requests again only when a
+	 * task polls: the other requests need another round.
 	 */
 	if (rq && rq->mq_hctx->type == HCTX_TYPE_POLL)
 		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
@@ -321,10 +329,10 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * A bounded device has its backlog here, where it holds scheduler tags. A task
- * that finds none left sleeps in the tag allocator, which knows no priority.
- * From the first urgent task on, all others leave some of the tags free. Not
- * before, because a limit keeps the core from allocating in batches.
+ * With an in-flight limit the backlog waits here and holds scheduler tags. A task that
+ * finds no tag sleeps in the tag allocator, which knows no priority. So after the first
+ * urgent task all others leave some tags free. Not before, because a limit prevents the
+ * core from allocating in batches.
  *
  * queue/async_depth limits the same tasks. The smaller of the two limits applies.
  */
@@ -367,9 +375,9 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 	bool ready = flash_ready(fq);
 
 	/*
-	 * The core asks with a dispatch list that is not empty only from inside
-	 * a round, and then ends it, to see to that list first. If the list is
-	 * stuck, the work that is ready for other hardware queues is not.
+	 * The core calls this with a dispatch list that is not empty only within a
+	 * round, which it then ends, as that list goes first. The list may be stuck
+	 * while other hardware queues accept requests.
 	 */
 	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
 		flash_kick(fq, fq->nr_hctx);
@@ -377,15 +385,15 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * The request was just allocated and may yet never be inserted. Without this
- * hook 6.1 calls neither finish_request() nor requeue_request().
+ * A request has been allocated, and may never be inserted. Without this hook 6.1 calls
+ * neither finish_request() nor requeue_request().
  */
 static void elv_prepare_request(struct request *rq)
 {
 	rq->elv.priv[0] = NULL;
 }
 
-/* The driver has finished with @rq, which gives back @slots, 0 or 1. */
+/* @rq has completed, or was requeued by the driver, and frees @slots, 0 or 1. */
 static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 			  struct request *rq, int slots, bool ended)
 {
@@ -404,7 +412,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 		static_call(flash_hook_completed)(fq, fr, ended);
 		/* A submitter may have compared @inflight with the old bound. */
 		kick |= fq->bound != bound;
-		/* Who is let go now finds the slot, too, or one more would be out. */
+		/* After the policy, or one more than the limit could be in flight. */
 		atomic_dec(&fq->inflight);
 		flash_unlock_restore(fq, flags);
 		if (!kick)
@@ -429,7 +437,7 @@ static void elv_finish_request(struct request *rq)
 		return;
 	rq->elv.priv[0] = NULL;
 	slots = flash_slot_finish(&fr->slot);
-	/* Before the slot: when nothing is in flight, all of them count. */
+	/* Before the slot is freed, so that the sums agree when none is in flight. */
 	if (slots)
 		atomic_long_inc(&fq->completed);
 	flash_rq_ends(fq, fr, rq, slots, true);
@@ -444,15 +452,15 @@ static void elv_requeue_request(struct request *rq)
 	if (!fr)
 		return;
 	slots = flash_slot_requeue(&fr->slot);
-	/* Once: a driver may run and hand back what we do not see again. */
+	/* Once: a driver may run and requeue a request that is not inserted again. */
 	if (slots)
 		atomic_long_inc(&fq->requeued);
 	flash_rq_ends(fq, fr, rq, slots, false);
 }
 
 /*
- * Runs for more requests than ever reached us; only those are of interest.
- * Ours have their record until finish_request(), which comes later.
+ * Called for all requests of the device; counts those that never reached the scheduler.
+ * Requests that did have their record until finish_request(), which is called later.
  */
 static void elv_completed_request(struct request *rq, u64 now)
 {
@@ -583,10 +591,10 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	flash_first_exit(fq);
 
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
-		  atomic_read(&fq->inflight) || flash_inbox_waits(fq),
+		  atomic_read(&fq->inflight) || flash_pending_any(fq),
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
 		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first,
-		  atomic_read(&fq->inflight), flash_inbox_waits(fq));
+		  atomic_read(&fq->inflight), flash_pending_any(fq));
 	WARN_ONCE(flash_seams_left(&fq->store.seams),
 		  "%s: at exit bios may join %u times\n", flash_policy.name,
 		  flash_seams_left(&fq->store.seams));

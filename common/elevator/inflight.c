@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inflight.c - in-flight accounting, and who is woken when a slot is free
+ * inflight.c - the in-flight limit, and which hardware queue is run
  *
- * The rule that keeps a bounded device alive: whenever something is queued and
- * a slot is free, either a run of a hardware queue is on its way, or the
- * context that made it so starts one. Five things make it so:
+ * A limit on requests in flight stalls the device for ever if a wake-up is lost. The
+ * invariant against that: whenever a request waits and a slot is free, a run of a
+ * hardware queue is scheduled, or the context that made both true schedules one. Five
+ * events make both true:
  *
- *   - a request is queued, or put into the inbox (pending.c): the block layer runs
- *     the hardware queue next;
- *   - a slot is given back: flash_release() kicks, or for a policy that watches
- *     who gives it back in elevator.c, unless a run is on its way: flash_needs_run();
- *   - the bound is raised: flash_resume() kicks;
- *   - the policy lets go of what it held back: see flash_hold(); if that is so
- *     because time has passed, its timer kicks;
- *   - what had to go first has been issued, or has waited too long for that: see
+ *   - a request is inserted, or added to the pending list (pending.c): the block layer
+ *     runs its hardware queue next;
+ *   - a request ends and frees its slot: flash_release() kicks, or flash_rq_ends() in
+ *     elevator.c if the policy watches, unless flash_needs_run() finds that a run is
+ *     scheduled;
+ *   - the limit is raised: flash_resume() kicks;
+ *   - the policy stops holding requests back: see flash_hold(). If it does so because
+ *     time has passed, its timer kicks;
+ *   - the request that had to be issued first has been issued, or its time is over: see
  *     flash_issue_first().
  *
- * Counting down takes no lock, but for a policy that watches, and the kick after
- * it never does. The race "the dispatcher saw the last slot taken and stops"
- * against "the slot is given back by one who saw nothing queued" is closed by
- * full barriers: who queues writes the inbox or @queued, then reads @inflight; who
- * releases writes @inflight, then reads the inbox and @queued. One of the two sees
- * the other's write.
+ * A slot is freed without the lock, unless the policy watches, and the kick never takes
+ * it. Full barriers close the race of a dispatcher that finds no free slot against a
+ * completion that finds no waiting request: insertion writes the pending list or @queued
+ * and then reads @inflight; completion writes @inflight and then reads both. At least one
+ * of the two sees the other's write.
+ *
+ * Entry points: flash_ready() is has_work(); flash_kick() schedules a run;
+ * flash_take() and flash_release() count.
  */
 #include <linux/preempt.h>
 
@@ -29,21 +33,20 @@
 #include "iosched.h"
 
 /*
- * A request that must be issued first keeps all others back for this long at least,
- * and for twice as long at most, ns. It has to exceed a time slice of the kernel's
- * scheduler, 3 ms by default: a task that loses the CPU once between choice and
- * issue then still keeps the order.
+ * A request that must be issued first blocks all others for at least this time and at
+ * most twice this time, ns. The value exceeds a time slice of the CPU scheduler, 3 ms by
+ * default, so the order holds if the task is preempted once between choice and issue.
  */
 #define FLASH_FIRST_NS		(4 * NSEC_PER_MSEC)
 
 /*
- * Returns of slots in a row that start no run although a request waits. Between its
- * insertion and its dispatch few requests end; if its submitter has lost the CPU, this
- * many ends bring it help.
+ * Completions in a row that schedule no run although a request waits. Few requests
+ * complete between the insertion of a request and its dispatch; if the submitter has
+ * lost the CPU, the next completion schedules a run.
  */
 #define FLASH_NO_RUNS		8
 
-/* Is a request that must go first still on its way to the driver? */
+/* Has the request that must be issued first not reached the driver yet? */
 static bool flash_first_pending(const struct flash_queue *fq)
 {
 	const struct request *rq = READ_ONCE(fq->first);
@@ -52,13 +55,13 @@ static bool flash_first_pending(const struct flash_queue *fq)
 }
 
 /*
- * Requests wait because @first is pending: limit that time. If the timer is set
- * already, and for an earlier @first, it sets itself again. It stays on this CPU: that
- * of the task which does not run may be a virtual one that does not run either.
+ * Limit the time for which @first blocks other requests. A timer that was armed for an
+ * earlier @first arms itself again. It is pinned to this CPU: the CPU of the preempted
+ * task may be a virtual one that does not run either.
  */
 static void flash_first_watch(struct flash_queue *fq)
 {
-	/* A task preempted between the two would leave the flag without a timer. */
+	/* A task preempted after xchg() would leave the flag set without a timer. */
 	preempt_disable();
 	if (!xchg(&fq->first_armed, 1)) {
 		WRITE_ONCE(fq->first_asked, READ_ONCE(fq->first_nth));
@@ -68,7 +71,7 @@ static void flash_first_watch(struct flash_queue *fq)
 	preempt_enable();
 }
 
-/* The same, and whether it is so: has_work() says no then. */
+/* Does @first block other requests? Then has_work() is false, and the timer is armed. */
 static bool flash_first_refuses(struct flash_queue *fq)
 {
 	if (!flash_first_pending(fq))
@@ -78,27 +81,26 @@ static bool flash_first_refuses(struct flash_queue *fq)
 }
 
 /**
- * flash_issue_first - choose nothing more until this request has been issued
+ * flash_issue_first - dispatch no other request until this one has been issued
  * @fq: the device, locked
  * @fr: the request that flash_policy.select() is about to return
  *
- * The core takes as many requests as it can get in one round, sorts them by
- * hardware queue and then issues them, so a request may be overtaken by others
- * that were chosen after it. With this, has_work() says no from the choice of
- * @fr until the driver has started it, which ends the round.
+ * In one round the core dispatches as many requests as it can get, sorts them by
+ * hardware queue and then issues them, so requests that were chosen later may be issued
+ * earlier. After this call has_work() is false until the driver has started @fr, which
+ * ends the round.
  *
- * Nobody calls us when the driver starts it. Whoever runs the round goes on
- * with another one after issuing @fr. If @fr could not be issued it is on its
- * hardware queue's dispatch list, whose later run goes on with a round. If the
- * round cannot go on because its own hardware queue is blocked, elv_has_work()
- * sends another one. And at the latest the end of @fr kicks; so this must not
- * be used for what ends only when somebody polls.
+ * No hook reports the start. The task that runs the round continues with another round
+ * after issuing @fr. If @fr could not be issued, it is on the dispatch list of its
+ * hardware queue, whose later run continues with a round. If the round cannot continue
+ * because its own hardware queue is blocked, elv_has_work() kicks another one. At the
+ * latest the completion of @fr kicks, so requests that complete only when a task polls
+ * are not issued first.
  *
  * The task that runs the round may be preempted or throttled before it issues @fr.
- * Until the task runs again @fr waits, and without a limit all other requests of
- * the device would wait, too. So the first request that is refused because of @fr
- * arms a timer, which ends the refusals: flash_first_expire(). No timer is armed
- * while nothing is refused.
+ * Without a limit all other requests of the device would wait until the task runs
+ * again. So the first request that is refused because of @fr arms a timer, which ends
+ * the refusals: flash_first_expire(). No timer is armed while no request is refused.
  */
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -107,18 +109,17 @@ void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return;
 	WRITE_ONCE(fq->first, fr->rq);
-	/* Behind @first: a timer that is set for this number is not set too early. */
+	/* After @first, so that no timer is armed for this number too early. */
 	WRITE_ONCE(fq->first_nth, fq->first_nth + 1);
 }
 
 /**
- * flash_first_done - a request has finished or was handed back
+ * flash_first_done - a request has completed or was requeued by the driver
  * @fq: the device
  * @rq: the request
  *
- * Return: true if it was to go first and others may go now. The caller kicks,
- * by giving back its slot or, if it holds none, itself; cmpxchg() is the full
- * barrier that a kick needs before it.
+ * Return: true if it was @first and blocked others until now. The caller kicks;
+ * cmpxchg() is the full barrier that a kick needs before it.
  */
 bool flash_first_done(struct flash_queue *fq, struct request *rq)
 {
@@ -127,25 +128,24 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq)
 }
 
 /**
- * flash_ready - is there a request that may go now?
+ * flash_ready - may a waiting request be dispatched now?
  * @fq: the device
  *
- * This is has_work(): it must be true exactly when dispatch would return a
- * request. If it lied upwards the block layer would poll every 3 ms; if it lied
- * downwards the device would stop. Reads without the lock.
+ * This is has_work(). A false positive makes the block layer poll every 3 ms; a false
+ * negative stalls the device. Reads without the lock.
  */
 bool flash_ready(struct flash_queue *fq)
 {
 	/*
-	 * Who has just issued @first and asks for more: the driver's write to
-	 * its state before our read of what waits. Pairs with the barriers in
-	 * elv_insert_requests() and flash_inbox_add().
+	 * A task that has just issued @first may ask for more: the driver's write to
+	 * the state of @first before our reads of the queues. Pairs with the barriers
+	 * in elv_insert_requests() and flash_pending_add().
 	 */
 	if (READ_ONCE(fq->first))
 		smp_mb();
 
 	return READ_ONCE(fq->nr_head) ||
-	       ((flash_inbox_waits(fq) || READ_ONCE(fq->queued)) &&
+	       ((flash_pending_any(fq) || READ_ONCE(fq->queued)) &&
 		!READ_ONCE(fq->held) &&
 		flash_slot_free(atomic_read(&fq->inflight),
 				READ_ONCE(fq->bound)) &&
@@ -153,9 +153,9 @@ bool flash_ready(struct flash_queue *fq)
 }
 
 /*
- * A driver that is out of resources stops a queue, or leaves requests on its
- * dispatch list that go before anything else; either way it will run the queue
- * itself later on. Another one may still have room.
+ * Is a hardware queue out of resources? Then the driver has stopped it, or requests wait
+ * on its dispatch list, which precede all others; in both cases the driver runs the queue
+ * later. Another hardware queue may still accept requests.
  */
 static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 {
@@ -163,7 +163,7 @@ static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 	       !list_empty_careful(&hctx->dispatch);
 }
 
-/* The first hardware queue from @n on with requests of its own; or nr_hctx. */
+/* The number of the first hardware queue from @n on with waiting requests; or nr_hctx */
 static unsigned int flash_next_work(const struct flash_queue *fq,
 				    unsigned int n)
 {
@@ -179,8 +179,8 @@ static unsigned int flash_next_work(const struct flash_queue *fq,
 }
 
 /*
- * A hardware queue with requests of its own that is not blocked, @prefer if it is
- * one. Else one that is; or NULL.
+ * A hardware queue with waiting requests that is not blocked, if possible @prefer. If all
+ * are blocked, one of these; NULL if no request waits.
  */
 static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 					unsigned int prefer)
@@ -203,19 +203,19 @@ static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 }
 
 /*
- * The same among those whose requests are in the inbox, or were a moment ago. One
- * is known without the lock. If that will not do we look under it.
+ * A hardware queue whose requests are in the pending list, or were when the caller looked.
+ * The list names one of them without the lock. If that one is blocked, drain and search.
  */
-static struct blk_mq_hw_ctx *flash_find_come(struct flash_queue *fq,
+static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq,
 					     unsigned int prefer)
 {
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long flags;
 
-	if (!llist_empty(&fq->inbox.list)) {
-		/* The inbox before @hctx, which was written before it. */
+	if (!llist_empty(&fq->pending.list)) {
+		/* Read the list before @hctx, which is written before the list. */
 		smp_rmb();
-		hctx = fq->hctx[READ_ONCE(fq->inbox.hctx)]->hctx;
+		hctx = fq->hctx[READ_ONCE(fq->pending.hctx)]->hctx;
 		if (!flash_blocked(hctx))
 			return hctx;
 	}
@@ -226,47 +226,45 @@ static struct blk_mq_hw_ctx *flash_find_come(struct flash_queue *fq,
 }
 
 /*
- * Run a hardware queue that has requests of its own.
+ * Run a hardware queue that has waiting requests.
  *
- * One run is enough however many slots are free: dispatch takes requests of
- * every hardware queue in the policy's order until no slot is left. Queues
- * without requests of their own are left alone, so the cost does not grow with
- * the number of hardware queues.
+ * One run is enough however many slots are free: dispatch takes requests of all hardware
+ * queues in the policy's order until no slot is left. So the cost does not grow with the
+ * number of hardware queues.
  */
 static void flash_run(struct flash_queue *fq, unsigned int prefer)
 {
-	/* Before the bits: if not, they are all there. */
-	bool come = flash_inbox_waits(fq);
+	/* Before the bits: if the list is empty, the bits are complete. */
+	bool pending = flash_pending_any(fq);
 	struct blk_mq_hw_ctx *hctx;
 
 	/* Pairs with the order in flash_drain(): list, bits, @taking. */
 	smp_rmb();
 	hctx = flash_find(fq, prefer);
-	if (come && (!hctx || flash_blocked(hctx)))
-		hctx = flash_find_come(fq, prefer);
+	if (pending && (!hctx || flash_blocked(hctx)))
+		hctx = flash_find_pending(fq, prefer);
 
-	/* Emptied meanwhile: whoever took the last request has seen our slot. */
+	/* No request is left: the dispatcher of the last one has seen the free slot. */
 	if (!hctx)
 		return;
 
 	atomic_long_inc(&fq->kicks);
 	/*
-	 * Always through the worker, and without asking has_work() once more:
-	 * blk_mq_run_hw_queue() would, under a lock of the queue, and our own
-	 * has_work() comes here.
+	 * Always in the worker, and without has_work(): blk_mq_run_hw_queue() calls
+	 * it, under a lock of the queue, and our has_work() calls this function.
 	 */
 	elv_run_hctx(hctx);
 }
 
 /**
- * flash_kick - run a hardware queue if there is work that may go
+ * flash_kick - run a hardware queue if a request may be dispatched
  * @fq: the device
- * @prefer: number of the hardware queue to prefer; nr_hctx for none
+ * @prefer: number of the preferred hardware queue; nr_hctx for none
  *
- * Any context that keeps requests from going away (a request of this device in
- * hand, or the dispatch path); the caller holds no lock. Or with the lock held
- * and something queued: a timer has nothing else to keep them by. But not so in a
- * policy with flash_policy.lockless_insert, for which this may take it (flash_find_come()).
+ * Any context in which the hardware queues cannot be freed: the caller has a request of
+ * this device, or dispatches, and holds no lock. Or, from a timer, the caller holds the
+ * lock while requests wait; but not in a policy with flash_policy.lockless_insert, for
+ * which this function may take the lock (flash_find_pending()).
  */
 void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
@@ -275,8 +273,8 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 }
 
 /*
- * A request that had to be issued first has not been issued for FLASH_FIRST_NS:
- * others may pass it now. It keeps its slot, and is issued when its task runs again.
+ * @first has not been issued for FLASH_FIRST_NS: others may overtake it from now on. It
+ * keeps its slot, and is issued when its task runs again.
  */
 static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 {
@@ -287,20 +285,20 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	unsigned int asked;
 
 	spin_lock_irqsave(&fq->lock, flags);
-	/* Before the flag: another context may arm the timer as soon as that is clear. */
+	/* Before the flag is cleared: then another context may arm the timer. */
 	asked = READ_ONCE(fq->first_asked);
 	/*
-	 * A full barrier between the flag and what waits. Pairs with the barriers in
-	 * elv_insert_requests() and flash_inbox_add(): a request that is inserted
-	 * from here on is seen below, or its submitter's has_work() arms the timer.
+	 * A full barrier between the flag and the queues. Pairs with the barriers in
+	 * elv_insert_requests() and flash_pending_add(): a request that is inserted from
+	 * here on is seen below, or its submitter's has_work() arms the timer.
 	 */
 	xchg(&fq->first_armed, 0);
 	flash_drain(fq);
-	/* With a queued request and the lock held, no hardware queue can go away. */
+	/* While requests wait and the lock is held, no hardware queue is freed. */
 	if (!fq->queued || !flash_first_pending(fq))
 		goto out;
 	if (fq->first_nth != asked) {
-		/* Another request than the timer was set for. */
+		/* The timer was armed for an earlier request. */
 		flash_first_watch(fq);
 		goto out;
 	}
@@ -309,7 +307,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	/* Before @inflight: pairs with the barrier in flash_release(). */
 	smp_mb();
 	if (flash_ready(fq)) {
-		/* Not flash_run(), which takes the lock if there is an inbox. */
+		/* Not flash_run(), which may take the lock. */
 		hctx = flash_find(fq, fq->nr_hctx);
 		atomic_long_inc(&fq->kicks);
 		elv_run_hctx(hctx);
@@ -319,7 +317,7 @@ out:
 	return HRTIMER_NORESTART;
 }
 
-/** flash_first_init - nothing had to be issued first so far */
+/** flash_first_init - set up the timer of requests that are issued first */
 void flash_first_init(struct flash_queue *fq)
 {
 	elv_hrtimer_setup(&fq->first_timer, flash_first_expire,
@@ -328,7 +326,7 @@ void flash_first_init(struct flash_queue *fq)
 
 /**
  * flash_first_exit - undo flash_first_init()
- * @fq: the device, frozen: nothing is refused any more that would set the timer
+ * @fq: the device, frozen: no request is refused that could arm the timer
  */
 void flash_first_exit(struct flash_queue *fq)
 {
@@ -336,21 +334,21 @@ void flash_first_exit(struct flash_queue *fq)
 }
 
 /**
- * flash_needs_run - does the return of a slot have to start a run?
+ * flash_needs_run - does a completion have to schedule a run?
  * @fq: the device
- * @inflight: slots in use before the return
+ * @inflight: slots in use before this completion
  * @bound: the in-flight limit
  *
- * A single waiting request that had a free slot before was inserted a moment ago:
- * its submitter's run is on its way. A kick would wake a worker, which finds nothing
- * to do, and a completion interrupt often falls between insertion and dispatch.
+ * A single waiting request that had a free slot before this completion has just been
+ * inserted, and its submitter's run is scheduled. Completion interrupts often arrive
+ * between insertion and dispatch; a kick there would wake a worker that finds no work.
  *
- * Other requests may have lacked this slot, or were left behind by a round that ended
- * early because a driver was busy (@left). And the submitter may have lost the CPU
- * before its run: so only some returns in a row start none.
+ * In other cases requests may wait for this slot, or a round ended early because a driver
+ * was busy and left them behind (@left). And the submitter may lose the CPU before its
+ * run, so at most FLASH_NO_RUNS completions in a row schedule none.
  *
- * Whoever changes the limit, up or down, runs or kicks a hardware queue afterwards:
- * a submitter may compare an old @inflight with the new limit.
+ * A context that changes the limit, up or down, runs or kicks a hardware queue
+ * afterwards: a submitter may have compared an old @inflight with the new limit.
  */
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
@@ -359,26 +357,26 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 	if (!flash_slot_free(inflight, bound) || READ_ONCE(fq->nr_head) ||
 	    READ_ONCE(fq->left) || queued > 1)
 		return true;
-	if (!queued && !flash_inbox_waits(fq))
+	if (!queued && !flash_pending_any(fq))
 		return false;
-	/* Two that count at once may count one: the next one does so, too. */
+	/* Concurrent increments may be lost; a later completion makes up for that. */
 	WRITE_ONCE(fq->no_runs, READ_ONCE(fq->no_runs) + 1);
 	return READ_ONCE(fq->no_runs) > FLASH_NO_RUNS;
 }
 
 /**
- * flash_release - give one slot back
+ * flash_release - free the slot of a request that has completed or was requeued
  * @fq: the device
- * @idx: hardware queue of the request that held it
- * @was_first: flash_first_done() said that others may go now
+ * @idx: number of the request's hardware queue
+ * @was_first: the result of flash_first_done()
  *
- * Hard interrupt context included.
+ * Any context, hard interrupts included.
  */
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first)
 {
 	/*
 	 * A full barrier. Pairs with the barriers in elv_insert_requests() and
-	 * flash_inbox_add().
+	 * flash_pending_add().
 	 */
 	int inflight = atomic_fetch_dec(&fq->inflight);
 
@@ -387,12 +385,12 @@ void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first)
 }
 
 /**
- * flash_take - count a request as handed to the driver
+ * flash_take - count a request that is dispatched to the driver
  * @fq: the device, locked
  * @fr: the request's record
  *
- * What goes to a poll queue is not counted: it completes only when its owner
- * chooses to poll, and a task that stops polling must not stop the device.
+ * Requests of poll queues take no slot: they complete only when their task polls, and a
+ * task that stops polling must not stop the device.
  */
 void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -416,7 +414,7 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 }
 
 /**
- * flash_resume - run a hardware queue after a tunable let something go
+ * flash_resume - run a hardware queue after a change of a tunable
  * @fq: the device
  *
  * Process context, no lock held.
@@ -426,34 +424,33 @@ void flash_resume(struct flash_queue *fq)
 	unsigned long flags;
 
 	/*
-	 * Pairs with the barriers in elv_insert_requests() and flash_inbox_add():
-	 * who has put a request into the inbox has seen that the policy watches
-	 * now, and takes it in, or we see the request.
+	 * Pairs with the barriers in elv_insert_requests() and flash_pending_add(): a
+	 * submitter sees that the policy watches now, and drains the pending list, or
+	 * its request is seen below.
 	 */
 	smp_mb();
-	if (flash_inbox_waits(fq)) {
+	if (flash_pending_any(fq)) {
 		flags = flash_lock_save(fq);
 		flash_unlock_restore(fq, flags);
 	}
 	/*
-	 * Not flash_kick(): nothing keeps @first's memory here while
-	 * nr_requests changes. The run asks has_work(), where it is safe.
+	 * Not flash_kick(): the memory of @first may be freed while nr_requests
+	 * changes. The run calls has_work(), where it is safe.
 	 */
 	flash_run(fq, fq->nr_hctx);
 }
 
 /**
- * flash_hold - does the policy hold back all that is queued?
+ * flash_hold - does the policy hold back all waiting requests?
  * @fq: the device, locked
- * @held: it does
+ * @held: the new value
  *
- * A level, like the bound. Who clears it while nobody is about to run a hardware
- * queue starts a run: in flash_policy.insert() the block layer does, after
- * flash_policy.select() the round goes on, after flash_policy.completed() the slot's return
- * kicks, after a merge flash_bio_merge() does, and a change of a tunable calls
- * flash_resume(). A policy that holds
- * everything while nothing is in flight, and no timer of it is set, stops the
- * device.
+ * A level, like the limit. A context that clears it has to schedule a run if none is
+ * scheduled: after flash_policy.insert() the block layer runs the hardware queue, after
+ * flash_policy.select() the round continues, after flash_policy.completed()
+ * flash_rq_ends() kicks, after a merge elv_bio_merge() kicks, and a change of a tunable
+ * calls flash_resume(). A policy that holds all requests while none is in flight, and has
+ * no timer armed, stalls the device.
  */
 void flash_hold(struct flash_queue *fq, bool held)
 {

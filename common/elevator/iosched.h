@@ -23,34 +23,34 @@
 #include "merge.h"
 #include "slot.h"
 
-/* One scheduler tag in this many is kept, from FLASH_PATIENT tasks for instance. */
+/* One scheduler tag in this many is kept from FLASH_PATIENT tasks. */
 #define FLASH_TAGS_KEPT		4
 
 /* One scheduler tag in this many is kept from FLASH_BACKGROUND tasks. */
 #define FLASH_TAGS_BACKGROUND		2
 
 /**
- * struct flash_rq - what we know of one request
+ * struct flash_rq - the record of a request
  * @rq:		the request
- * @seq:	its place in the order of arrival on the device
- * @slot:	where it stands in in-flight accounting
+ * @seq:	sequence number of its insertion on the device
+ * @slot:	state of its slot of the in-flight limit
  * @class:	the policy's class; requests of different classes never merge
- * @watched:	the policy is told what becomes of it; as flash_queue.watches was
- *		when it first came
- * @inbox:	in flash_queue.inbox, from insertion until it is taken in
- * @nth:	how many were in the inbox with it; only of the newest of those that came
- *		together
+ * @watched:	the policy gets its @started and @completed hooks; the value of
+ *		flash_queue.watches at its first insertion
+ * @pending:	link in the pending list, until it is drained
+ * @nth:	length of the pending list when the request was added; valid only in the
+ *		newest entry of a batch
  * @by:		the task that inserted it, for comparison only; of policies with
  *		flash_policy.lockless_insert
- * @seam:	where the store expects bios that join it, while it waits
+ * @seam:	sectors at which the merge lookup expects bios, while it waits
  *
- * Preallocated per hardware queue and scheduler tag; elv.priv[0] of the request
- * points here from insert to finish. @slot changes hands with the request: the
- * block layer never runs two hooks of one request at once.
+ * Preallocated for each hardware queue and scheduler tag; elv.priv[0] of the request
+ * points here from insertion to completion. @slot needs no lock: the block layer never
+ * runs two hooks of one request at once.
  *
- * A policy may embed it as the first member of a record of its own
- * (flash_policy.rq_size). What follows is then the policy's. If @watched, it is all
- * zeroes when a request is queued for the first time; it stays over a requeue.
+ * A policy may embed it as the first member of its own record (flash_policy.rq_size). If
+ * @watched, the rest of that record is zeroed at the first insertion of a request, and
+ * kept over a requeue.
  */
 struct flash_rq {
 	struct request *rq;
@@ -58,16 +58,16 @@ struct flash_rq {
 	enum flash_slot slot;
 	unsigned int class;
 	bool watched;
-	struct llist_node inbox;
+	struct llist_node pending;
 	unsigned int nth;
 	const struct task_struct *by;
 	struct flash_seam seam;
 };
 
 /**
- * struct flash_hctx - what we know of one hardware queue
+ * struct flash_hctx - one hardware queue
  * @hctx:	the hardware queue
- * @queued:	its requests in the policy's queues; written under
+ * @queued:	number of its requests in the policy's queues; written under
  *		flash_queue.lock, read without
  * @nr_recs:	size of @recs; changes only while the queue is frozen
  * @recs:	a record of flash_policy.rq_size bytes for each scheduler tag; queues
@@ -82,16 +82,16 @@ struct flash_hctx {
 
 /**
  * struct flash_stats - counters since the scheduler was selected
- * @inserted:	requests handed to us, requeued ones again
- * @dispatched:	requests handed to the driver
- * @merged:	bios that a queued request has taken
- * @absorbed:	queued requests swallowed whole by a neighbour
- * @head:	inserted at the head of the dispatch order (not bounded)
- * @untracked:	inserted without a record: growing the table had failed
- * @polled:	dispatched to a poll queue (not bounded)
- * @first_expired: times that a request which had to be issued first was not in time,
- *		so that others passed it
- * @peak:	largest number in flight at once
+ * @inserted:	inserted requests; a requeued one counts again
+ * @dispatched:	requests dispatched to the driver
+ * @merged:	bios merged into waiting requests
+ * @absorbed:	waiting requests absorbed by a neighbour
+ * @head:	requests inserted before all others, which ignore the in-flight limit
+ * @untracked:	requests inserted without a record, as the table could not grow
+ * @polled:	requests dispatched to a poll queue, which ignore the in-flight limit
+ * @first_expired: requests that had to be issued first, and were overtaken as they were
+ *		not issued in time
+ * @peak:	largest number of requests in flight
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
  */
@@ -108,12 +108,12 @@ struct flash_stats {
 };
 
 /**
- * struct flash_inbox - requests that have come without the lock; see pending.c
- * @list:	they, the newest one first. Anybody adds; who holds the lock takes all
- * @taking:	some were taken out and may be in no queue yet; written under the lock
- * @hctx:	number of a hardware queue that one of the newest is of
+ * struct flash_pending - the pending list, see pending.c
+ * @list:	the requests, the newest first; any context adds, the lock's holder drains
+ * @taking:	requests are being moved to the queues; written under the lock
+ * @hctx:	number of the hardware queue of one of the newest requests
  */
-struct flash_inbox {
+struct flash_pending {
 	struct llist_head list;
 	bool taking;
 	unsigned int hctx;
@@ -126,43 +126,43 @@ struct flash_inbox {
  * @lock:	guards @head, @store, @stats, @seq, @watches, each flash_hctx.queued, all
  *		writes to @queued, @nr_head, @held and @work, and the policy's
  *		queues
- * @inbox:	what has come and is not queued yet, of policies with flash_policy.lockless_insert
- * @inflight:	requests handed to the driver and not finished, lockless
- * @bound:	most requests that may be in flight; read without the lock
+ * @pending:	requests that are inserted and in no queue yet, of policies with
+ *		flash_policy.lockless_insert
+ * @inflight:	requests in flight; without the lock
+ * @bound:	the in-flight limit, in requests; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
- * @held:	the policy wants none of the @queued requests to go now; read
- *		without the lock, see flash_hold()
- * @left:	requests waited when the latest request was dispatched; written under
- *		@lock, read without
- * @no_runs:	ends of requests that started no run since the latest dispatch, while a
- *		request waited; without @lock, about
- * @head:	goes before everything and ignores the bound: what the driver
- *		handed back, and what the flush machinery waits for
+ * @held:	the policy holds back all @queued requests; read without the lock, see
+ *		flash_hold()
+ * @left:	requests waited when the latest request was dispatched; read without the
+ *		lock
+ * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
+ *		although a request waited; approximate, without the lock
+ * @head:	requests that precede all others and ignore the limit: requeued by the
+ *		driver, or needed by the flush machinery
  * @store:	merge lookup over the policy's queues
- * @seq:	last flash_rq.seq given out
- * @watches:	the policy wants to know what is in flight of the requests that
- *		come from now on; flash_policy.watches at first
- * @stats:	see there
- * @why:	why the request was chosen that flash_policy.select() returns, an enum flash_why;
- *		written only while that is traced, see flash_tell_why()
- * @first:	dispatched, and to be issued before anything else is chosen
- * @first_nth:	how many there were so far; written under the lock
+ * @seq:	the latest flash_rq.seq
+ * @watches:	value of flash_rq.watched for requests inserted from now on
+ * @stats:	counters
+ * @why:	reason of the latest choice, an enum flash_why; written only while it is
+ *		traced, see flash_tell_why()
+ * @first:	dispatched, and to be issued before any other request is dispatched
+ * @first_nth:	number of such requests so far; written under the lock
  * @first_asked: @first_nth when @first_timer was armed
- * @first_armed: @first_timer is set and has not gone off
- * @pass_on:	flash_policy.select() leaves the next request to a worker, and returns NULL;
- *		under the lock
- * @first_timer: ends what @first keeps back, see flash_issue_first()
- * @urgent_seen: flash_policy.urgency() was FLASH_URGENT once on this device; a policy may
- *	set that back
- * @requeued:	requests in flight that the driver handed back
- * @completed:	requests in flight that ended; at rest dispatched = completed +
- *		requeued + what was never in flight (polled, untracked)
- * @bypassed:	requests of this device that the block layer never showed us
- *		(on 6.1: flushes, FUA writes, passthrough)
- * @kicks:	hardware queues run because a slot became free
- * @inlined:	hardware queues run in the context that submitted a request
- * @node:	in the list of devices with this scheduler
+ * @first_armed: @first_timer is armed
+ * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
+ *		request; under the lock
+ * @first_timer: limits the time of @first, see flash_issue_first()
+ * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
+ *		may clear it
+ * @requeued:	requests in flight that the driver requeued
+ * @completed:	requests in flight that completed; at rest dispatched = completed +
+ *		requeued + polled + untracked
+ * @bypassed:	requests of this device that never reached the scheduler (on 6.1 flushes,
+ *		FUA writes, passthrough)
+ * @kicks:	hardware queues run by flash_kick()
+ * @inlined:	hardware queues run in the submitter's context
+ * @node:	link in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
@@ -181,7 +181,7 @@ struct flash_queue {
 	struct flash_stats stats;
 	unsigned int why;
 
-	struct flash_inbox inbox ____cacheline_aligned_in_smp;
+	struct flash_pending pending ____cacheline_aligned_in_smp;
 
 	atomic_t inflight ____cacheline_aligned_in_smp;
 	unsigned int bound;
@@ -277,8 +277,8 @@ static inline u64 flash_sector_of(const struct request *rq)
 bool flash_may_issue(const struct flash_rq *fr);
 
 /* pending.c */
-bool flash_inbox_waits(const struct flash_queue *fq);
-bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
+bool flash_pending_any(const struct flash_queue *fq);
+bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list);
 struct llist_node *flash_pending_take(struct flash_queue *fq);
 void flash_pending_taken(struct flash_queue *fq);

@@ -22,8 +22,8 @@ struct flash_rq;
 /**
  * struct flash_store - merge lookup of one device
  * @sort: reads and writes by start sector, under flash_queue.lock
- * @seams: where a bio could join one of them, or of the inbox; without it. Only of
- *	policies with flash_policy.lockless_insert
+ * @seams: sectors at which a bio could join a waiting or pending request, readable
+ *	without the lock; only of policies with flash_policy.lockless_insert
  */
 struct flash_store {
 	struct rb_root sort[2];

@@ -1,72 +1,68 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pending.c - requests that come, without the device's lock
+ * pending.c - insertion without the device's lock
  *
- * Who submits a request puts it into the inbox, a list that needs no lock. Who
- * takes the lock next takes out all of it first, in the order in which it came
- * (flash_lock()), and only then looks at the queues: whatever is decided is
- * decided with the same requests at hand as if each had taken the lock to come.
- * So a request needs the lock once, when it is chosen.
+ * Submitters add requests to the pending list, which needs no lock. The next holder of
+ * the lock drains it in order (flash_lock()) before it looks at the policy's queues. So
+ * each decision is made with the same requests as if every submitter had taken the lock,
+ * and a request needs the lock once, when it is dispatched.
  *
- * For the rule in inflight.c a request waits from the moment on that it is in
- * the inbox: flash_ready() looks there, too. Between being taken out and being in
- * a queue it is in neither; meanwhile @taking is set.
+ * A request in the pending list counts as waiting: flash_ready() looks there. While a
+ * request is moved from the list to a queue it is in neither; @taking is set then.
  *
- * What may rest there is what nobody needs to know of yet. A policy that watches
- * does: when a request came, whether it lets others go. Then, if the event is
- * traced, or if very many have come since somebody looked, who submits takes the
- * lock and takes in.
+ * A policy that watches needs to know the time of an insertion, and whether it lets other
+ * requests go. Then, and if the event is traced or the list has become long, the submitter
+ * takes the lock and drains.
  */
 #include "iosched.h"
 #include "trace.h"
 
 /*
- * After so many the next one takes in, so that nobody finds many more of them, with
- * interrupts off. It is one time in so many that the lock is taken for it.
+ * Length of the list at which the submitter drains it, in requests. It limits the work
+ * with interrupts off, and costs one submission in 64 the lock.
  */
-#define FLASH_INBOX_MOST	64
+#define FLASH_PENDING_MOST	64
 
 /**
- * flash_inbox_waits - has anything come that is in no queue of the policy yet?
+ * flash_pending_any - are there requests that are in no queue of the policy yet?
  * @fq: the device
  *
- * No lock. If not, whatever had been taken out by now is seen in the queues by
- * whoever looks at them next.
+ * No lock. If false, the caller sees all requests that were drained before in the queues.
  */
-bool flash_inbox_waits(const struct flash_queue *fq)
+bool flash_pending_any(const struct flash_queue *fq)
 {
-	if (!llist_empty(&fq->inbox.list))
+	if (!llist_empty(&fq->pending.list))
 		return true;
 	/*
-	 * Empty since @taking was set: pairs with llist_del_all() in
-	 * flash_pending_take(), a full barrier between the two.
+	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
+	 * flash_pending_take().
 	 */
 	smp_rmb();
-	/* And not set any more: what was taken is queued. Pairs with the release. */
-	return smp_load_acquire(&fq->inbox.taking);
+	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
+	return smp_load_acquire(&fq->pending.taking);
 }
 
 /*
- * How many there are with the newest one; or about so many, if that has been taken out
- * meanwhile. Records stay as long as who asks has a request.
+ * The length of the list that begins with @newest; approximate if it is drained at the
+ * same time. The record stays valid, as the caller has a request of this device.
  */
-static unsigned int flash_inbox_nr(struct llist_node *newest)
+static unsigned int flash_pending_length(struct llist_node *newest)
 {
 	return newest ?
-	       data_race(llist_entry(newest, struct flash_rq, inbox)->nth) : 0;
+	       data_race(llist_entry(newest, struct flash_rq, pending)->nth) : 0;
 }
 
 /**
- * flash_inbox_add - put requests into the inbox
+ * flash_pending_add - add requests to the pending list
  * @fq: the device
  * @fh: their hardware queue
- * @list: they; what has no record remains on it
+ * @list: the requests; those without a record remain on it
  *
- * No lock, any context. The caller holds something that keeps the device from
- * being frozen: what is in the inbox may have come to its end on return.
- * Return: whether the caller must take the lock, take in, and see to the rest.
+ * No lock, any context. The caller holds a reference that keeps the device from being
+ * frozen: the requests may have completed on return.
+ * Return: true if the caller has to take the lock, drain, and insert the rest of @list.
  */
-bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
+bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list)
 {
 	struct llist_node *first, *newest = NULL, *oldest = NULL;
@@ -84,31 +80,31 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
 		fr->by = current;
 		nr++;
 		flash_store_expect(fq, fr);
-		fr->inbox.next = newest;
-		newest = &fr->inbox;
+		fr->pending.next = newest;
+		newest = &fr->pending;
 		if (!oldest)
 			oldest = newest;
 	}
 	if (newest) {
-		/* Before the requests: who finds these finds a queue to run. */
-		if (READ_ONCE(fq->inbox.hctx) != fh->hctx->queue_num)
-			WRITE_ONCE(fq->inbox.hctx, fh->hctx->queue_num);
+		/* Before the requests: flash_find_pending() reads it after the list. */
+		if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
+			WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
 		/*
-		 * llist_add_batch(), but each counts all that are there when it
-		 * is added. Else those that come at once count one for all.
+		 * llist_add_batch(), but with the length of the list, which several
+		 * concurrent submitters would not see otherwise.
 		 *
-		 * A full barrier: the inbox before @inflight and @first, which
+		 * A full barrier: the list before @inflight and @first, which
 		 * has_work() reads next (see elv_insert_requests()), and before
 		 * @watches, which pairs with flash_resume().
 		 */
-		first = READ_ONCE(fq->inbox.list.first);
+		first = READ_ONCE(fq->pending.list.first);
 		do {
 			oldest->next = first;
-			nth = flash_inbox_nr(first) + nr;
-			llist_entry(newest, struct flash_rq, inbox)->nth = nth;
-		} while (!try_cmpxchg(&fq->inbox.list.first, &first, newest));
+			nth = flash_pending_length(first) + nr;
+			llist_entry(newest, struct flash_rq, pending)->nth = nth;
+		} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
 	}
-	return !list_empty(list) || nth >= FLASH_INBOX_MOST ||
+	return !list_empty(list) || nth >= FLASH_PENDING_MOST ||
 	       READ_ONCE(fq->watches) || trace_flash_insert_enabled();
 }
 
@@ -116,21 +112,21 @@ bool flash_inbox_add(struct flash_queue *fq, struct flash_hctx *fh,
  * flash_pending_take - empty the pending list
  * @fq: the device, locked
  *
- * Return: the records of its requests, the oldest first, linked by flash_rq.inbox; NULL
+ * Return: the records of its requests, the oldest first, linked by flash_rq.pending; NULL
  * if there is none. Else the caller adds them to the policy's queues and calls
  * flash_pending_taken(), with the lock held all the time.
  */
 struct llist_node *flash_pending_take(struct flash_queue *fq)
 {
-	if (llist_empty(&fq->inbox.list))
+	if (llist_empty(&fq->pending.list))
 		return NULL;
-	WRITE_ONCE(fq->inbox.taking, true);
+	WRITE_ONCE(fq->pending.taking, true);
 	/*
-	 * A full barrier on both sides. Before: see flash_inbox_waits(). Behind: the
-	 * caller reads @inflight next, and who gives a slot back writes that and reads
-	 * @taking; one of the two sees the other's write.
+	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
+	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
+	 * one of the two sees the other's write.
 	 */
-	return llist_reverse_order(llist_del_all(&fq->inbox.list));
+	return llist_reverse_order(llist_del_all(&fq->pending.list));
 }
 
 /**
@@ -139,6 +135,6 @@ struct llist_node *flash_pending_take(struct flash_queue *fq)
  */
 void flash_pending_taken(struct flash_queue *fq)
 {
-	/* Pairs with flash_inbox_waits(). */
-	smp_store_release(&fq->inbox.taking, false);
+	/* Pairs with flash_pending_any(). */
+	smp_store_release(&fq->pending.taking, false);
 }

@@ -13,7 +13,7 @@
 #include "iosched.h"
 #include "trace.h"
 
-/* The bits change under the lock, and are read without it, a word at a time. */
+/* Written under the lock, read without it, a word at a time */
 static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
 {
 	unsigned long *word = &fq->work[BIT_WORD(n)];
@@ -51,7 +51,7 @@ void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
 	WRITE_ONCE(fq->queued, fq->queued - 1);
 }
 
-/* Queue @rq to go before everything else: first or last of those that do. */
+/* Add @rq to the list that precedes all queues, as its first or last request. */
 static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 			      bool first)
 {
@@ -76,7 +76,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 
 	fq->stats.inserted++;
 
-	/* What we could not release again is not counted, and goes at once. */
+	/* Without a record its end cannot be accounted: not counted, dispatched at once. */
 	if (unlikely(!fr || !elv_rq_ours(rq))) {
 		fq->stats.untracked++;
 		flash_insert_head(fq, rq, at_head);
@@ -84,7 +84,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		return;
 	}
 
-	/* A record of the last user of this tag holds nothing any more. */
+	/* The record still has the state of the tag's previous request. */
 	if (rq->elv.priv[0] != fr) {
 		if (fq->watches)
 			memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
@@ -131,7 +131,7 @@ void flash_drain(struct flash_queue *fq)
 	oldest = flash_pending_take(fq);
 	if (!oldest)
 		return;
-	llist_for_each_entry_safe(fr, next, oldest, inbox)
+	llist_for_each_entry_safe(fr, next, oldest, pending)
 		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
 	flash_pending_taken(fq);
 }

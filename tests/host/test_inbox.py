@@ -38,7 +38,7 @@ class Model:
     # elv_insert_requests(): the core asks has_work() next
 
     def add(self, now, what):
-        """flash_inbox_add()"""
+        """flash_pending_add()"""
         return {"inbox": now.inbox + (int(what),)}, Task("work", "")
 
     # flash_ready(); @what: who asks, the core or one who has given a slot back
@@ -146,7 +146,7 @@ class Model:
         return {}, None
 
     def hint(self, now, _what):
-        """flash_find_come()"""
+        """flash_find_pending()"""
         if now.inbox:
             return {"runs": now.runs + 1}, None
         return {}, Task("lock", "kick")

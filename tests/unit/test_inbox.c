@@ -228,7 +228,7 @@ static void takes_in(void)
 	nth[0] = 0;
 	comes(0);
 	eq(goes(), 1, "the device is full");
-	for (n = 1; n < FLASH_INBOX_MOST; n++)
+	for (n = 1; n < FLASH_PENDING_MOST; n++)
 		comes(0);
 	eq(fq->queued, 0, "%u come and nobody looks", n - 1);
 	comes(0);
@@ -262,7 +262,7 @@ static void all_count(void)
 		on(ADDING, more_come);
 		comes(1);
 	}
-	eq(fq->queued, FLASH_INBOX_MOST,
+	eq(fq->queued, FLASH_PENDING_MOST,
 	   "the same who comes when there are so many that come at once");
 	for (n = nth[0] + nth[1]; n; n--) {
 		ends();
