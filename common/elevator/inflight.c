@@ -357,7 +357,7 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 	if (!flash_slot_free(inflight, bound) || READ_ONCE(fq->nr_head) ||
 	    READ_ONCE(fq->left) || queued > 1)
 		return true;
-	if (!queued && !flash_pending_any(fq))
+	if (!queued && llist_empty(&fq->pending.list))
 		return false;
 	/* Concurrent increments may be lost; a later completion makes up for that. */
 	WRITE_ONCE(fq->no_runs, READ_ONCE(fq->no_runs) + 1);

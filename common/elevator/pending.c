@@ -107,34 +107,3 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 	return !list_empty(list) || nth >= FLASH_PENDING_MOST ||
 	       READ_ONCE(fq->watches) || trace_flash_insert_enabled();
 }
-
-/**
- * flash_pending_take - empty the pending list
- * @fq: the device, locked
- *
- * Return: the records of its requests, the oldest first, linked by flash_rq.pending; NULL
- * if there is none. Else the caller adds them to the policy's queues and calls
- * flash_pending_taken(), with the lock held all the time.
- */
-struct llist_node *flash_pending_take(struct flash_queue *fq)
-{
-	if (llist_empty(&fq->pending.list))
-		return NULL;
-	WRITE_ONCE(fq->pending.taking, true);
-	/*
-	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
-	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
-	 * one of the two sees the other's write.
-	 */
-	return llist_reverse_order(llist_del_all(&fq->pending.list));
-}
-
-/**
- * flash_pending_taken - the requests of flash_pending_take() are in the queues
- * @fq: the device, locked
- */
-void flash_pending_taken(struct flash_queue *fq)
-{
-	/* Pairs with flash_pending_any(). */
-	smp_store_release(&fq->pending.taking, false);
-}

@@ -145,7 +145,8 @@ void flash_drain(struct flash_queue *fq)
 void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
 {
 	spin_lock_irq(&fq->lock);
-	flash_drain(fq);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
 }
 
 /**
@@ -159,6 +160,7 @@ unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock)
 	unsigned long flags;
 
 	spin_lock_irqsave(&fq->lock, flags);
-	flash_drain(fq);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
 	return flags;
 }
