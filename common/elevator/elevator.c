@@ -262,6 +262,17 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	percpu_ref_put(&q->q_usage_counter);
 }
 
+/*
+ * The same as flash_ready(), under the lock and while requests are queued. Requests that
+ * were added to the pending list since the drain are left to their submitter's run.
+ */
+static bool flash_may_select(struct flash_queue *fq)
+{
+	if (unlikely(READ_ONCE(fq->first)))
+		return flash_ready(fq);
+	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound);
+}
+
 /* A request is dispatched: update what flash_needs_run() reads. */
 static void flash_dispatched(struct flash_queue *fq)
 {
@@ -292,11 +303,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		else
 			fq->stats.dispatched++;
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
-	} else if (fq->queued && flash_ready(fq)) {
-		/*
-		 * flash_ready() also counts requests submitted since the drain; their
-		 * submitter's run dispatches them.
-		 */
+	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = static_call(flash_hook_select)(fq);
 		if (fr) {
