@@ -11,8 +11,8 @@
  * got least for its weight, and waits for a tenant that has nothing to do as long
  * as it usually takes to send the next request.
  *
- * Who goes next is in common/share/share.h, Algorithm 1 in common/share/think_time.h, the rest in
- * common/share/fairshare.c.
+ * The choice of the next request is in common/share/share.h, Algorithm 1 in
+ * common/share/think_time.h, the hooks in common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"
 #include "acfq_rules.h"

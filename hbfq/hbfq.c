@@ -10,7 +10,7 @@
  * next turn, and gives those who use all of it less: one part of the default for
  * each tenant that is there. So nobody is away from the device for long.
  *
- * Who goes next is in common/share/share.h, Algorithm 2 in common/share/budget.h, the rest
+ * The choice is in common/share/share.h, Algorithm 2 in common/share/budget.h, the rest
  * in common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"

@@ -486,13 +486,14 @@ extern const struct flash_policy flash_policy;
 
 /* policy.c: hooks that are called directly */
 void flash_bind_hooks(void);
-DECLARE_STATIC_CALL(flash_hook_urgency, *flash_policy.urgency);
-DECLARE_STATIC_CALL(flash_hook_tag_limit, *flash_policy.tag_limit);
-DECLARE_STATIC_CALL(flash_hook_bio_class, *flash_policy.bio_class);
-DECLARE_STATIC_CALL(flash_hook_rq_class, *flash_policy.rq_class);
-DECLARE_STATIC_CALL(flash_hook_insert, *flash_policy.insert);
-DECLARE_STATIC_CALL(flash_hook_select, *flash_policy.select);
-DECLARE_STATIC_CALL(flash_hook_started, *flash_policy.started);
-DECLARE_STATIC_CALL(flash_hook_completed, *flash_policy.completed);
+#define FLASH_DIRECT_HOOKS(X)						\
+	X(urgency) X(bio_class) X(rq_class) X(insert) X(select)		\
+	X(started) X(completed)
+#define FLASH_DECLARE_HOOK(hook)					\
+	DECLARE_STATIC_CALL(flash_hook_##hook, *flash_policy.hook);
+
+FLASH_DIRECT_HOOKS(FLASH_DECLARE_HOOK)
+/* Optional, so it has a default: policy.c */
+FLASH_DECLARE_HOOK(tag_limit)
 
 #endif /* FLASH_IOSCHED_H */

@@ -7,8 +7,8 @@
  * request, and the core's insert-time merge asks no hook whether two requests may merge,
  * so it could cross a class.
  *
- * Most bios join nobody. Where requests come without the lock (pending.c) it is not
- * taken to find that out, either: see seam.h.
+ * Most bios merge with no request. A policy with a pending list (pending.c) finds that
+ * out without the lock: see seam.h.
  */
 #include <linux/mm.h>
 
@@ -47,7 +47,7 @@ void flash_store_free(struct flash_queue *fq)
 }
 
 /**
- * flash_store_expect - bios may join a request that is about to come
+ * flash_store_expect - bios may join a request that is about to be inserted
  * @fq: the device
  * @fr: its record, of which only flash_rq.rq is set
  *

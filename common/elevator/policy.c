@@ -14,25 +14,19 @@ static unsigned int flash_no_tag_limit(struct flash_queue *fq,
 	return 0;
 }
 
-DEFINE_STATIC_CALL_NULL(flash_hook_urgency, *flash_policy.urgency);
 DEFINE_STATIC_CALL(flash_hook_tag_limit, flash_no_tag_limit);
-DEFINE_STATIC_CALL_NULL(flash_hook_bio_class, *flash_policy.bio_class);
-DEFINE_STATIC_CALL_NULL(flash_hook_rq_class, *flash_policy.rq_class);
-DEFINE_STATIC_CALL_NULL(flash_hook_insert, *flash_policy.insert);
-DEFINE_STATIC_CALL_NULL(flash_hook_select, *flash_policy.select);
-DEFINE_STATIC_CALL_NULL(flash_hook_started, *flash_policy.started);
-DEFINE_STATIC_CALL_NULL(flash_hook_completed, *flash_policy.completed);
+
+#define FLASH_DEFINE_HOOK(hook)						\
+	DEFINE_STATIC_CALL_NULL(flash_hook_##hook, *flash_policy.hook);
+#define FLASH_BIND_HOOK(hook)						\
+	static_call_update(flash_hook_##hook, flash_policy.hook);
+
+FLASH_DIRECT_HOOKS(FLASH_DEFINE_HOOK)
 
 /** flash_bind_hooks - bind them to the module's table, at load time */
 void __init flash_bind_hooks(void)
 {
-	static_call_update(flash_hook_urgency, flash_policy.urgency);
+	FLASH_DIRECT_HOOKS(FLASH_BIND_HOOK)
 	if (flash_policy.tag_limit)
-		static_call_update(flash_hook_tag_limit, flash_policy.tag_limit);
-	static_call_update(flash_hook_bio_class, flash_policy.bio_class);
-	static_call_update(flash_hook_rq_class, flash_policy.rq_class);
-	static_call_update(flash_hook_insert, flash_policy.insert);
-	static_call_update(flash_hook_select, flash_policy.select);
-	static_call_update(flash_hook_started, flash_policy.started);
-	static_call_update(flash_hook_completed, flash_policy.completed);
+		FLASH_BIND_HOOK(tag_limit)
 }

@@ -16,9 +16,9 @@
 #   lose nothing.
 # - On a kernel that counts locks, the lock is taken at most half as often as
 #   mq-deadline's.
-# Fails if: flash_ready() does not ask flash_inbox_waits(), flash_take_in() does not reverse
-# the list, elv_dispatch_request() or flash_bio_merge() does not call it, flash_inbox_waits()
-# does not look at taking, flash_run() does not call flash_find_come(), flash_inbox_add()
+# Fails if: flash_ready() does not ask flash_pending_any(), flash_pending_take() does not reverse
+# the list, elv_dispatch_request() or elv_bio_merge() does not call it, flash_pending_any()
+# does not look at taking, flash_run() does not call flash_find_pending(), flash_pending_add()
 # does not look at watches, flash_store_del() leaves a request's seams, or one that has
 # grown is not expected to be joined where it ends now.
 #
