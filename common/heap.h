@@ -17,7 +17,7 @@
 #ifndef FLASH_HEAP_H
 #define FLASH_HEAP_H
 
-#include "pure.h"
+#include <linux/types.h>
 
 /**
  * struct flash_node - a request's place in a heap

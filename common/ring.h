@@ -8,7 +8,7 @@
 #ifndef FLASH_RING_H
 #define FLASH_RING_H
 
-#include "pure.h"
+#include <linux/types.h>
 
 /**
  * struct flash_link - a place in a ring

@@ -478,7 +478,7 @@ static inline void k2_control_clip(struct k2_control *c)
 static inline void k2_control_look(struct k2_control *c)
 {
 	u64 may = c->seen * (K2_MILLION - c->t.quantile) / K2_MILLION;
-	u64 scatter = flash_sqrt(may) + 1;
+	u64 scatter = int_sqrt64(may) + 1;
 
 	if (c->clipped * 2 < c->late || c->late <= may + scatter)
 		c->unmet = false;

@@ -7,7 +7,8 @@
 #ifndef K2_LOG_H
 #define K2_LOG_H
 
-#include "../common/pure.h"
+#include <linux/log2.h>
+#include <linux/types.h>
 
 /* Logarithms have 2^24 to an octave; the bound is from 2^0 to 2^16 - 1. */
 #define K2_OCTAVE		(1 << 24)
@@ -22,7 +23,7 @@ static inline s64 k2_log(u64 v)
 
 	if (v <= 1)
 		return 0;
-	octave = flash_log2(v);
+	octave = (u32)ilog2(v);
 	part = octave < 24 ? v << (24 - octave) : v >> (octave - 24);
 	part -= K2_OCTAVE;
 	/* A parabola through both ends of the octave. */

@@ -27,7 +27,7 @@
 #ifndef K2_ORDER_H
 #define K2_ORDER_H
 
-#include "../common/pure.h"
+#include <linux/types.h>
 
 #define K2_RT_LEVELS	8
 

@@ -8,7 +8,10 @@
 #ifndef K2_TOLD_H
 #define K2_TOLD_H
 
-#include "../common/pure.h"
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/types.h>
 
 enum k2_policy {
 	K2_STATIC,

@@ -15,7 +15,9 @@
 #ifndef FLASH_CONFIDENCE_H
 #define FLASH_CONFIDENCE_H
 
-#include "../common/pure.h"
+#include <linux/math64.h>
+#include <linux/string.h>
+#include <linux/types.h>
 
 #define FLASH_TRUST_Z		6
 #define FLASH_TRUST_PCT		10
@@ -161,7 +163,7 @@ static inline u32 flash_confidence_pct(const struct flash_confidence *c)
 		return 0;
 	diff = slow - fast;
 	/* diff / 2^8 over the root of the errors / 2^12, in per cent */
-	z100 = diff * 100 / flash_sqrt((flash_times_error(none) +
+	z100 = diff * 100 / int_sqrt64((flash_times_error(none) +
 					flash_times_error(some)) << 4);
 	pct = z100 / FLASH_TRUST_Z;
 	/* A mean of nothing: the least unit is a large effect. */

@@ -25,6 +25,8 @@
 #ifndef PIQ_LEARN_H
 #define PIQ_LEARN_H
 
+#include <linux/log2.h>
+
 #include "../common/estimate/pace.h"
 #include "piq_sched.h"
 
@@ -233,7 +235,7 @@ static inline u32 piq_load_class(u32 load)
 
 	if (load < 16)
 		return load;
-	octave = flash_log2(load);
+	octave = (u32)ilog2(load);
 	class = 16 + 4 * (octave - 4) + ((load >> (octave - 2)) & 3);
 	return class < PIQ_LOADS ? class : PIQ_LOADS - 1;
 }

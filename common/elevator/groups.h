@@ -10,7 +10,9 @@
 #ifndef FLASH_GROUPS_H
 #define FLASH_GROUPS_H
 
-#include "../pure.h"
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
 
 /* In the place of what is set: nothing is */
 #define FLASH_GROUP_NONE	0xffffffffU

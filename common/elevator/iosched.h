@@ -18,8 +18,7 @@
 
 #include "tunables.h"
 #include "compat.h"
-#include "op.h"
-#include "../pure.h"
+#include "../flash/op.h"
 #include "merge.h"
 #include "slot.h"
 

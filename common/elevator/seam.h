@@ -16,7 +16,7 @@
 #ifndef FLASH_SEAM_H
 #define FLASH_SEAM_H
 
-#include "../pure.h"
+#include <linux/types.h>
 
 #ifdef __KERNEL__
 #include <linux/atomic.h>

@@ -15,7 +15,10 @@
 #ifndef FLASH_CHIPVEC_H
 #define FLASH_CHIPVEC_H
 
+#include <linux/string.h>
+
 #include "layout.h"
+#include "op.h"
 
 #define FLASH_VEC_WORDS		(FLASH_MAX_CHIPS / 64)
 
@@ -74,112 +77,9 @@ static inline bool flash_chipvec_test(const struct flash_chipvec *v, u32 chip)
 	return v->word[chip / 64] >> (chip % 64) & 1;
 }
 
-/* Adds the chips from @from to @to - 1. */
-static inline void flash_chipvec_range(struct flash_chipvec *v, u32 from,
-				       u32 to)
-{
-	u32 end;
-
-	for (; from < to; from = end) {
-		end = (from / 64 + 1) * 64;
-		if (end > to)
-			end = to;
-		v->word[from / 64] |= ~0ULL >> (64 - (end - from)) <<
-				      (from % 64);
-	}
-}
-
-/* Adds the chips of @pages pages from @lpn on, digit by digit. */
-static inline void flash_chipvec_walk(struct flash_chipvec *v,
-				      const struct flash_geometry *geo,
-				      u64 lpn, u64 pages)
-{
-	u32 digit[FLASH_MAX_TERMS], left[FLASH_MAX_TERMS];
-	u32 whole[FLASH_MAX_TERMS] = { 0 };
-	u32 i, k, step;
-
-	for (i = 0; i < geo->nr_terms; i++)
-		digit[i] = flash_term_digit(&geo->term[i], lpn, &left[i]);
-	for (;;) {
-		u32 chip = 0;
-
-		for (i = 0; i < geo->nr_terms; i++)
-			chip += digit[i] * geo->term[i].mul;
-		flash_chipvec_set(v, chip);
-		/*
-		 * Once digit k has had each of its values with all of those
-		 * below, nothing new comes before digit k + 1 changes.
-		 */
-		for (k = 0; k < geo->nr_terms; k++) {
-			if (++whole[k] < geo->term[k].mod)
-				break;
-			whole[k] = 0;
-		}
-		if (k == geo->nr_terms)
-			return;
-		step = left[k];
-		if (pages <= step)
-			return;
-		pages -= step;
-		/* Those below begin anew whenever a digit changes. */
-		for (i = 0; i < k; i++) {
-			digit[i] = 0;
-			left[i] = geo->term[i].div;
-		}
-		for (; i < geo->nr_terms; i++) {
-			left[i] -= step;
-			if (left[i])
-				continue;
-			left[i] = geo->term[i].div;
-			if (++digit[i] == geo->term[i].mod)
-				digit[i] = 0;
-			if (i)
-				whole[i - 1] = 0;
-		}
-	}
-}
-
-/**
- * flash_chipvec_fill - the chips of a request
- * @v: set to them; to no chip if no layout is known
- * @geo: the layout
- * @sector: the request's first sector; FLASH_NO_SECTOR: it has no chips either
- * @sectors: its length
- * @offset: sectors of the drive before sector 0 of the device
- *
- * Takes at most some steps for each chip, however long the request is.
- */
-static inline void flash_chipvec_fill(struct flash_chipvec *v,
-				      const struct flash_geometry *geo,
-				      u64 sector, u64 sectors, u64 offset)
-{
-	u64 lpn, pages;
-	u32 chip, end;
-
-	flash_chipvec_clear(v, geo);
-	if (!geo->nr_chips || !sectors || sector == FLASH_NO_SECTOR)
-		return;
-	flash_geometry_span(geo, sector, sectors, offset, &lpn, &pages);
-	if (pages == 1) {
-		flash_chipvec_set(v, flash_chip_of(geo, lpn));
-		return;
-	}
-	if (!geo->simple) {
-		flash_chipvec_walk(v, geo, lpn, pages);
-		return;
-	}
-	if (pages >= geo->nr_chips) {
-		flash_chipvec_range(v, 0, geo->nr_chips);
-		return;
-	}
-	chip = flash_chip_of(geo, lpn);
-	end = chip + (u32)pages;
-	if (end > geo->nr_chips) {
-		flash_chipvec_range(v, 0, end - geo->nr_chips);
-		end = geo->nr_chips;
-	}
-	flash_chipvec_range(v, chip, end);
-}
+void flash_chipvec_range(struct flash_chipvec *v, u32 from, u32 to);
+void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *geo,
+			u64 sector, u64 sectors, u64 offset);
 
 /** flash_chipvec_conflict - do two requests share a chip? */
 static inline bool flash_chipvec_conflict(const struct flash_chipvec *a,
@@ -229,42 +129,8 @@ static inline bool flash_chipvec_empty(const struct flash_chipvec *v)
 	return true;
 }
 
-/** flash_chipvec_weight - how many chips */
-static inline u32 flash_chipvec_weight(const struct flash_chipvec *v)
-{
-	u32 i, words = flash_chipvec_words(v), weight = 0;
-
-	for (i = 0; i < words; i++) {
-		u64 w;
-
-		for (w = v->word[i]; w; w &= w - 1)
-			weight++;
-	}
-	return weight;
-}
-
-/**
- * flash_chipvec_from - the first chip at or after one
- * @v: the vector
- * @chip: where to begin, at most FLASH_NO_CHIP
- *
- * Return: the chip, or FLASH_NO_CHIP.
- */
-static inline u32 flash_chipvec_from(const struct flash_chipvec *v, u32 chip)
-{
-	u32 i = chip / 64, words = flash_chipvec_words(v);
-	u64 w;
-
-	if (i >= words)
-		return FLASH_NO_CHIP;
-	w = v->word[i] & (~0ULL << (chip % 64));
-	while (!w) {
-		if (++i >= words)
-			return FLASH_NO_CHIP;
-		w = v->word[i];
-	}
-	return i * 64 + (u32)__builtin_ctzll(w);
-}
+u32 flash_chipvec_weight(const struct flash_chipvec *v);
+u32 flash_chipvec_from(const struct flash_chipvec *v, u32 chip);
 
 /** flash_chipvec_first - the first chip, or FLASH_NO_CHIP */
 static inline u32 flash_chipvec_first(const struct flash_chipvec *v)

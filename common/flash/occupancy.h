@@ -34,25 +34,8 @@ static inline u32 flash_occupancy_on(const struct flash_occupancy *o, u32 chip)
 	return o->out[FLASH_READ][chip] + o->out[FLASH_WRITE][chip];
 }
 
-/**
- * flash_occupancy_set - another layout or depth, at any time
- * @o: the chips
- * @geo: the layout
- * @depth: at least 1
- */
-static inline void flash_occupancy_set(struct flash_occupancy *o,
-				       const struct flash_geometry *geo,
-				       u32 depth)
-{
-	u32 chip;
-
-	o->depth = depth;
-	flash_chipvec_clear(&o->idle, geo);
-	for (chip = 0; chip < geo->nr_chips; chip++) {
-		if (flash_occupancy_on(o, chip) < depth)
-			flash_chipvec_set(&o->idle, chip);
-	}
-}
+void flash_occupancy_set(struct flash_occupancy *o, const struct flash_geometry *geo,
+			 u32 depth);
 
 /** flash_occupancy_take_one - flash_occupancy_take() of one of its chips */
 static inline void flash_occupancy_take_one(struct flash_occupancy *o, u32 chip,
@@ -120,19 +103,6 @@ static inline bool flash_occupancy_free(const struct flash_occupancy *o,
 	return flash_chipvec_inside(v, &o->idle);
 }
 
-/** flash_occupancy_load - requests outstanding on the fullest chip of @v */
-static inline u32 flash_occupancy_load(const struct flash_occupancy *o,
-				       const struct flash_chipvec *v)
-{
-	u32 chip, load = 0;
-
-	flash_for_each_chip(chip, v) {
-		u32 on = flash_occupancy_on(o, chip);
-
-		if (on > load)
-			load = on;
-	}
-	return load;
-}
+u32 flash_occupancy_load(const struct flash_occupancy *o, const struct flash_chipvec *v);
 
 #endif /* FLASH_OCCUPANCY_H */

@@ -11,7 +11,8 @@
 #ifndef FLASH_BUDGET_H
 #define FLASH_BUDGET_H
 
-#include "../pure.h"
+#include <linux/kernel.h>
+#include <linux/types.h>
 
 #define FLASH_VTIME_SHIFT	16
 #define FLASH_WEIGHT_MIN	1

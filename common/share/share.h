@@ -192,7 +192,7 @@ static inline void flash_share_turn(struct flash_share *s,
 }
 
 /* A request of @t is issued before its turn. Debtors take turns. */
-static FLASH_SELDOM void flash_share_ahead(struct flash_share *s,
+static noinline __cold __maybe_unused void flash_share_ahead(struct flash_share *s,
 					   struct flash_tenant *t)
 {
 	s->stats.ahead++;

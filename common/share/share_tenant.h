@@ -51,7 +51,7 @@ static inline void flash_share_age(struct flash_share *s)
  * Without budgets an exclusive turn does not move the device's virtual time. It is the
  * least of those that take part, not of the last choice.
  */
-static FLASH_SELDOM void flash_share_join_turns(struct flash_share *s)
+static noinline __cold __maybe_unused void flash_share_join_turns(struct flash_share *s)
 {
 	struct flash_tenant *other;
 	bool any = false;
@@ -98,7 +98,7 @@ static inline u64 flash_share_reweigh(const struct flash_tenant *t, u64 far,
 }
 
 /* Another weight for @t, while the device's virtual time is up to date. */
-static FLASH_SELDOM void flash_share_weigh(struct flash_share *s,
+static noinline __cold __maybe_unused void flash_share_weigh(struct flash_share *s,
 					   struct flash_tenant *t, u32 weight)
 {
 	flash_share_due(s, t);
@@ -127,7 +127,7 @@ static FLASH_SELDOM void flash_share_weigh(struct flash_share *s,
  * or the other way round. If its virtual time stayed, one request of weight 1 would
  * keep it waiting for a thousand of all others, whatever it weighs by then.
  */
-static FLASH_SELDOM void flash_share_weight(struct flash_share *s,
+static noinline __cold __maybe_unused void flash_share_weight(struct flash_share *s,
 					    struct flash_tenant *t, u32 weight)
 {
 	if (t->weight == weight)
@@ -137,7 +137,7 @@ static FLASH_SELDOM void flash_share_weight(struct flash_share *s,
 }
 
 /* A second of shares is over. */
-static FLASH_SELDOM void flash_share_next_second(struct flash_share *s, u64 now)
+static noinline __cold __maybe_unused void flash_share_next_second(struct flash_share *s, u64 now)
 {
 	u32 i;
 

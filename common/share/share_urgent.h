@@ -47,7 +47,7 @@
  * @s: the device
  * @it: its item, which flash_share_add() has just added
  */
-static FLASH_SELDOM void flash_share_urge(struct flash_share *s,
+static noinline __cold __maybe_unused void flash_share_urge(struct flash_share *s,
 				    struct flash_share_item *it)
 {
 	struct flash_tenant *t = it->tenant;
@@ -59,7 +59,7 @@ static FLASH_SELDOM void flash_share_urge(struct flash_share *s,
 }
 
 /* An urgent request does not wait any more. */
-static FLASH_SELDOM void flash_share_unurge(struct flash_share_item *it)
+static noinline __cold __maybe_unused void flash_share_unurge(struct flash_share_item *it)
 {
 	struct flash_tenant *t = it->tenant;
 
@@ -92,7 +92,7 @@ static inline bool flash_share_owes(const struct flash_share *s,
  *
  * The turn of @active is its own: whether that is over has to be asked.
  */
-static FLASH_SELDOM struct flash_share_item *
+static noinline __cold __maybe_unused struct flash_share_item *
 flash_share_pick_urgent(struct flash_share *s)
 {
 	struct flash_share_item *late = NULL;
@@ -124,7 +124,7 @@ flash_share_pick_urgent(struct flash_share *s)
 }
 
 /* @t is charged for an urgent request, which was not in its turn. */
-static FLASH_SELDOM void flash_share_owe(const struct flash_share *s,
+static noinline __cold __maybe_unused void flash_share_owe(const struct flash_share *s,
 					 struct flash_tenant *t,
 					 const struct flash_share_item *it,
 					 u64 charge)

@@ -14,7 +14,8 @@
 #ifndef FLASH_THINK_TIME_H
 #define FLASH_THINK_TIME_H
 
-#include "../pure.h"
+#include <linux/kernel.h>
+#include <linux/types.h>
 
 /* A new sample weighs 1/8; one above 8 times the average does not count. */
 #define FLASH_GAP_WEIGHT	8

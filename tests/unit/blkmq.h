@@ -33,11 +33,13 @@
 #define FLASH_COMPAT_H
 #define FLASH_TRACE_H
 
-#include "common/pure.h"
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/rbtree.h>
 #include "common/elevator/seam.h"
 #include "tap.h"
 
-typedef u64 sector_t;
 typedef u32 blk_opf_t;
 typedef bool elv_insert_t;
 typedef int elv_init_arg_t, elv_depth_arg_t;
@@ -47,19 +49,9 @@ typedef struct { long counter; } atomic_long_t;
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
 #define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
-#define likely(x)		(x)
-#define unlikely(x)		(x)
 #define data_race(x)		(x)
-#define static_assert		_Static_assert
-#define container_of(ptr, type, member) \
-	((type *)((char *)(ptr) - offsetof(type, member)))
-#define round_down(x, y)	((x) / (y) * (y))
 #define __acquires(lock)
 #define __releases(lock)
-#define BITS_PER_LONG		64
-#define BIT_WORD(n)		((n) / BITS_PER_LONG)
-#define BIT_MASK(n)		(1UL << ((n) % BITS_PER_LONG))
-#define __ffs(word)		((unsigned int)__builtin_ctzl(word))
 
 static __thread unsigned long long turns = 1;
 
@@ -144,67 +136,6 @@ static int warned;
 #define WARN_ONCE(x, ...) \
 	({ if (WARN_ON_ONCE(x)) printf("# " __VA_ARGS__); })
 
-/* Lists */
-struct list_head {
-	struct list_head *next, *prev;
-};
-#define LIST_HEAD(name)		struct list_head name = { &name, &name }
-#define list_entry(p, type, m)	container_of(p, type, m)
-#define list_first_entry(h, type, m) list_entry((h)->next, type, m)
-#define list_for_each_entry(pos, h, m)					\
-	for (pos = list_first_entry(h, __typeof__(*pos), m);		\
-	     &pos->m != (h);						\
-	     pos = list_entry(pos->m.next, __typeof__(*pos), m))
-#define list_for_each_entry_safe(pos, n, h, m)				\
-	for (pos = list_first_entry(h, __typeof__(*pos), m),		\
-	     n = list_entry(pos->m.next, __typeof__(*pos), m);		\
-	     &pos->m != (h);						\
-	     pos = n, n = list_entry(n->m.next, __typeof__(*n), m))
-
-static inline void INIT_LIST_HEAD(struct list_head *h)
-{
-	h->next = h->prev = h;
-}
-
-static inline bool list_empty(const struct list_head *h)
-{
-	return h->next == h;
-}
-#define list_empty_careful(h)	list_empty(h)
-
-static inline bool list_is_singular(const struct list_head *h)
-{
-	return !list_empty(h) && h->next == h->prev;
-}
-
-static inline void list_add(struct list_head *e, struct list_head *h)
-{
-	e->next = h->next;
-	e->prev = h;
-	h->next->prev = e;
-	h->next = e;
-}
-
-static inline void list_add_tail(struct list_head *e, struct list_head *h)
-{
-	list_add(e, h->prev);
-}
-
-static inline void list_del_init(struct list_head *e)
-{
-	e->next->prev = e->prev;
-	e->prev->next = e->next;
-	INIT_LIST_HEAD(e);
-}
-#define list_del(e)		list_del_init(e)
-
-struct llist_node {
-	struct llist_node *next;
-};
-
-struct llist_head {
-	struct llist_node *first;
-};
 #define llist_entry(p, type, m)	container_of(p, type, m)
 #define llist_for_each_entry_safe(pos, n, first, m)			\
 	for (struct llist_node *at = (first), *then;			\
@@ -393,7 +324,6 @@ struct bio {
 #define REQ_SWAP		4U
 
 struct seq_file;
-struct rb_root { void *node; };
 enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE };
 
 /* No bio is ever merged here. */
@@ -458,7 +388,6 @@ struct elevator_type {
 	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
 #define elv_shallow_depth(hctx, part) 1U
 #define elv_async_depth(q, opf)	((void)(q), 0U)
-#define min_not_zero(a, b)	((b) && (!(a) || (b) < (a)) ? (b) : (a))
 #define elv_alloc_hctx(data)	((data)->hctx)
 #define elv_shallow_prepare(hctx, part) ((void)(hctx))
 #define elv_hctx_tags(hctx)	TAGS

@@ -5,6 +5,8 @@
 #ifndef CHIPTEXT_H
 #define CHIPTEXT_H
 
+#include <stdio.h>
+
 #include "common/flash/chipvec.h"
 
 /**

@@ -8,7 +8,7 @@
 #ifndef OPTEXT_H
 #define OPTEXT_H
 
-#include "common/elevator/op.h"
+#include "common/flash/op.h"
 #include "common/share/share.h"
 #include "k2/k2_admit.h"
 #include "k2/k2_chips.h"

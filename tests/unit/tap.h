@@ -3,9 +3,11 @@
 #ifndef TAP_H
 #define TAP_H
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int tap_count, tap_failed;
 

@@ -153,24 +153,6 @@ static void spans(void)
 	}
 }
 
-static void roots(void)
-{
-	unsigned long long seed = 1;
-	int bad = 0, i;
-
-	for (i = 0; i < 100000; i++) {
-		u64 v = ((u64)tap_rand(&seed) << 32 | tap_rand(&seed)) >>
-			tap_rand(&seed) % 64;
-		u64 r = flash_sqrt(v);
-
-		bad += r > 0xffffffff || r * r > v ||
-		       (r < 0xffffffff && (r + 1) * (r + 1) <= v);
-	}
-	eq(bad, 0, "square roots of 10^5 numbers");
-	eq(flash_sqrt(0), 0, "of 0");
-	eq(flash_sqrt(~0ULL), 0xffffffff, "of the largest");
-}
-
 int main(void)
 {
 	two_terms();
@@ -188,6 +170,5 @@ int main(void)
 	bad_input();
 	generations();
 	spans();
-	roots();
 	return tap_done();
 }

@@ -3,6 +3,8 @@
  * The heap against an array that is looked through: which node is first,
  * whichever nodes are deleted, and that no path in it is longer than log n.
  */
+#include <linux/types.h>
+
 #include "common/heap.h"
 #include "tap.h"
 

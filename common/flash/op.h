@@ -7,36 +7,29 @@
  * a zone append moves data but has no address, as the device chooses one behind the
  * start of the zone. docs/operations.md has the table.
  *
- * Pure logic, shared with the user-space unit tests, which restate the kernel's names.
  * flash_op_dir() has no default case: where a kernel has one more operation, the
  * compiler says so, and it moves no data until it is listed here.
  */
 #ifndef FLASH_OP_H
 #define FLASH_OP_H
 
-#include "../pure.h"
-
-#ifdef __KERNEL__
 #include <linux/blk_types.h>
-#else
-enum req_op {
-	REQ_OP_READ,
-	REQ_OP_WRITE,
-	REQ_OP_FLUSH,
-	REQ_OP_DISCARD,
-	REQ_OP_SECURE_ERASE,
-	REQ_OP_ZONE_APPEND,
-	REQ_OP_WRITE_ZEROES,
-	REQ_OP_ZONE_OPEN,
-	REQ_OP_ZONE_CLOSE,
-	REQ_OP_ZONE_FINISH,
-	REQ_OP_ZONE_RESET,
-	REQ_OP_ZONE_RESET_ALL,
-	REQ_OP_DRV_IN,
-	REQ_OP_DRV_OUT,
-	REQ_OP_LAST
+#include <linux/types.h>
+
+/**
+ * enum flash_dir - the direction in which a request moves data
+ * @FLASH_READ:	from the device
+ * @FLASH_WRITE: to the device
+ * @FLASH_NR_DIRS: number of directions; also: it moves none
+ */
+enum flash_dir {
+	FLASH_READ,
+	FLASH_WRITE,
+	FLASH_NR_DIRS,
 };
-#endif
+
+/* The sector of a request whose data have no address, or that moves none */
+#define FLASH_NO_SECTOR		(~0ULL)
 
 /**
  * flash_op_dir - the direction in which a request with a length moves data

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* blk_types.h - the kernel's operations of requests, for the unit tests */
+#ifndef TESTS_LINUX_BLK_TYPES_H
+#define TESTS_LINUX_BLK_TYPES_H
+
+enum req_op {
+	REQ_OP_READ,
+	REQ_OP_WRITE,
+	REQ_OP_FLUSH,
+	REQ_OP_DISCARD,
+	REQ_OP_SECURE_ERASE,
+	REQ_OP_ZONE_APPEND,
+	REQ_OP_WRITE_ZEROES,
+	REQ_OP_ZONE_OPEN,
+	REQ_OP_ZONE_CLOSE,
+	REQ_OP_ZONE_FINISH,
+	REQ_OP_ZONE_RESET,
+	REQ_OP_ZONE_RESET_ALL,
+	REQ_OP_DRV_IN,
+	REQ_OP_DRV_OUT,
+	REQ_OP_LAST
+};
+
+#endif /* TESTS_LINUX_BLK_TYPES_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * kernel.h - the kernel's small macros in user space, for the unit tests
+ *
+ * What several threads read and write is in tests/unit/blkmq.h; here one thread runs.
+ */
+#ifndef TESTS_LINUX_KERNEL_H
+#define TESTS_LINUX_KERNEL_H
+
+#include <limits.h>
+#include <stdio.h>
+
+#include <linux/types.h>
+
+#define likely(x)		(x)
+#define unlikely(x)		(x)
+#define noinline		__attribute__((noinline))
+#define __cold			__attribute__((cold))
+#define __maybe_unused		__attribute__((unused))
+#define fallthrough		__attribute__((fallthrough))
+#define static_assert		_Static_assert
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+
+/* Each argument once, of one type, as the kernel wants it */
+#define min(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); \
+				   a_ < b_ ? a_ : b_; })
+#define max(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); \
+				   a_ > b_ ? a_ : b_; })
+#define min_t(type, a, b)	min((type)(a), (type)(b))
+#define max_t(type, a, b)	max((type)(a), (type)(b))
+#define clamp(v, low, high)	min(max(v, low), high)
+#define min_not_zero(a, b)	((b) && (!(a) || (b) < (a)) ? (b) : (a))
+#define swap(a, b)		do { __typeof__(a) a_ = (a); (a) = (b); (b) = a_; } while (0)
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define round_down(x, y)	((x) / (y) * (y))
+
+#define BITS_PER_LONG		64
+#define BIT_WORD(n)		((n) / BITS_PER_LONG)
+#define BIT_MASK(n)		(1UL << ((n) % BITS_PER_LONG))
+#define __ffs(word)		((unsigned int)__builtin_ctzl(word))
+#define __ffs64(word)		((unsigned int)__builtin_ctzll(word))
+#define hweight64(word)		((unsigned int)__builtin_popcountll(word))
+
+#endif /* TESTS_LINUX_KERNEL_H */

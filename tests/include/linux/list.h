@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* list.h - the kernel's <linux/list.h> in user space, for the unit tests */
+#ifndef TESTS_LINUX_LIST_H
+#define TESTS_LINUX_LIST_H
+
+#include <linux/kernel.h>
+
+#define LIST_HEAD_INIT(name)	{ &(name), &(name) }
+#define LIST_HEAD(name)		struct list_head name = LIST_HEAD_INIT(name)
+
+#define list_entry(p, type, m)	container_of(p, type, m)
+#define list_first_entry(h, type, m) list_entry((h)->next, type, m)
+#define list_last_entry(h, type, m) list_entry((h)->prev, type, m)
+#define list_next_entry(pos, m)	list_entry((pos)->m.next, __typeof__(*(pos)), m)
+#define list_prev_entry(pos, m)	list_entry((pos)->m.prev, __typeof__(*(pos)), m)
+#define list_first_entry_or_null(h, type, m) \
+	(list_empty(h) ? NULL : list_first_entry(h, type, m))
+#define list_entry_is_head(pos, h, m) (&(pos)->m == (h))
+#define list_for_each(pos, h) \
+	for (pos = (h)->next; pos != (h); pos = pos->next)
+#define list_for_each_entry(pos, h, m)					\
+	for (pos = list_first_entry(h, __typeof__(*pos), m);		\
+	     !list_entry_is_head(pos, h, m);				\
+	     pos = list_next_entry(pos, m))
+#define list_for_each_entry_reverse(pos, h, m)				\
+	for (pos = list_last_entry(h, __typeof__(*pos), m);		\
+	     !list_entry_is_head(pos, h, m);				\
+	     pos = list_prev_entry(pos, m))
+#define list_for_each_entry_safe(pos, n, h, m)				\
+	for (pos = list_first_entry(h, __typeof__(*pos), m),		\
+	     n = list_next_entry(pos, m);				\
+	     !list_entry_is_head(pos, h, m);				\
+	     pos = n, n = list_next_entry(n, m))
+#define list_for_each_entry_from(pos, h, m)				\
+	for (; !list_entry_is_head(pos, h, m); pos = list_next_entry(pos, m))
+
+static inline void INIT_LIST_HEAD(struct list_head *h)
+{
+	h->next = h->prev = h;
+}
+
+static inline bool list_empty(const struct list_head *h)
+{
+	return h->next == h;
+}
+#define list_empty_careful(h)	list_empty(h)
+
+static inline bool list_is_singular(const struct list_head *h)
+{
+	return !list_empty(h) && h->next == h->prev;
+}
+
+static inline bool list_is_last(const struct list_head *e, const struct list_head *h)
+{
+	return e->next == h;
+}
+
+static inline bool list_is_first(const struct list_head *e, const struct list_head *h)
+{
+	return e->prev == h;
+}
+
+static inline void list_add(struct list_head *e, struct list_head *h)
+{
+	e->next = h->next;
+	e->prev = h;
+	h->next->prev = e;
+	h->next = e;
+}
+
+static inline void list_add_tail(struct list_head *e, struct list_head *h)
+{
+	list_add(e, h->prev);
+}
+
+/* The kernel leaves poison; ASan finds what follows a null pointer. */
+static inline void list_del(struct list_head *e)
+{
+	e->next->prev = e->prev;
+	e->prev->next = e->next;
+	e->next = e->prev = NULL;
+}
+
+static inline void list_del_init(struct list_head *e)
+{
+	list_del(e);
+	INIT_LIST_HEAD(e);
+}
+
+static inline void list_move(struct list_head *e, struct list_head *h)
+{
+	list_del(e);
+	list_add(e, h);
+}
+
+static inline void list_move_tail(struct list_head *e, struct list_head *h)
+{
+	list_move(e, h->prev);
+}
+
+static inline void list_replace(struct list_head *old, struct list_head *e)
+{
+	*e = *old;
+	e->next->prev = e;
+	e->prev->next = e;
+}
+
+static inline void list_splice_tail_init(struct list_head *from, struct list_head *h)
+{
+	if (list_empty(from))
+		return;
+	from->next->prev = h->prev;
+	h->prev->next = from->next;
+	from->prev->next = h;
+	h->prev = from->prev;
+	INIT_LIST_HEAD(from);
+}
+
+#endif /* TESTS_LINUX_LIST_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* log2.h - the kernel's <linux/log2.h> in user space, for the unit tests */
+#ifndef TESTS_LINUX_LOG2_H
+#define TESTS_LINUX_LOG2_H
+
+#include <linux/types.h>
+
+/* Of a number that is not 0; int, as in the kernel */
+static inline int ilog2(u64 n)
+{
+	return 63 - __builtin_clzll(n);
+}
+
+static inline bool is_power_of_2(unsigned long n)
+{
+	return n && !(n & (n - 1));
+}
+
+#endif /* TESTS_LINUX_LOG2_H */
