@@ -166,14 +166,14 @@ static struct k2_chips_item *k2_it(struct flash_rq *fr)
 }
 
 /* May any of what waits go? Nothing else holds requests back but the bound. */
-static void k2_watch_hold(struct k2_queue *k2)
+static bool k2_holds(struct flash_queue *fq)
 {
-	struct flash_queue *fq = &k2->fq;
+	struct k2_queue *k2 = to_k2(fq);
 	bool rt = k2->order.busy & K2_RT_MASK;
 
-	flash_hold(fq, fq->watches && k2->order.busy &&
-		       (k2_admit_full(&k2->admit, fq->bound) ||
-			(!rt && k2_admit_kept(&k2->admit, fq->bound))));
+	return fq->watches && k2->order.busy &&
+	       (k2_admit_full(&k2->admit, fq->bound) ||
+		(!rt && k2_admit_kept(&k2->admit, fq->bound)));
 }
 
 /* Why the bound is what it is. */
@@ -204,7 +204,7 @@ static void k2_watch_follow(struct k2_queue *k2)
 				  k2_watch_why(k2->control));
 		WRITE_ONCE(fq->bound, k2->control->bound);
 	}
-	k2_watch_hold(k2);
+	fq->changed = true;
 }
 
 /* What the user wants of the search. */
@@ -594,8 +594,6 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 	k2_remove(k2, fr);
 	if (class < K2_RT_LEVELS)
 		flash_issue_first(fq, fr);
-	if (unlikely(fq->watches))
-		k2_watch_hold(k2);
 	return fr;
 }
 
@@ -613,7 +611,6 @@ static void k2_started(struct flash_queue *fq, struct flash_rq *fr)
 	k2_admit_take(&k2->admit, in, ktime_get_ns());
 	k2_chips_take(k2->chips, k2_it(fr), dir, flash_sector_of(rq),
 		      in->sectors);
-	k2_watch_hold(k2);
 }
 
 static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
@@ -819,6 +816,7 @@ const struct flash_policy flash_policy = {
 	.select		= k2_select,
 	.started	= k2_started,
 	.completed	= k2_completed,
+	.holds		= k2_holds,
 	.tuned		= k2_tuned,
 	.text_tuned	= k2_text_tuned,
 	.stats		= k2_stats,

@@ -143,10 +143,11 @@ static u64 layer_capacity(const struct flash_queue *fq)
 	return disk ? data_race(get_capacity(disk)) : 0;
 }
 
-/* Whoever calls this kicks, or starts a run, after it if that lets something go. */
-static void layer_hold(struct layer_queue *lq)
+static bool layer_read_holds(struct flash_queue *fq)
 {
-	flash_hold(&lq->fq, layer_held(lq->s, lq->max));
+	struct layer_queue *lq = to_layer(fq);
+
+	return layer_held(lq->s, lq->max);
 }
 
 /* Everything that the user has set is in force from here on. */
@@ -177,7 +178,7 @@ static void layer_apply(struct layer_queue *lq)
 		  &tun);
 	lq->max = flash_tun(fq, TUN_max_inflight);
 	WRITE_ONCE(fq->bound, lq->max ? lq->max : UINT_MAX);
-	layer_hold(lq);
+	fq->changed = true;
 }
 
 /* The sub-layers are parts of the device, which may have grown or shrunk. */
@@ -274,22 +275,14 @@ static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
 	layer_look(lq);
 	layer_add(lq->s, layer_it(fr), fr->seq, flash_dir_of(rq),
 		  flash_sector_of(rq), blk_rq_sectors(rq), ktime_get_ns());
-	layer_hold(lq);
 }
 
 static struct flash_rq *layer_read_select(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
 	struct layer_item *it = layer_next(lq->s, lq->max, ktime_get_ns());
-	struct flash_rq *fr;
 
-	if (WARN_ON_ONCE(!it))
-		return NULL;
-	fr = layer_fr(it);
-	/* Else layer_read_started() looks. */
-	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
-		layer_hold(lq);
-	return fr;
+	return WARN_ON_ONCE(!it) ? NULL : layer_fr(it);
 }
 
 static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
@@ -299,7 +292,6 @@ static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
 
 	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), flash_sector_of(rq),
 		   blk_rq_sectors(rq));
-	layer_hold(lq);
 }
 
 static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
@@ -307,7 +299,6 @@ static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bo
 	struct layer_queue *lq = to_layer(fq);
 
 	layer_give(lq->s, layer_it(fr), ended, lq->max, ktime_get_ns());
-	layer_hold(lq);
 }
 
 static void layer_read_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -405,6 +396,7 @@ const struct flash_policy flash_policy = {
 	.select		= layer_read_select,
 	.started	= layer_read_started,
 	.completed	= layer_read_completed,
+	.holds		= layer_read_holds,
 	.tuned		= layer_read_tuned,
 	.text_tuned	= layer_read_text_tuned,
 	.stats		= layer_read_stats,

@@ -13,8 +13,8 @@
  * Who goes next is in piq_sched.h and in what it includes: the paper's schemes
  * in piq_batch.h, ours in piq_pick.h. Whether the layout can be trusted, and
  * what the device needs, is found out in piq_learn.h. Here is what connects that
- * with the block layer: whenever something happens to a request the next one is
- * chosen, so that flash_queue.held is true exactly if there is none.
+ * with the block layer: whenever something happens to a request piq_holds() chooses
+ * the next one.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -119,7 +119,7 @@ struct piq_state {
  * @s: who waits, and who goes next
  * @learn: what is known of the device
  * @next: the request that goes next, or NULL
- * @chosen: when it was last taken from there, ns
+ * @now: the time of the latest hook, ns
  * @mode: the mode that the user has set
  * @given: the layout that the user has set
  */
@@ -128,7 +128,7 @@ struct piq_queue {
 	struct piq_sched *s;
 	struct piq_learn *learn;
 	struct piq_item *next;
-	u64 chosen;
+	u64 now;
 	enum piq_mode mode;
 	struct flash_geometry given;
 };
@@ -153,17 +153,14 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Something has happened: who goes next? */
-static void piq_choose(struct piq_queue *pq, u64 now)
+/* Something has happened: which request is next? */
+static bool piq_holds(struct flash_queue *fq)
 {
-	struct flash_queue *fq = &pq->fq;
+	struct piq_queue *pq = to_piq(fq);
 
-	lockdep_assert_held(&fq->lock);
-
-	piq_reserve(pq->s, now);
+	piq_reserve(pq->s, pq->now);
 	pq->next = piq_next(pq->s);
-	/* With nothing queued it does not matter, and need not change. */
-	flash_hold(fq, !pq->next && piq_waiting(pq->s));
+	return !pq->next && piq_waiting(pq->s);
 }
 
 /* As many as the device needs, or as the user says. */
@@ -198,7 +195,8 @@ static void piq_apply(struct piq_queue *pq)
 	piq_set(pq->s, pq->mode, &pq->given,
 		flash_tun(fq, TUN_lba_offset_sectors), &tun);
 	piq_set_bound(pq);
-	piq_choose(pq, ktime_get_ns());
+	pq->now = ktime_get_ns();
+	fq->changed = true;
 }
 
 static int piq_init(struct flash_queue *fq)
@@ -263,12 +261,11 @@ static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_item *it = &to_piq_rq(fr)->it;
 	struct request *rq = fr->rq;
-	u64 now = ktime_get_ns();
 
+	pq->now = ktime_get_ns();
 	it->urgent = fr->class == PIQ_CLASS_URGENT;
 	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		blk_rq_sectors(rq), now);
-	piq_choose(pq, now);
+		blk_rq_sectors(rq), pq->now);
 }
 
 static struct flash_rq *piq_select(struct flash_queue *fq)
@@ -276,22 +273,18 @@ static struct flash_rq *piq_select(struct flash_queue *fq)
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_item *it = pq->next;
 	struct flash_rq *fr;
-	u64 now;
 
 	if (WARN_ON_ONCE(!it))
 		return NULL;
-	now = ktime_get_ns();
 	fr = piq_fr(it);
 	pq->next = NULL;
-	pq->chosen = now;
-	piq_issue(pq->s, it, now);
-	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
-		/* Nobody tells us of its end. */
+	pq->now = ktime_get_ns();
+	piq_issue(pq->s, it, pq->now);
+	/* Nobody tells us of the end of a polled one. */
+	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
 		piq_give(pq->s, it);
-		piq_choose(pq, now);
-	} else {
+	else
 		to_piq_rq(fr)->issued = true;
-	}
 	return fr;
 }
 
@@ -299,31 +292,29 @@ static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
-	/* What is issued is taken at once: see elv_dispatch_request(). */
-	u64 now = pr->issued ? pq->chosen : ktime_get_ns();
 
-	if (pr->issued)
-		piq_take(pq->s, &pr->it, now);
-	else
-		piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq),
-			      flash_sector_of(fr->rq), blk_rq_sectors(fr->rq),
-			      now);
-	piq_choose(pq, now);
+	/* What is issued is taken at once: see elv_dispatch_request(). */
+	if (pr->issued) {
+		piq_take(pq->s, &pr->it, pq->now);
+		return;
+	}
+	pq->now = ktime_get_ns();
+	piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq), flash_sector_of(fr->rq),
+		      blk_rq_sectors(fr->rq), pq->now);
 }
 
 static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_rq *pr = to_piq_rq(fr);
-	u64 now = ktime_get_ns();
 
+	pq->now = ktime_get_ns();
 	if (ended)
 		piq_learn_done(pq->s, pq->learn, &pr->it,
-			       flash_tun(fq, TUN_max_inflight), now);
+			       flash_tun(fq, TUN_max_inflight), pq->now);
 	piq_give(pq->s, &pr->it);
 	pr->issued = false;
 	piq_set_bound(pq);
-	piq_choose(pq, now);
 }
 
 static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -332,7 +323,7 @@ static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
 
 	piq_grow(pq->s, &to_piq_rq(fr)->it, flash_sector_of(fr->rq),
 		 blk_rq_sectors(fr->rq));
-	piq_choose(pq, ktime_get_ns());
+	pq->now = ktime_get_ns();
 }
 
 static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
@@ -343,7 +334,7 @@ static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
 	piq_absorb(pq->s, &to_piq_rq(fr)->it, &to_piq_rq(gone)->it,
 		   flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
 	fr->seq = to_piq_rq(fr)->it.seq;
-	piq_choose(pq, ktime_get_ns());
+	pq->now = ktime_get_ns();
 }
 
 /* What requests cost was learned on other chips. */
@@ -471,6 +462,7 @@ const struct flash_policy flash_policy = {
 	.select		= piq_select,
 	.started	= piq_started,
 	.completed	= piq_completed,
+	.holds		= piq_holds,
 	.tuned		= piq_tuned,
 	.text_tuned	= piq_text_tuned,
 	.stats		= piq_stats,

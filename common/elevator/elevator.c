@@ -109,6 +109,8 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 	held = fq->held;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
+	if (fq->changed)
+		flash_settle(fq);
 	held = held && !fq->held;
 	flash_unlock_restore(fq, flags);
 
@@ -167,8 +169,10 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 	flash_store_expect(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE)
 		flash_store_move(fq, rq);
-	if (fq->watches)
+	if (fq->watches) {
 		flash_policy.grown(fq, flash_rq_of(rq));
+		fq->changed = true;
+	}
 }
 
 /* @rq has absorbed @next, which the core is about to free. */
@@ -183,6 +187,7 @@ static void elv_requests_merged(struct request_queue *q, struct request *rq,
 	flash_store_del(fq, next);
 	flash_store_expect(fq, fr);
 	flash_policy.merged(fq, fr, gone);
+	fq->changed |= fq->watches;
 	flash_queued_del(fq, next->mq_hctx->sched_data);
 	flash_slot_finish(&gone->slot);
 	fq->stats.absorbed++;
@@ -308,6 +313,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		fr = static_call(flash_hook_select)(fq);
 		if (fr) {
 			rq = fr->rq;
+			fq->changed |= fq->watches;
 			flash_store_del(fq, rq);
 			flash_take(fq, fr);
 			flash_queued_del(fq, rq->mq_hctx->sched_data);
@@ -417,6 +423,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 		kick = was_first || fq->held ||
 		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
 		static_call(flash_hook_completed)(fq, fr, ended);
+		flash_settle(fq);
 		/* A submitter may have compared @inflight with the old bound. */
 		kick |= fq->bound != bound;
 		/* After the policy, or one more than the limit could be in flight. */

@@ -13,7 +13,7 @@
  *     elevator.c if the policy watches, unless flash_needs_run() finds that a run is
  *     scheduled;
  *   - the limit is raised: flash_resume() kicks;
- *   - the policy stops holding requests back: see flash_hold(). If it does so because
+ *   - the policy stops holding requests back: see flash_settle(). If it does so because
  *     time has passed, its timer kicks;
  *   - the request that had to be issued first has been issued, or its time is over: see
  *     flash_issue_first().
@@ -409,8 +409,10 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	now = atomic_inc_return(&fq->inflight);
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
-	if (fr->watched)
+	if (fr->watched) {
 		static_call(flash_hook_started)(fq, fr);
+		fq->changed = true;
+	}
 }
 
 /**
@@ -438,24 +440,4 @@ void flash_resume(struct flash_queue *fq)
 	 * changes. The run calls has_work(), where it is safe.
 	 */
 	flash_run(fq, fq->nr_hctx);
-}
-
-/**
- * flash_hold - does the policy hold back all waiting requests?
- * @fq: the device, locked
- * @held: the new value
- *
- * A level, like the limit. A context that clears it has to schedule a run if none is
- * scheduled: after flash_policy.insert() the block layer runs the hardware queue, after
- * flash_policy.select() the round continues, after flash_policy.completed()
- * flash_rq_ends() kicks, after a merge elv_bio_merge() kicks, and a change of a tunable
- * calls flash_resume(). A policy that holds all requests while none is in flight, and has
- * no timer armed, stalls the device.
- */
-void flash_hold(struct flash_queue *fq, bool held)
-{
-	lockdep_assert_held(&fq->lock);
-
-	if (fq->held != held)
-		WRITE_ONCE(fq->held, held);
 }

@@ -122,7 +122,7 @@ struct flash_pending {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @store, @stats, @seq, @watches, each flash_hctx.queued, all
+ * @lock:	guards @head, @store, @stats, @seq, @watches, @changed, each flash_hctx.queued, all
  *		writes to @queued, @nr_head, @held and @work, and the policy's
  *		queues
  * @pending:	requests that are inserted and in no queue yet, of policies with
@@ -132,7 +132,7 @@ struct flash_pending {
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
  * @held:	the policy holds back all @queued requests; read without the lock, see
- *		flash_hold()
+ *		flash_settle()
  * @left:	requests waited when the latest request was dispatched; read without the
  *		lock
  * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
@@ -143,6 +143,7 @@ struct flash_pending {
  * @seq:	the latest flash_rq.seq
  * @watches:	value of flash_rq.watched for requests inserted from now on
  * @stats:	counters
+ * @changed:	@held has to be computed again before the lock is released
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
  * @first:	dispatched, and to be issued before any other request is dispatched
@@ -177,6 +178,7 @@ struct flash_queue {
 	struct flash_store store;
 	u64 seq;
 	bool watches;
+	bool changed;
 	struct flash_stats stats;
 	unsigned int why;
 
@@ -320,9 +322,13 @@ void flash_drain(struct flash_queue *fq);
 void flash_lock(struct flash_queue *fq) __acquires(&fq->lock);
 unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock);
 
+void flash_settle(struct flash_queue *fq);
+
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 {
+	if (fq->changed)
+		flash_settle(fq);
 	spin_unlock_irq(&fq->lock);
 }
 
@@ -330,6 +336,8 @@ static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 static inline void flash_unlock_restore(struct flash_queue *fq, unsigned long flags)
 	__releases(&fq->lock)
 {
+	if (fq->changed)
+		flash_settle(fq);
 	spin_unlock_irqrestore(&fq->lock, flags);
 }
 
@@ -338,7 +346,6 @@ bool flash_ready(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
-void flash_hold(struct flash_queue *fq, bool held);
 void flash_resume(struct flash_queue *fq);
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
 bool flash_first_done(struct flash_queue *fq, struct request *rq);
@@ -384,8 +391,8 @@ enum flash_urgency {
  *	holds for requests that are inserted later.
  * @lockless_insert: requests may be added to the pending list without the lock while
  *	flash_queue.watches is false. @insert is called later then, in the context of
- *	another task, before the next decision. Such a policy must not call flash_hold()
- *	unless it watches. It takes the lock by flash_lock(), which drains the list, and calls flash_resume() after it began to watch.
+ *	another task, before the next decision. Such a policy holds nothing unless it
+ *	watches, and calls flash_resume() after it began to watch.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see elv_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch"
@@ -418,16 +425,19 @@ enum flash_urgency {
  *	earlier; the policy takes @gone out of its queues
  *
  * @select: takes the next request out of the policy's queues. Called only while requests
- *	wait, a slot is free and nothing is held. A policy that holds requests back says so
- *	beforehand with flash_hold(): has_work() has to be true without the lock. Returns
- *	NULL if no request may be dispatched now, or, with flash_queue.pass_on set, none by
- *	the current task.
+ *	wait, a slot is free and @holds was false. Returns NULL only with
+ *	flash_queue.pass_on set: the current task may not dispatch the next request.
  * @started: a request has taken a slot of the in-flight limit: after @select, or without
  *	it for requests that bypass the queues. Requests without a slot (of poll queues,
  *	without a record) are not reported. Only of requests with flash_rq.watched.
  * @completed: the request gives its slot back, exactly once for each @started, before
  *	the slot is counted as free; @ended: it has completed, else the driver requeued
  *	it. Hard interrupt context, too.
+ *
+ * @holds: do all waiting requests have to wait? Optional: no. Called while
+ *	flash_queue.watches is set, after the hooks above have changed something and before
+ *	the lock is released, once however many they were; see flash_settle(). A policy that
+ *	chooses ahead chooses here the request that @select returns.
  *
  * @tuned: tunable @idx has changed. Process context, no lock held.
  * @text_tuned: text @idx is about to change to @text, which its check has accepted.
@@ -473,6 +483,7 @@ struct flash_policy {
 	struct flash_rq *(*select)(struct flash_queue *fq);
 	void (*started)(struct flash_queue *fq, struct flash_rq *fr);
 	void (*completed)(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+	bool (*holds)(struct flash_queue *fq);
 
 	void (*tuned)(struct flash_queue *fq, unsigned int idx);
 	void (*text_tuned)(struct flash_queue *fq, unsigned int idx, const char *text);
@@ -492,7 +503,8 @@ void flash_bind_hooks(void);
 	DECLARE_STATIC_CALL(flash_hook_##hook, *flash_policy.hook);
 
 FLASH_DIRECT_HOOKS(FLASH_DECLARE_HOOK)
-/* Optional, so it has a default: policy.c */
+/* Optional, so they have a default: policy.c */
 FLASH_DECLARE_HOOK(tag_limit)
+FLASH_DECLARE_HOOK(holds)
 
 #endif /* FLASH_IOSCHED_H */

@@ -16,6 +16,14 @@ static unsigned int flash_no_tag_limit(struct flash_queue *fq,
 
 DEFINE_STATIC_CALL(flash_hook_tag_limit, flash_no_tag_limit);
 
+/* For policies that hold no request back */
+static bool flash_never_holds(struct flash_queue *fq)
+{
+	return false;
+}
+
+DEFINE_STATIC_CALL(flash_hook_holds, flash_never_holds);
+
 #define FLASH_DEFINE_HOOK(hook)						\
 	DEFINE_STATIC_CALL_NULL(flash_hook_##hook, *flash_policy.hook);
 #define FLASH_BIND_HOOK(hook)						\
@@ -29,4 +37,6 @@ void __init flash_bind_hooks(void)
 	FLASH_DIRECT_HOOKS(FLASH_BIND_HOOK)
 	if (flash_policy.tag_limit)
 		FLASH_BIND_HOOK(tag_limit)
+	if (flash_policy.holds)
+		FLASH_BIND_HOOK(holds)
 }

@@ -4,7 +4,8 @@
  *
  * The device's lock is taken by flash_lock() and flash_lock_save(), which drain the
  * pending list first. So the lock's holder finds all requests that were submitted
- * before in the policy's queues, and no caller can forget to drain. Only code that
+ * before in the policy's queues, and no caller can forget to drain. flash_unlock() and
+ * flash_unlock_restore() compute flash_queue.held anew if it may have changed. Only code that
  * touches no request (a counter, a tunable) may use the spin lock itself.
  *
  * No run of a hardware queue has to follow a drain: the run of the task that added the
@@ -96,8 +97,10 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		rq->elv.priv[0] = fr;
 	}
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
-		if (fr->watched)
+		if (fr->watched) {
 			static_call(flash_hook_completed)(fq, fr, false);
+			fq->changed = true;
+		}
 		atomic_dec(&fq->inflight);
 	}
 
@@ -110,9 +113,40 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	fr->seq = ++fq->seq;
 	fr->class = static_call(flash_hook_rq_class)(fq, rq);
 	static_call(flash_hook_insert)(fq, fr);
+	if (fq->watches)
+		fq->changed = true;
 	flash_store_add(fq, rq);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
+}
+
+/**
+ * flash_settle - let the policy say whether it holds back all waiting requests
+ * @fq: the device, locked
+ *
+ * flash_queue.held is a level, like the limit, which has_work() reads without the lock.
+ * The hooks that may change it set flash_queue.changed, and flash_drain() and
+ * flash_unlock() then call this function, so it is computed once however many requests
+ * came or went. Other code of a policy, such as a timer's or a tunable's, sets
+ * flash_queue.changed itself.
+ *
+ * A context that clears @held has to schedule a run if none is scheduled: after
+ * flash_policy.insert() the block layer runs the hardware queue, after
+ * flash_policy.select() the round continues, after flash_policy.completed()
+ * flash_rq_ends() kicks, after a merge elv_bio_merge() kicks, and a change of a tunable
+ * calls flash_resume(). A policy that holds all requests while none is in flight, and has
+ * no timer armed, stalls the device.
+ */
+void flash_settle(struct flash_queue *fq)
+{
+	bool held;
+
+	lockdep_assert_held(&fq->lock);
+
+	fq->changed = false;
+	held = static_call(flash_hook_holds)(fq);
+	if (fq->held != held)
+		WRITE_ONCE(fq->held, held);
 }
 
 /**
@@ -134,6 +168,8 @@ void flash_drain(struct flash_queue *fq)
 	llist_for_each_entry_safe(fr, next, oldest, pending)
 		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
 	flash_pending_taken(fq);
+	if (fq->changed)
+		flash_settle(fq);
 }
 
 /**

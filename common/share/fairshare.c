@@ -3,9 +3,8 @@
  * fairshare.c - a device that tenants share: whose request is it, and timers
  *
  * Who goes next is in share.h. Here is what connects that with the block layer:
- * whenever something happens to a request the next one is chosen, so that
- * flash_queue.held is true exactly if there is none; and if there will be one
- * as time passes, a timer is set.
+ * whenever something happens to a request fairshare_holds() chooses the next one;
+ * and if there will be one as time passes, it sets a timer.
  *
  * A tenant is a number: a control group's, a process's, a priority. No reference to
  * any of them is held. A request's bio keeps its control group until it has been
@@ -222,24 +221,23 @@ static u32 tenancy_weight(const struct tenancy_queue *tq,
 	}
 }
 
-/* Something has happened: who goes next, and if nobody, until when? */
-static void tenancy_choose(struct tenancy_queue *tq, u64 now)
+/* Something has happened: which request is next, and if none, until when? */
+bool fairshare_holds(struct flash_queue *fq)
 {
+	struct tenancy_queue *tq = to_tq(fq);
 	struct flash_share *s = &tq->state->share;
 
-	lockdep_assert_held(&tq->fq.lock);
-
 	/* It rises only where a run follows, or where the caller starts one. */
-	if (tq->fq.bound != flash_share_bound(s))
-		WRITE_ONCE(tq->fq.bound, flash_share_bound(s));
-	tq->next = flash_share_next(s, now);
-	flash_hold(&tq->fq, !tq->next && s->waiting);
+	if (fq->bound != flash_share_bound(s))
+		WRITE_ONCE(fq->bound, flash_share_bound(s));
+	tq->next = flash_share_next(s, tq->now);
 	/* One that is not needed any more may go off: it chooses, too. */
 	if (s->wake && s->wake != tq->armed) {
 		tq->armed = s->wake;
 		hrtimer_start(&tq->timer, ns_to_ktime(s->wake),
 			      HRTIMER_MODE_ABS);
 	}
+	return !tq->next && s->waiting;
 }
 
 /* Nobody has to be waited for any longer. */
@@ -253,7 +251,8 @@ static enum hrtimer_restart tenancy_timer(struct hrtimer *timer)
 	flags = flash_lock_save(fq);
 	tq->armed = 0;
 	if (fq->queued) {
-		tenancy_choose(tq, ktime_get_ns());
+		tq->now = ktime_get_ns();
+		flash_settle(fq);
 		/* held before inflight: pairs with the barrier in flash_release(). */
 		smp_mb();
 		/*
@@ -311,7 +310,8 @@ static void tenancy_apply(struct tenancy_queue *tq)
 	flash_share_set(s, &rules);
 	flash_share_weight(s, &s->p->t[0], flash_tun(fq, TUN_shared_weight));
 	s->p->max = flash_tun(fq, TUN_max_tenants);
-	tenancy_choose(tq, ktime_get_ns());
+	tq->now = ktime_get_ns();
+	fq->changed = true;
 }
 
 static void tenancy_text(struct tenancy_queue *tq, unsigned int idx,
@@ -510,15 +510,14 @@ void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 	u32 who = urgent ? fr->class - TENANCY_URGENT_CLASS : fr->class;
 	struct flash_share_item *it = &to_tr(fr)->it;
 	struct request *rq = fr->rq;
-	u64 now = ktime_get_ns();
 
+	tq->now = ktime_get_ns();
 	flash_share_add(s, it, &s->p->t[who], fr->seq, flash_dir_of(rq),
 			op_is_sync(rq->cmd_flags), flash_sector_of(rq),
-			blk_rq_sectors(rq), now);
+			blk_rq_sectors(rq), tq->now);
 	if (urgent)
 		flash_share_urge(s, it);
 	tenancy_tag_take(tq, fr);
-	tenancy_choose(tq, now);
 }
 
 struct flash_rq *fairshare_select(struct flash_queue *fq)
@@ -527,20 +526,17 @@ struct flash_rq *fairshare_select(struct flash_queue *fq)
 	struct flash_share *s = &tq->state->share;
 	struct flash_share_item *it = tq->next;
 	struct flash_rq *fr;
-	u64 now;
 
 	if (WARN_ON_ONCE(!it))
 		return NULL;
-	now = ktime_get_ns();
-	tq->chosen = now;
+	tq->now = ktime_get_ns();
 	fr = tenancy_fr(it);
 	tq->next = NULL;
-	flash_share_issue(s, it, now);
+	flash_share_issue(s, it, tq->now);
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL) {
 		/* Nobody tells us of its end. */
 		tenancy_tag_give(tq, fr);
-		flash_share_give(s, it, false, now);
-		tenancy_choose(tq, now);
+		flash_share_give(s, it, false, tq->now);
 	} else {
 		to_tr(fr)->issued = true;
 	}
@@ -551,29 +547,25 @@ void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct tenancy_rq *tr = to_tr(fr);
-	u64 now = tq->chosen;
 
-	if (!tr->issued) {
-		now = ktime_get_ns();
-		flash_share_take_head(&tq->state->share, &tr->it,
-				      flash_dir_of(fr->rq),
-				      flash_sector_of(fr->rq),
-				      blk_rq_sectors(fr->rq), now);
-		tenancy_tag_take(tq, fr);
-	}
-	tenancy_choose(tq, now);
+	if (tr->issued)
+		return;
+	tq->now = ktime_get_ns();
+	flash_share_take_head(&tq->state->share, &tr->it, flash_dir_of(fr->rq),
+			      flash_sector_of(fr->rq), blk_rq_sectors(fr->rq),
+			      tq->now);
+	tenancy_tag_take(tq, fr);
 }
 
 void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct tenancy_queue *tq = to_tq(fq);
 	struct tenancy_rq *tr = to_tr(fr);
-	u64 now = ktime_get_ns();
 
+	tq->now = ktime_get_ns();
 	tenancy_tag_give(tq, fr);
-	flash_share_give(&tq->state->share, &tr->it, ended, now);
+	flash_share_give(&tq->state->share, &tr->it, ended, tq->now);
 	tr->issued = false;
-	tenancy_choose(tq, now);
 }
 
 void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -582,7 +574,7 @@ void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr)
 
 	flash_share_grow(&tq->state->share, &to_tr(fr)->it, flash_sector_of(fr->rq),
 			 blk_rq_sectors(fr->rq));
-	tenancy_choose(tq, ktime_get_ns());
+	tq->now = ktime_get_ns();
 }
 
 void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr,
@@ -594,7 +586,7 @@ void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr,
 	flash_share_absorb(&tq->state->share, &to_tr(fr)->it, &to_tr(gone)->it,
 			   flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
 	fr->seq = to_tr(fr)->it.seq;
-	tenancy_choose(tq, ktime_get_ns());
+	tq->now = ktime_get_ns();
 }
 
 void fairshare_tuned(struct flash_queue *fq, unsigned int idx)

@@ -154,7 +154,7 @@ struct tenancy_state {
  * @few_work: looks whether there are too few tags; runs a second after their number was
  *	set
  * @next: the request that goes next, or NULL
- * @chosen: when fairshare_select() returned the latest request, ns
+ * @now: the time of the latest hook, ns
  * @mode: what the user has set, like the two below
  * @by: who is a tenant
  * @charge: what is charged
@@ -171,7 +171,7 @@ struct tenancy_queue {
 	u64 limited;
 	struct delayed_work few_work;
 	struct flash_share_item *next;
-	u64 chosen;
+	u64 now;
 	unsigned int mode;
 	enum tenancy_by by;
 	enum tenancy_charge charge;
@@ -195,6 +195,7 @@ void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr,
 struct flash_rq *fairshare_select(struct flash_queue *fq);
 void fairshare_started(struct flash_queue *fq, struct flash_rq *fr);
 void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+bool fairshare_holds(struct flash_queue *fq);
 void fairshare_tuned(struct flash_queue *fq, unsigned int idx);
 void fairshare_text_tuned(struct flash_queue *fq, unsigned int idx, const char *text);
 int fairshare_stats(struct flash_queue *fq, char *page, int len);
@@ -218,6 +219,7 @@ void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 	.select		= fairshare_select,				\
 	.started	= fairshare_started,				\
 	.completed	= fairshare_completed,				\
+	.holds		= fairshare_holds,				\
 	.tuned		= fairshare_tuned,				\
 	.text_tuned	= fairshare_text_tuned,				\
 	.stats		= fairshare_stats,				\
