@@ -12,6 +12,35 @@
 #include "cgroup.h"
 
 /**
+ * flash_groups_near - what was set for a group, or for the nearest one above it
+ * @g: the table
+ * @nr: its entries
+ * @css: the group, which somebody holds; NULL: nobody knows
+ *
+ * Groups above stay as long as those below. Return: FLASH_GROUP_NONE if nothing was.
+ */
+u32 flash_groups_near(const struct flash_group *g, u32 nr,
+		      const struct cgroup_subsys_state *css)
+{
+	u32 value = FLASH_GROUP_NONE;
+#ifdef CONFIG_BLK_CGROUP
+	struct cgroup *cgroup = flash_css_cgroup(css);
+	int level;
+
+	if (!cgroup)
+		return value;
+	for (level = cgroup->level; level >= 0; level--) {
+		value = flash_groups_get(g, nr,
+					 cgroup_id(cgroup_ancestor(cgroup,
+								   level)));
+		if (value != FLASH_GROUP_NONE)
+			break;
+	}
+#endif
+	return value;
+}
+
+/**
  * flash_groups_print - entries, as far as a page goes
  * @g: the table
  * @nr: its entries

@@ -33,6 +33,8 @@ struct flash_group_attr {
 
 ssize_t flash_groups_print(const struct flash_group *g, u32 nr, u32 from,
 			   char *page);
+u32 flash_groups_near(const struct flash_group *g, u32 nr,
+		      const struct cgroup_subsys_state *css);
 ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 			   size_t count, const struct flash_group_attr *attr);
 
@@ -74,35 +76,6 @@ flash_css_cgroup(const struct cgroup_subsys_state *css)
 		return css->cgroup;
 #endif
 	return NULL;
-}
-
-/**
- * flash_groups_near - what was set for a group, or for the nearest one above it
- * @g: the table
- * @nr: its entries
- * @css: the group, which somebody holds; NULL: nobody knows
- *
- * Groups above stay as long as those below. Return: FLASH_GROUP_NONE if nothing was.
- */
-static inline u32 flash_groups_near(const struct flash_group *g, u32 nr,
-				    const struct cgroup_subsys_state *css)
-{
-	u32 value = FLASH_GROUP_NONE;
-#ifdef CONFIG_BLK_CGROUP
-	struct cgroup *cgroup = flash_css_cgroup(css);
-	int level;
-
-	if (!cgroup)
-		return value;
-	for (level = cgroup->level; level >= 0; level--) {
-		value = flash_groups_get(g, nr,
-					 cgroup_id(cgroup_ancestor(cgroup,
-								   level)));
-		if (value != FLASH_GROUP_NONE)
-			break;
-	}
-#endif
-	return value;
 }
 
 #endif /* FLASH_CGROUP_H */

@@ -261,7 +261,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	}
 	run = run && flash_ready(fq);
 	if (run) {
-		atomic_long_inc(&fq->inlined);
+		atomic_long_inc(&fq->counts.inlined);
 		blk_mq_run_hw_queue(hctx, false);
 	}
 	percpu_ref_put(&q->q_usage_counter);
@@ -273,7 +273,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
  */
 static bool flash_may_select(struct flash_queue *fq)
 {
-	if (unlikely(READ_ONCE(fq->first)))
+	if (unlikely(READ_ONCE(fq->first.rq)))
 		return flash_ready(fq);
 	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound);
 }
@@ -453,7 +453,7 @@ static void elv_finish_request(struct request *rq)
 	slots = flash_slot_finish(&fr->slot);
 	/* Before the slot is freed, so that the sums agree when none is in flight. */
 	if (slots)
-		atomic_long_inc(&fq->completed);
+		atomic_long_inc(&fq->counts.completed);
 	flash_rq_ends(fq, fr, rq, slots, true);
 }
 
@@ -468,7 +468,7 @@ static void elv_requeue_request(struct request *rq)
 	slots = flash_slot_requeue(&fr->slot);
 	/* Once: a driver may run and requeue a request that is not inserted again. */
 	if (slots)
-		atomic_long_inc(&fq->requeued);
+		atomic_long_inc(&fq->counts.requeued);
 	flash_rq_ends(fq, fr, rq, slots, false);
 }
 
@@ -481,7 +481,7 @@ static void elv_completed_request(struct request *rq, u64 now)
 	if (!elv_rq_ours(rq) || !flash_rq_of(rq)) {
 		struct flash_queue *fq = elv_queue_data(rq->q);
 
-		atomic_long_inc(&fq->bypassed);
+		atomic_long_inc(&fq->counts.bypassed);
 	}
 }
 
@@ -590,8 +590,8 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 /* What became of the requests that were dispatched, if nothing is in flight. */
 static u64 flash_ended(const struct flash_queue *fq)
 {
-	return atomic_long_read(&fq->completed) +
-	       atomic_long_read(&fq->requeued) +
+	return atomic_long_read(&fq->counts.completed) +
+	       atomic_long_read(&fq->counts.requeued) +
 	       fq->stats.polled + fq->stats.untracked;
 }
 
@@ -604,10 +604,10 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	mutex_unlock(&flash_queues_lock);
 	flash_first_exit(fq);
 
-	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
+	WARN_ONCE(fq->queued || fq->nr_head || fq->first.rq ||
 		  atomic_read(&fq->inflight) || flash_pending_any(fq),
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
-		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first,
+		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first.rq,
 		  atomic_read(&fq->inflight), flash_pending_any(fq));
 	WARN_ONCE(flash_seams_left(&fq->store.seams),
 		  "%s: at exit bios may join %u times\n", flash_policy.name,

@@ -119,6 +119,42 @@ struct flash_pending {
 };
 
 /**
+ * struct flash_first - the request that must be issued first, see flash_issue_first()
+ * @rq:		dispatched, and to be issued before any other request is dispatched; or NULL
+ * @nth:	number of such requests so far; written under the lock
+ * @asked:	@nth when @timer was armed
+ * @armed:	@timer is armed
+ * @timer:	limits the time for which @rq blocks other requests
+ *
+ * Without the lock unless noted.
+ */
+struct flash_first {
+	struct request *rq;
+	unsigned int nth;
+	unsigned int asked;
+	unsigned int armed;
+	struct hrtimer timer;
+};
+
+/**
+ * struct flash_counts - counters that need no lock
+ * @requeued:	requests in flight that the driver requeued
+ * @completed:	requests in flight that completed; at rest flash_stats.dispatched =
+ *		@completed + @requeued + flash_stats.polled + flash_stats.untracked
+ * @bypassed:	requests of this device that never reached the scheduler (on 6.1 flushes,
+ *		FUA writes, passthrough)
+ * @kicks:	hardware queues run by flash_kick()
+ * @inlined:	hardware queues run in the submitter's context
+ */
+struct flash_counts {
+	atomic_long_t requeued;
+	atomic_long_t completed;
+	atomic_long_t bypassed;
+	atomic_long_t kicks;
+	atomic_long_t inlined;
+};
+
+/**
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
@@ -146,28 +182,20 @@ struct flash_pending {
  * @changed:	@held has to be computed again before the lock is released
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
- * @first:	dispatched, and to be issued before any other request is dispatched
- * @first_nth:	number of such requests so far; written under the lock
- * @first_asked: @first_nth when @first_timer was armed
- * @first_armed: @first_timer is armed
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
  *		request; under the lock
- * @first_timer: limits the time of @first, see flash_issue_first()
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
- * @requeued:	requests in flight that the driver requeued
- * @completed:	requests in flight that completed; at rest dispatched = completed +
- *		requeued + polled + untracked
- * @bypassed:	requests of this device that never reached the scheduler (on 6.1 flushes,
- *		FUA writes, passthrough)
- * @kicks:	hardware queues run by flash_kick()
- * @inlined:	hardware queues run in the submitter's context
+ * @first:	the request that must be issued first
+ * @counts:	counters without the lock
  * @node:	link in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
  *
- * A policy embeds it as the first member of its own structure.
+ * A policy embeds it as the first member of its own structure. It has more than 20 fields
+ * as it is the device; they stand by cache line: what the lock's holder writes, the
+ * pending list, what has_work() reads, and what seldom changes.
  */
 struct flash_queue {
 	struct request_queue *q;
@@ -191,20 +219,11 @@ struct flash_queue {
 	bool held;
 	bool left;
 	unsigned int no_runs;
-	struct request *first;
-	unsigned int first_nth;
-	unsigned int first_asked;
-	unsigned int first_armed;
 	bool pass_on;
 	bool urgent_seen;
+	struct flash_first first;
+	struct flash_counts counts;
 
-	atomic_long_t requeued;
-	atomic_long_t completed;
-	atomic_long_t bypassed;
-	atomic_long_t kicks;
-	atomic_long_t inlined;
-
-	struct hrtimer first_timer;
 	struct list_head node;
 	unsigned int nr_hctx;
 	struct flash_hctx **hctx;
@@ -286,14 +305,13 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
  * flash_pending_take - empty the pending list
  * @fq: the device, locked
  *
+ * The caller adds the requests to the policy's queues and calls flash_pending_taken(),
+ * with the lock held all the time.
  * Return: the records of its requests, the oldest first, linked by flash_rq.pending; NULL
- * if there is none. Else the caller adds them to the policy's queues and calls
- * flash_pending_taken(), with the lock held all the time.
+ * if there is none.
  */
 static inline struct llist_node *flash_pending_take(struct flash_queue *fq)
 {
-	if (llist_empty(&fq->pending.list))
-		return NULL;
 	WRITE_ONCE(fq->pending.taking, true);
 	/*
 	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the

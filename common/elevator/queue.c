@@ -163,8 +163,6 @@ void flash_drain(struct flash_queue *fq)
 	lockdep_assert_held(&fq->lock);
 
 	oldest = flash_pending_take(fq);
-	if (!oldest)
-		return;
 	llist_for_each_entry_safe(fr, next, oldest, pending)
 		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
 	flash_pending_taken(fq);

@@ -395,11 +395,11 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
-			 atomic_long_read(&fq->completed), fq->stats.merged,
-			 fq->stats.head, atomic_long_read(&fq->requeued),
-			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
-			 fq->stats.polled, atomic_long_read(&fq->inlined),
-			 atomic_long_read(&fq->kicks));
+			 atomic_long_read(&fq->counts.completed), fq->stats.merged,
+			 fq->stats.head, atomic_long_read(&fq->counts.requeued),
+			 atomic_long_read(&fq->counts.bypassed), fq->stats.untracked,
+			 fq->stats.polled, atomic_long_read(&fq->counts.inlined),
+			 atomic_long_read(&fq->counts.kicks));
 	len = flash_policy.stats(fq, page, len);
 	flash_unlock(fq);
 	return len;
