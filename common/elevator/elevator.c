@@ -4,7 +4,7 @@
  *
  * All requests of a device, of whatever hardware queue, are in one set of queues, as a
  * policy decides for the device as a whole. A run of any hardware queue may dispatch any
- * request, which QUEUE_FLAG_SQ_SCHED tells the block layer. The life of a request:
+ * request; QUEUE_FLAG_SQ_SCHED announces that to the block layer. The life of a request:
  *
  *	elv_bio_merge()		a bio joins a waiting request, or
  *	elv_limit_depth()	its task waits for a scheduler tag,
@@ -389,8 +389,8 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 
 	/*
 	 * The core calls this with a dispatch list that is not empty only within a
-	 * round, which it then ends, as that list goes first. The list may be stuck
-	 * while other hardware queues accept requests.
+	 * round, which it then ends, as the dispatch list precedes all other requests.
+	 * The list may be stuck while other hardware queues accept requests.
 	 */
 	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
 		flash_kick(fq, fq->nr_hctx);
@@ -621,9 +621,9 @@ static void elv_exit_sched(struct elevator_queue *eq)
 		  flash_policy.name, fq->stats.dispatched, flash_ended(fq));
 
 	/*
-	 * The next scheduler sets it as it needs it. But if we go because a
-	 * later step of the switch failed, there is none, and without a
-	 * scheduler the flag would leave hardware queues waiting for ever.
+	 * The next scheduler sets the flag as it needs it. If a later step of the
+	 * switch has failed there is no next scheduler, and without a scheduler the
+	 * flag would leave hardware queues waiting for ever.
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, fq->q);
 

@@ -81,14 +81,14 @@ int flash_groups_set(struct flash_group *g, u32 *nr, u32 max, u64 id, u32 value)
  *	"default"; a path may contain blanks, as the last blank separates the two
  * @min: smallest VALUE
  * @max: largest VALUE, below a tenth of the largest u32
- * @who: set to the length of GROUP
+ * @len: set to the length of GROUP
  * @id: set to the number of the group; 0: GROUP is a path
  * @value: set to VALUE, or to FLASH_GROUP_NONE for "default"
  *
  * Return: 0; -EINVAL if @text is no such entry, -ERANGE for a number out of range. After
  * an error nothing is set.
  */
-int flash_groups_parse(const char *text, u32 min, u32 max, size_t *who, u64 *id,
+int flash_groups_parse(const char *text, u32 min, u32 max, size_t *len, u64 *id,
 		       u32 *value)
 {
 	u64 number = 0;
@@ -125,7 +125,7 @@ int flash_groups_parse(const char *text, u32 min, u32 max, size_t *who, u64 *id,
 	} else {
 		v = FLASH_GROUP_NONE;
 	}
-	*who = (size_t)(last - text);
+	*len = (size_t)(last - text);
 	*id = number;
 	*value = v;
 	return 0;

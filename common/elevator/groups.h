@@ -22,7 +22,7 @@ struct flash_group {
 
 u32 flash_groups_get(const struct flash_group *g, u32 nr, u64 id);
 int flash_groups_set(struct flash_group *g, u32 *nr, u32 max, u64 id, u32 value);
-int flash_groups_parse(const char *text, u32 min, u32 max, size_t *who, u64 *id,
+int flash_groups_parse(const char *text, u32 min, u32 max, size_t *len, u64 *id,
 		       u32 *value);
 
 #endif /* FLASH_GROUPS_H */

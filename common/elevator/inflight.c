@@ -203,8 +203,9 @@ static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 }
 
 /*
- * A hardware queue whose requests are in the pending list, or were when the caller looked.
- * The list names one of them without the lock. If that one is blocked, drain and search.
+ * A hardware queue with requests in the pending list; the list may have been drained in the
+ * meantime. flash_pending.hctx is one without the lock. If that one is blocked, drain and
+ * search.
  */
 static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq,
 					     unsigned int prefer)

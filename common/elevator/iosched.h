@@ -403,8 +403,8 @@ enum flash_urgency {
  * @name: the elevator's name, at most 15 characters
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
- * @watches: initial value of flash_queue.watches: whether the policy is told what is in
- *	flight, by @started, @completed and @grown. The lock is then taken once more for
+ * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
+ *	@started, @completed and @grown. The lock is then taken once more for
  *	each request, at its end. A policy may change flash_queue.watches; the new value
  *	holds for requests that are inserted later.
  * @lockless_insert: requests may be added to the pending list without the lock while
@@ -439,10 +439,10 @@ enum flash_urgency {
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
- * @merged: @fr has absorbed @gone and inherits its place in the order if that was
- *	earlier; the policy takes @gone out of its queues
+ * @merged: @fr has absorbed @gone; the policy removes @gone from its queues, and @fr gets
+ *	its place in the order if that was earlier
  *
- * @select: takes the next request out of the policy's queues. Called only while requests
+ * @select: removes the next request from the policy's queues, and returns it. Called only while requests
  *	wait, a slot is free and @holds was false. Returns NULL only with
  *	flash_queue.pass_on set: the current task may not dispatch the next request.
  * @started: a request has taken a slot of the in-flight limit: after @select, or without

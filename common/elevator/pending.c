@@ -10,9 +10,9 @@
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
  * request is moved from the list to a queue it is in neither; @taking is set then.
  *
- * A policy that watches needs to know the time of an insertion, and whether it lets other
- * requests go. Then, and if the event is traced or the list has become long, the submitter
- * takes the lock and drains.
+ * A policy that watches needs the time of an insertion, and an insertion may end a hold of
+ * other requests. Then, and if the event is traced or the list has become long, the
+ * submitter takes the lock and drains.
  */
 #include "iosched.h"
 #include "trace.h"

@@ -5,7 +5,7 @@
  * The device's lock is taken by flash_lock() and flash_lock_save(), which drain the
  * pending list first. So the lock's holder finds all requests that were submitted
  * before in the policy's queues, and no caller can forget to drain. flash_unlock() and
- * flash_unlock_restore() compute flash_queue.held anew if it may have changed. Only code that
+ * flash_unlock_restore() update flash_queue.held if it may have changed. Only code that
  * touches no request (a counter, a tunable) may use the spin lock itself.
  *
  * No run of a hardware queue has to follow a drain: the run of the task that added the
@@ -126,9 +126,8 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  *
  * flash_queue.held is a level, like the limit, which has_work() reads without the lock.
  * The hooks that may change it set flash_queue.changed, and flash_drain() and
- * flash_unlock() then call this function, so it is computed once however many requests
- * came or went. Other code of a policy, such as a timer's or a tunable's, sets
- * flash_queue.changed itself.
+ * flash_unlock() then call this function: once, however many requests were inserted or
+ * dispatched. A policy's timers and tunables set flash_queue.changed too.
  *
  * A context that clears @held has to schedule a run if none is scheduled: after
  * flash_policy.insert() the block layer runs the hardware queue, after
@@ -153,7 +152,7 @@ void flash_settle(struct flash_queue *fq)
  * flash_drain - add what is in the pending list to the policy's queues
  * @fq: the device, locked
  *
- * For those who need it at another moment than flash_lock() does it.
+ * Callers that hold the lock already use this function; flash_lock() calls it as well.
  */
 void flash_drain(struct flash_queue *fq)
 {
