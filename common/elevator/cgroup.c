@@ -97,14 +97,14 @@ static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
 static int flash_group_set(struct flash_queue *fq, const char *text,
 			   const struct flash_group_attr *attr, bool *io)
 {
-	size_t who;
+	size_t len;
 	u32 value = 0;
 	u64 id = 0;
 	int ret;
 
-	ret = flash_groups_parse(text, attr->min, attr->max, &who, &id, &value);
+	ret = flash_groups_parse(text, attr->min, attr->max, &len, &id, &value);
 	if (!ret && !id)
-		ret = flash_group_id(text, who, &id, io);
+		ret = flash_group_id(text, len, &id, io);
 	/* An entry is removed whatever the group can do. */
 	if (value == FLASH_GROUP_NONE)
 		*io = true;
