@@ -213,6 +213,13 @@ static struct request *elv_next_request(struct request_queue *q, struct request 
 	return flash_same_class(rq, elv_rb_latter_request(q, rq));
 }
 
+/* Do requests wait? Those that are drained at this moment may be missed. */
+static bool flash_waiting(const struct flash_queue *fq)
+{
+	return READ_ONCE(fq->nr_head) || READ_ONCE(fq->queued) ||
+	       !llist_empty(&fq->pending.list);
+}
+
 static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 				struct list_head *list, elv_insert_t how)
 {
@@ -234,7 +241,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	 */
 	percpu_ref_get(&q->q_usage_counter);
 	/* If a request may be dispatched already, its run is scheduled. */
-	run = run && !flash_ready(fq);
+	run = run && !(flash_waiting(fq) && flash_ready(fq));
 	/*
 	 * A trace of insertions has to show each by its submitter, in order with
 	 * other events: that needs the lock.

@@ -297,9 +297,27 @@ static inline u64 flash_sector_of(const struct request *rq)
 bool flash_may_issue(const struct flash_rq *fr);
 
 /* pending.c */
-bool flash_pending_any(const struct flash_queue *fq);
 bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list);
+
+/**
+ * flash_pending_any - are there requests that are in no queue of the policy yet?
+ * @fq: the device
+ *
+ * No lock. If false, the caller sees all requests that were drained before in the queues.
+ */
+static inline bool flash_pending_any(const struct flash_queue *fq)
+{
+	if (!llist_empty(&fq->pending.list))
+		return true;
+	/*
+	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
+	 * flash_pending_take().
+	 */
+	smp_rmb();
+	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
+	return smp_load_acquire(&fq->pending.taking);
+}
 
 /**
  * flash_pending_take - empty the pending list
@@ -334,13 +352,76 @@ static inline void flash_pending_taken(struct flash_queue *fq)
 /* queue.c */
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_drain(struct flash_queue *fq);
-void flash_lock(struct flash_queue *fq) __acquires(&fq->lock);
-unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock);
-
 void flash_settle(struct flash_queue *fq);
+
+/* Written under the lock, read without it, a word at a time */
+static inline void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
+{
+	unsigned long *word = &fq->work[BIT_WORD(n)];
+
+	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
+}
+
+/**
+ * flash_queued_add - one more request in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+static inline void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, true);
+	WRITE_ONCE(fh->queued, fh->queued + 1);
+	WRITE_ONCE(fq->queued, fq->queued + 1);
+}
+
+/**
+ * flash_queued_del - one request less in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	WRITE_ONCE(fh->queued, fh->queued - 1);
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, false);
+	WRITE_ONCE(fq->queued, fq->queued - 1);
+}
+
+/**
+ * flash_lock - take the device's lock, and drain the pending list
+ * @fq: the device
+ *
+ * Process context, interrupts on.
+ */
+static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
+{
+	spin_lock_irq(&fq->lock);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
+}
+
+/**
+ * flash_lock_save - the same as flash_lock(), in any context
+ * @fq: the device
+ *
+ * Return: flags for flash_unlock_restore().
+ */
+static inline unsigned long flash_lock_save(struct flash_queue *fq)
+	__acquires(&fq->lock)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
+	return flags;
+}
 
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)

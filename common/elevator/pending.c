@@ -23,25 +23,6 @@
  */
 #define FLASH_PENDING_MOST	64
 
-/**
- * flash_pending_any - are there requests that are in no queue of the policy yet?
- * @fq: the device
- *
- * No lock. If false, the caller sees all requests that were drained before in the queues.
- */
-bool flash_pending_any(const struct flash_queue *fq)
-{
-	if (!llist_empty(&fq->pending.list))
-		return true;
-	/*
-	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
-	 * flash_pending_take().
-	 */
-	smp_rmb();
-	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
-	return smp_load_acquire(&fq->pending.taking);
-}
-
 /*
  * The length of the list that begins with @newest; approximate if it is drained at the
  * same time. The record stays valid, as the caller has a request of this device.

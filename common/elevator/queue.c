@@ -14,44 +14,6 @@
 #include "iosched.h"
 #include "trace.h"
 
-/* Written under the lock, read without it, a word at a time */
-static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
-{
-	unsigned long *word = &fq->work[BIT_WORD(n)];
-
-	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
-}
-
-/**
- * flash_queued_add - one more request in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, true);
-	WRITE_ONCE(fh->queued, fh->queued + 1);
-	WRITE_ONCE(fq->queued, fq->queued + 1);
-}
-
-/**
- * flash_queued_del - one request less in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	WRITE_ONCE(fh->queued, fh->queued - 1);
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, false);
-	WRITE_ONCE(fq->queued, fq->queued - 1);
-}
-
 /* Add @rq to the list that precedes all queues, as its first or last request. */
 static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 			      bool first)
@@ -167,33 +129,4 @@ void flash_drain(struct flash_queue *fq)
 	flash_pending_taken(fq);
 	if (fq->changed)
 		flash_settle(fq);
-}
-
-/**
- * flash_lock - take the device's lock, and drain the pending list
- * @fq: the device
- *
- * Process context, interrupts on.
- */
-void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
-{
-	spin_lock_irq(&fq->lock);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
-}
-
-/**
- * flash_lock_save - the same as flash_lock(), in any context
- * @fq: the device
- *
- * Return: flags for flash_unlock_restore().
- */
-unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fq->lock, flags);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
-	return flags;
 }
