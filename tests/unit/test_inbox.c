@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests come without the lock, with the real code and threads that submit,
- * dispatch, end, watch and switch the scheduler: nothing is lost, forgotten, out of
- * order or used after it is gone.
+ * The pending list: insertion without the lock, with the real code and threads that submit,
+ * dispatch, complete, watch and switch the scheduler. No request is lost, forgotten, out of
+ * order or used after it was freed.
  */
 #define TAGS		96
 #define QUEUES		2
@@ -19,7 +19,7 @@ static unsigned int in_device;
 static int ended, over, each, in_vain;
 static unsigned long long seed;
 
-/* A round of one hardware queue. */
+/* A dispatch round of one hardware queue. */
 static void run(struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int nr = 0;
@@ -28,7 +28,7 @@ static void run(struct blk_mq_hw_ctx *hctx)
 	while (elv_has_work(hctx)) {
 		rq = elv_dispatch_request(hctx);
 		if (!rq) {
-			/* The block layer would poll; here nobody does. */
+			/* The block layer would poll; here a lost wake-up is a hang. */
 			if (!nr)
 				__atomic_add_fetch(&in_vain, 1, __ATOMIC_SEQ_CST);
 			break;
@@ -136,7 +136,7 @@ static void *submitter(void *arg)
 
 static bool sets;
 
-/* Reads statistics, or sets things, too, while requests keep the scheduler. */
+/* Also reads statistics or sets tunables, while requests hold the scheduler. */
 static void *looker(void *arg)
 {
 	struct flash_queue *fq = arg;
@@ -157,7 +157,7 @@ static void *looker(void *arg)
 	return NULL;
 }
 
-/* One moment after another, without threads. */
+/* Single steps, without threads. */
 
 static unsigned long nth[QUEUES];
 static bool ready;
@@ -219,7 +219,7 @@ static void is_it_ready(void)
 	ready = elv_has_work(&hctxs[0]);
 }
 
-/* Who takes in what has come, but for who dispatches? */
+/* Which contexts drain the pending list, apart from dispatch? */
 static void takes_in(void)
 {
 	struct flash_queue *fq = begin(1);
@@ -249,7 +249,7 @@ static void takes_in(void)
 	end();
 }
 
-/* Whoever is about to add one has others come before: all count. */
+/* Requests that others add before a submitter's addition must count. */
 static void all_count(void)
 {
 	struct flash_queue *fq = begin(1);
@@ -323,7 +323,7 @@ static bool round_of(unsigned int round)
 	for (n = 0; n < SUBMITTERS; n++)
 		pthread_create(&submit[n], NULL, submitter, (void *)n);
 
-	/* Frozen at once when all have ended: nobody waits for submitters. */
+	/* The queue is frozen when all requests have completed; submitters may still run. */
 	while (GET(ended) < SUBMITTERS * each ||
 	       GET(queue.q_usage_counter.count)) {
 		idle(GET(ended) < SUBMITTERS * each ? 1000 : 50);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dies and buses: exact times of single operations, who goes before whom, what
- * an interrupted program loses, and that every nanosecond is counted once.
+ * Dies and buses: exact times of single operations, their order, the cost of an
+ * interrupted program, and that every nanosecond is counted once.
  */
 #include <string.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ static void run(u64 until)
 		ended[nr_ended++] = c;
 }
 
-/* An operation that comes at @t; what is due until then happens first. */
+/* An operation that arrives at @t; earlier events are processed first. */
 static struct nand_cmd *at(u64 t, unsigned int lun, enum nand_kind kind,
 			   u64 first, u32 bytes, u64 last)
 {
@@ -170,7 +170,7 @@ static void dies_and_buses(void)
 	eq(a->done, BUS_NS + PROG_NS, "two programs: data goes one by one");
 	eq(b->done, 2 * BUS_NS + PROG_NS, "programs overlap");
 
-	/* The bus is taken when the die of the second is ready to send. */
+	/* The bus is busy when the die of the second is ready to send. */
 	flash(1, 2, 1, NAND_CHIP_FIFO, 0);
 	a = read_at(0, 0);
 	b = at(READ_NS - 2000, 1, NAND_PROG, 0, 10000, PROG_NS);
@@ -310,7 +310,7 @@ static void suspended(void)
 	eq(n.stats.suspends, 1, "fifo: a read behind a program cannot pass it");
 	eq(r->begun, p->done + BUS_NS, "but interrupts it when it has begun");
 
-	/* What holds the die comes from before and has no data to move. */
+	/* The operation on the die was started earlier and has no data to move. */
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
 	p = prog_at(0, 0);
 	at(1, 0, NAND_COLLECT, 500000, 0, 800000);
@@ -320,7 +320,7 @@ static void suspended(void)
 	eq(cmd[1].done, p->done + 1300000 + 7000 + READ_NS + BUS_NS,
 	   "which is complete afterwards");
 
-	/* At one instant: collection begins its second step, a read comes. */
+	/* At one time: garbage collection begins its second step, and a read arrives. */
 	flash(1, 1, 1, NAND_READ_FIRST, 7000);
 	at(0, 0, NAND_COLLECT, 500, 0, 800);
 	r = read_at(500, 0);
@@ -343,7 +343,7 @@ static struct nand_cmd *page_read_at(u64 t, u32 page)
 	return read_at(t, 0);
 }
 
-/* The register: what was sensed last is not sensed again. */
+/* The register: the last sensed page is not sensed again. */
 static void page_register(void)
 {
 	struct nand_cmd *c;
@@ -446,7 +446,7 @@ static void conflicts(void)
 	eq(n.stats.wait[1], 0, "and not what collection waited");
 }
 
-/* Random work: the integral against one that is kept beside it. */
+/* Random work: the integral compared with a second computation. */
 static void integrals(void)
 {
 	static const char *const names[] = {
@@ -499,7 +499,7 @@ static void integrals(void)
 			}
 			if (!submit)
 				continue;
-			/* Some of it is nobody's request. */
+			/* Some operations belong to no request. */
 			in++;
 			i++;
 			nand_outstanding(&n, 1, t);
@@ -519,7 +519,7 @@ static void integrals(void)
 	}
 }
 
-/* Without requests nothing is outstanding, whatever the dies do. */
+/* Without requests nothing is outstanding, even if dies work. */
 static void idle_work(void)
 {
 	flash(1, 1, 1, NAND_CHIP_FIFO, 0);
@@ -537,7 +537,7 @@ static void idle_work(void)
 	eq(n.stats.active, 1000, "out of its time");
 }
 
-/* However late the caller looks, things happen when they are due. */
+/* Events happen at their times, however late the caller is. */
 static void late_looks(void)
 {
 	u64 done[24];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who could join a waiting request is never turned away; few others are let in. */
+/* The filter of merge candidates: no false negatives, few false positives. */
 #include <pthread.h>
 
 #include "common/elevator/seam.h"
@@ -64,7 +64,7 @@ static void no_table(void)
 	eq(flash_seams_left(&s), 0, "and nothing is left");
 }
 
-/* Requests come, grow and go; each bio that touches one of them is let in. */
+/* Requests are added, grow and are removed; each bio adjacent to one of them passes. */
 static void random_requests(void)
 {
 	static struct {
@@ -108,7 +108,7 @@ static void random_requests(void)
 				       !flash_seams_may(&s, rq[n].from - 8,
 							rq[n].from);
 		}
-		/* One that is not there: beyond all others. */
+		/* A request that does not exist: beyond all others. */
 		n = 800000000 + tap_rand(&seed) % 100000000 * 8;
 		let_in += flash_seams_may(&s, n, n + 8);
 		asked++;
@@ -142,7 +142,7 @@ static void *comes_and_goes(void *arg)
 	return (void *)bad;
 }
 
-/* Many at once, at the same places. */
+/* Many threads, at the same sectors. */
 static void at_once(void)
 {
 	pthread_t thread[THREADS];
