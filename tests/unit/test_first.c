@@ -119,13 +119,13 @@ static void in_time(void)
 	eq(elv_has_work(&hctxs[0]), 0, "nothing else waits");
 	eq(timers_set, 0, "so no timer is set");
 	b = insert(1, false);
-	eq(elv_has_work(&hctxs[0]), 0, "another one comes, and is kept back");
+	eq(elv_has_work(&hctxs[0]), 0, "another one is inserted, and held back");
 	eq(elv_has_work(&hctxs[1]), 0, "on all hardware queues");
 	eq(timers_set, 1, "for which one timer is set");
 	eq(fq->first_timer.in >= 1000000 && fq->first_timer.in <= 10000000, 1,
 	   "of some milliseconds");
 	issue(a);
-	eq(elv_has_work(&hctxs[0]), 1, "issued: the round goes on");
+	eq(elv_has_work(&hctxs[0]), 1, "issued: the round continues");
 	time_passes(fq);
 	eq(fq->first == a, 1, "the timer finds nothing to do");
 	eq(run_pending(), 0, "and starts no run");
@@ -183,7 +183,7 @@ static void another(void)
 	eq(timers_set, 2, "but is set again");
 	eq(choose() == NULL, 1, "the third one still waits");
 	time_passes(fq);
-	eq(choose() == b, 1, "until it goes off again");
+	eq(choose() == b, 1, "until it expires again");
 	issue_and_finish(c);
 	issue_and_finish(b);
 	end();
@@ -191,7 +191,7 @@ static void another(void)
 
 static void is_refused(void)
 {
-	eq(elv_has_work(&hctxs[1]), 0, "meanwhile: a request is refused");
+	eq(elv_has_work(&hctxs[1]), 0, "while the timer expires a request is refused");
 }
 
 /* A refusal while the timer expires arms it again, and must not count as an earlier one. */
@@ -228,7 +228,7 @@ static void liveness(void)
 	choose();
 	b = insert(1, false);
 	choose();
-	eq(fq->queued, 0, "liveness: what came is in the inbox");
+	eq(fq->queued, 0, "liveness: the new request is in the pending list");
 	time_passes(fq);
 	eq(run_pending(), 1, "and the timer sees it there");
 	choose();
@@ -247,7 +247,7 @@ static void liveness(void)
 	choose();
 	elv_requeue_request(b);
 	eq(run_pending(), 1, "handed back: it keeps nothing back");
-	eq(choose() == c, 1, "others go");
+	eq(choose() == c, 1, "others are dispatched");
 	issue_and_finish(c);
 	time_passes(fq);
 	eq(fq->stats.first_expired, 1, "and it was not late");
@@ -366,7 +366,7 @@ static void end_before_dispatch(void)
 	eq(choose() == lone, 1, "it is dispatched");
 	insert(0, false);
 	finish(out[9]);
-	eq(run_pending(), 0, "and they are counted anew");
+	eq(run_pending(), 0, "and their count restarts");
 	issue_and_finish(choose());
 	issue_and_finish(lone);
 	end();
@@ -427,7 +427,7 @@ int main(void)
 	end_of_full();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(out_of_order, 0, "requests out of the order of their insertion");
 	eq(warned, 0, "things that the code wonders about");
 	return tap_done();
 }

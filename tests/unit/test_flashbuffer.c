@@ -41,7 +41,7 @@ static void buffer(void)
 	drive_drain(&d);
 	eq(w[0]->done, in + 3 * T_LINK - 1, "three pages of a program of four");
 	eq(d.s->stats.nand_programs, 0, "wait in the buffer");
-	eq(d.s->ring_nr, 3, "as long as nobody wants more");
+	eq(d.s->ring_nr, 3, "as long as no write needs more");
 	f = flush_at(&d, 500000);
 	drive_drain(&d);
 	eq(f->done, 500000 + FW_WRITE + 4 * T_BUS + T_PROG,
@@ -100,7 +100,7 @@ static void buffer(void)
 	r = page_at(&d, 500000, SIM_READ, 7, 1);
 	drive_drain(&d);
 	eq(r->done, 500000 + FW_READ + T_READ + T_BUS + T_LINK,
-	   "afterwards it comes from the flash");
+	   "afterwards it is read from the flash");
 	page_at(&d, 1000000, SIM_WRITE, 8, 1);
 	r = page_at(&d, 1020000, SIM_READ, 7, 2);
 	drive_drain(&d);
@@ -383,7 +383,7 @@ static void slc(void)
 	eq(d.s->folding, 2, "now both dies fold");
 	drive_until(&d, idle + 1000000 + 2 * T_READ + T_PROG);
 	eq(d.s->stats.slc_folds, 2, "two reads and a program each");
-	eq(d.s->folding, 2, "and go on");
+	eq(d.s->folding, 2, "and continue");
 
 	/* A read arrives: the current folding completes, and no other starts. */
 	t = d.now + 100000;
@@ -434,7 +434,7 @@ static void slc(void)
 		drive_open(&d, &c);
 		page_at(&d, 0, SIM_WRITE, 0, 6);
 		drive_drain(&d);
-		eq(d.bad, 0, "idle after %u ns: time goes on", i * 1000);
+		eq(d.bad, 0, "idle after %u ns: time advances", i * 1000);
 		eq(d.s->slc_all, 0, "all folded");
 		eq(drive_rest(&d), 0, "at rest");
 		drive_close(&d);

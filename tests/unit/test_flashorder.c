@@ -241,7 +241,7 @@ static void counters(void)
 								   t);
 				for (k = 0; k < 8; k++)
 					sum += before[k];
-				eq(sum, 0, "chips begin anew");
+				eq(sum, 0, "chips restart from 0");
 				sum = 0;
 			}
 			if (send) {

@@ -613,7 +613,7 @@ static void rewritten(void)
 	for (u = 1; u < 256; u++)
 		bad += ftl_lun_of(&b.f, b.f.map[u]) !=
 			(ftl_lun_of(&b.f, b.f.map[0]) + u) % 4;
-	eq(bad, 0, "its pages go through the dies in turn");
+	eq(bad, 0, "its pages are on the dies in turn");
 	for (bad = 0, u = 257; u < 512; u++)
 		bad += ftl_lun_of(&b.f, b.f.map[u]) !=
 			(ftl_lun_of(&b.f, b.f.map[256]) + u - 256) % 4;

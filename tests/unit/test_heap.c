@@ -117,7 +117,7 @@ static void sorted_use(void)
 		flash_heap_del(&heap, heap);
 	}
 	eq(wrong, 0, "the others in order");
-	eq(!heap, 1, "and nobody is left");
+	eq(!heap, 1, "and no node is left");
 }
 
 int main(void)

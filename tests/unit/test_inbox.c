@@ -230,11 +230,11 @@ static void takes_in(void)
 	eq(goes(), 1, "the device is full");
 	for (n = 1; n < FLASH_PENDING_MOST; n++)
 		comes(0);
-	eq(fq->queued, 0, "%u come and nobody looks", n - 1);
+	eq(fq->queued, 0, "%u are added and none is drained", n - 1);
 	comes(0);
 	eq(fq->queued, n, "who comes when there are so many takes all in");
 	comes(0);
-	eq(fq->queued, n, "and who comes then does not");
+	eq(fq->queued, n, "and the next one does not");
 	WRITE_ONCE(fq->watches, true);
 	flash_resume(fq);
 	eq(fq->queued, n + 1, "who begins to watch takes in what came before");
@@ -244,7 +244,7 @@ static void takes_in(void)
 		ends();
 		goes();
 	}
-	eq(fq->queued || in_device, 0, "all go");
+	eq(fq->queued || in_device, 0, "all are dispatched");
 	WRITE_ONCE(fq->watches, false);
 	end();
 }
@@ -277,22 +277,22 @@ static void moments(void)
 	begin(1);
 	eq(elv_has_work(&hctxs[0]), 0, "no work");
 	on(FOUND_EMPTY, one_comes);
-	eq(goes(), 0, "one that comes when others were taken in does not go");
+	eq(goes(), 0, "one added after the drain is not dispatched");
 	eq(none_to_choose, 0, "nor is the policy, which has none, asked for one");
 	eq(elv_has_work(&hctxs[0]), 1, "it is work");
 	on(TAKEN_OUT, is_it_ready);
-	eq(goes(), 1, "it goes");
+	eq(goes(), 1, "the drained one is dispatched");
 	eq(ready, 1, "and was work while it was taken in");
 	comes(1);
 	eq(elv_has_work(&hctxs[1]), 0, "another one, and the device is full");
-	eq(hctxs[0].pending || hctxs[1].pending, 0, "nobody runs a queue");
+	eq(hctxs[0].pending || hctxs[1].pending, 0, "no run is scheduled");
 	ends();
 	eq(hctxs[1].pending, 1, "a slot is given back: its queue is run");
-	eq(goes(), 1, "and it goes");
+	eq(goes(), 1, "and it is dispatched");
 	ends();
 	on(ADDED, one_goes_and_ends);
 	comes(0);
-	eq(held, 1, "who submits keeps the scheduler when the request is gone");
+	eq(held, 1, "a submitter holds the scheduler after the request was freed");
 	eq(GET(queue.q_usage_counter.count), 0, "but no longer");
 	end();
 }
@@ -360,9 +360,9 @@ int main(void)
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
 	eq(round, ROUNDS, "rounds");
-	eq(forgotten, 0, "requests that nobody runs a queue for");
+	eq(forgotten, 0, "requests without a scheduled run");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(out_of_order, 0, "requests out of the order of their insertion");
 	eq(warned, 0, "things that the code wonders about");
 	printf("# %d rounds in vain\n", in_vain);
 	return tap_done();

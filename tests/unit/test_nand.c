@@ -167,7 +167,7 @@ static void dies_and_buses(void)
 	a = prog_at(0, 0);
 	b = prog_at(0, 1);
 	end();
-	eq(a->done, BUS_NS + PROG_NS, "two programs: data goes one by one");
+	eq(a->done, BUS_NS + PROG_NS, "two programs: data is transferred one by one");
 	eq(b->done, 2 * BUS_NS + PROG_NS, "programs overlap");
 
 	/* The bus is busy when the die of the second is ready to send. */
@@ -176,7 +176,7 @@ static void dies_and_buses(void)
 	b = at(READ_NS - 2000, 1, NAND_PROG, 0, 10000, PROG_NS);
 	end();
 	eq(b->done, READ_NS - 2000 + 10000 + PROG_NS,
-	   "who has the bus keeps it");
+	   "the transfer on the bus continues");
 	eq(a->done, READ_NS + 8000 + BUS_NS, "the read waits for the rest");
 	eq(nand_chip_busy(&n, 0, SIM_NEVER - 1), READ_NS + 8000 + BUS_NS,
 	   "with its die held");
@@ -260,7 +260,7 @@ static void suspended(void)
 	r = read_at(60000, 0);
 	end();
 	eq(p->done, BUS_NS + PROG_NS,
-	   "no suspension: the program goes through");
+	   "no suspension: the program completes");
 	eq(r->done, p->done + READ_NS + BUS_NS, "and the read waits");
 
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
@@ -281,7 +281,7 @@ static void suspended(void)
 	r = read_at(3499999, 0);
 	end();
 	eq(r->done, 3499999 + 7000 + READ_NS + BUS_NS, "an erase, too");
-	eq(p->done, r->done + 1, "even with 1 ns to go");
+	eq(p->done, r->done + 1, "even with 1 ns left");
 
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
 	p = prog_at(0, 0);
@@ -296,7 +296,7 @@ static void suspended(void)
 	read_at(61000, 0);
 	prog_at(62000, 0);
 	end();
-	eq(cmd[2].begun, r->done, "a second read goes right after the first");
+	eq(cmd[2].begun, r->done, "a second read starts right after the first");
 	eq(cmd[2].done, r->done + 7000 + READ_NS + BUS_NS, "and pays as well");
 	eq(p->done, BUS_NS + PROG_NS + 2 * (7000 + READ_NS + BUS_NS),
 	   "the program loses no time that it has had");
@@ -400,7 +400,7 @@ static void patience(void)
 	for (i = 0; i < 20; i++)
 		at(10000 + i, 0, NAND_READ, READ_NS, 0, 0);
 	end();
-	eq(n.stats.suspends, NAND_MAX_SUSPENDS, "20 reads: so many go before");
+	eq(n.stats.suspends, NAND_MAX_SUSPENDS, "20 reads: number served before");
 	eq(cmd[0].done, BUS_NS + PROG_NS + NAND_MAX_SUSPENDS * (1000 + READ_NS),
 	   "then the program ends");
 	eq(cmd[NAND_MAX_SUSPENDS].done < cmd[0].done &&
@@ -409,7 +409,7 @@ static void patience(void)
 	at(n.since, 0, NAND_PROG, 0, 0, 100000);
 	at(n.since + 10, 0, NAND_READ, 10, 0, 0);
 	end();
-	eq(n.stats.suspends, NAND_MAX_SUSPENDS + 1, "the next one begins anew");
+	eq(n.stats.suspends, NAND_MAX_SUSPENDS + 1, "the next one restarts the count");
 }
 
 static void conflicts(void)
@@ -525,7 +525,7 @@ static void idle_work(void)
 	flash(1, 1, 1, NAND_CHIP_FIFO, 0);
 	at(0, 0, NAND_COLLECT, 0, 0, 1000);
 	end();
-	eq(n.stats.busy, 0, "work for nobody is no utilisation");
+	eq(n.stats.busy, 0, "work without a request is no utilisation");
 	eq(n.stats.active, 0, "and no active time");
 	eq(n.chip[0].busy, 1000, "but chip time");
 	nand_outstanding(&n, 1, 5000);

@@ -122,7 +122,7 @@ static void without_chips(void)
 			piq_issue(&s, next, 1);
 			piq_take(&s, next, 1);
 		}
-		eq(out, 32, "mode %d: all of them go", modes[m]);
+		eq(out, 32, "mode %d: all are dispatched", modes[m]);
 		eq(s.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
