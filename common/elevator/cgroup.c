@@ -2,8 +2,8 @@
 /*
  * cgroup.c - attributes that name control groups
  *
- * One entry is written at a time, "PATH NUMBER" or "ID NUMBER". A path is looked up
- * when it is written and no reference is kept: what stays is the group's number.
+ * The user writes one entry at a time, "PATH NUMBER" or "ID NUMBER". The path is looked up
+ * then; the table keeps the number of the group and no reference.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -12,10 +12,39 @@
 #include "cgroup.h"
 
 /**
- * flash_groups_print - entries, as far as a page goes
+ * flash_groups_near - the value of a group, or of its nearest ancestor with an entry
  * @g: the table
  * @nr: its entries
- * @from: the first one that is wanted
+ * @css: the group, to which the caller holds a reference; NULL: the group is unknown
+ *
+ * A group keeps its ancestors alive. Return: FLASH_GROUP_NONE if there is no entry.
+ */
+u32 flash_groups_near(const struct flash_group *g, u32 nr,
+		      const struct cgroup_subsys_state *css)
+{
+	u32 value = FLASH_GROUP_NONE;
+#ifdef CONFIG_BLK_CGROUP
+	struct cgroup *cgroup = flash_css_cgroup(css);
+	int level;
+
+	if (!cgroup)
+		return value;
+	for (level = cgroup->level; level >= 0; level--) {
+		value = flash_groups_get(g, nr,
+					 cgroup_id(cgroup_ancestor(cgroup,
+								   level)));
+		if (value != FLASH_GROUP_NONE)
+			break;
+	}
+#endif
+	return value;
+}
+
+/**
+ * flash_groups_print - print as many entries as fit into a page
+ * @g: the table
+ * @nr: its entries
+ * @from: index of the first entry to print
  * @page: where to print "ID NUMBER" lines; the last one is "more N" if there are
  *	more, from place N on
  *
@@ -39,8 +68,9 @@ ssize_t flash_groups_print(const struct flash_group *g, u32 nr, u32 from,
 }
 
 /*
- * The number of the control group at @path, of @len characters; @io: its requests are
- * its own, else they are those of a group above it.
+ * Set @id to the number of the control group at @path, a text of @len characters, and @io
+ * to whether the group has the io controller. Without it the kernel charges the group's
+ * requests to an ancestor.
  */
 static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
 {
@@ -67,15 +97,15 @@ static int flash_group_id(const char *path, size_t len, u64 *id, bool *io)
 static int flash_group_set(struct flash_queue *fq, const char *text,
 			   const struct flash_group_attr *attr, bool *io)
 {
-	size_t who;
+	size_t len;
 	u32 value = 0;
 	u64 id = 0;
 	int ret;
 
-	ret = flash_groups_parse(text, attr->min, attr->max, &who, &id, &value);
+	ret = flash_groups_parse(text, attr->min, attr->max, &len, &id, &value);
 	if (!ret && !id)
-		ret = flash_group_id(text, who, &id, io);
-	/* What is taken back need not be able to do anything. */
+		ret = flash_group_id(text, len, &id, io);
+	/* An entry is removed whatever the group can do. */
 	if (value == FLASH_GROUP_NONE)
 		*io = true;
 	return ret ? ret : attr->set(fq, id, value);
@@ -86,11 +116,11 @@ static int flash_group_set(struct flash_queue *fq, const char *text,
  * @eq: the elevator
  * @page: "PATH NUMBER" or "ID NUMBER", NUMBER may be "default"
  * @count: its length
- * @attr: of which attribute
+ * @attr: the attribute
  *
- * Return: @count; -EINVAL for what is neither and for a path where there is no
- * control group, -ERANGE for a number beyond its limits, -ENOSPC if there are too
- * many entries; all of which change nothing.
+ * Return: @count; -EINVAL for another text and for a path without a control group,
+ * -ERANGE for a number out of range, -ENOSPC if the table is full. An error changes
+ * nothing.
  */
 ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 			   size_t count, const struct flash_group_attr *attr)
@@ -107,7 +137,7 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 		return -EINVAL;
 	if (len && page[len - 1] == '\n')
 		len--;
-	/* Who takes the elevator away has frozen the disk, and waits for us. */
+	/* A task that removes the elevator has frozen the disk, and waits for this one. */
 	noio = memalloc_noio_save();
 	text = kmemdup_nul(page, len, GFP_KERNEL);
 	ret = text ? flash_group_set(fq, text, attr, &io) : -ENOMEM;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cgroup.h - control groups: whose a bio is, and attributes that name them
+ * cgroup.h - the control group of a bio or task, and attributes that name groups
  *
- * What blk-cgroup keeps to itself is not needed: a bio says which group pays for
- * it, and a group has a number.
+ * This needs no private interface of blk-cgroup: a bio points to the group that is charged
+ * for it, and a group has a number.
  */
 #ifndef FLASH_CGROUP_H
 #define FLASH_CGROUP_H
@@ -15,13 +15,13 @@
 #include "groups.h"
 
 /**
- * struct flash_group_attr - an attribute with a number for each of some groups
- * @name: its name
- * @min: the least of these numbers
- * @max: the largest
- * @entries: as many groups as there may be
- * @set: sets one, or takes it back (FLASH_GROUP_NONE); process context, no lock
- *	held, reclaim starts no I/O. 0 or an error
+ * struct flash_group_attr - an attribute that is a table of groups and numbers
+ * @name: name of the attribute
+ * @min: smallest number
+ * @max: largest number
+ * @entries: largest number of groups
+ * @set: sets an entry, or removes it (FLASH_GROUP_NONE). Process context, no lock held,
+ *	reclaim starts no I/O. Returns 0 or a negative errno.
  */
 struct flash_group_attr {
 	const char *name;
@@ -33,14 +33,16 @@ struct flash_group_attr {
 
 ssize_t flash_groups_print(const struct flash_group *g, u32 nr, u32 from,
 			   char *page);
+u32 flash_groups_near(const struct flash_group *g, u32 nr,
+		      const struct cgroup_subsys_state *css);
 ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 			   size_t count, const struct flash_group_attr *attr);
 
 /**
- * flash_bio_css - the control group that pays for a bio
+ * flash_bio_css - the control group that is charged for a bio
  * @bio: the bio, or NULL
  *
- * The bio holds it. Return: NULL if nobody knows.
+ * The bio holds a reference. Return: NULL if the group is unknown.
  */
 static inline struct cgroup_subsys_state *flash_bio_css(const struct bio *bio)
 {
@@ -49,7 +51,7 @@ static inline struct cgroup_subsys_state *flash_bio_css(const struct bio *bio)
 	return NULL;
 }
 
-/** flash_task_css - the control group of the task that runs; under RCU */
+/** flash_task_css - the control group of the current task; under RCU */
 static inline struct cgroup_subsys_state *flash_task_css(void)
 {
 #ifdef CONFIG_BLK_CGROUP
@@ -63,8 +65,8 @@ static inline struct cgroup_subsys_state *flash_task_css(void)
  * flash_css_cgroup - a control group of version 2, or NULL
  * @css: a group of either version, or NULL
  *
- * What is set for groups is set by numbers of version 2. Each hierarchy counts for
- * itself, so a group of version 1 may have the same number.
+ * Users name groups of version 2. Each hierarchy numbers its groups, so a group of version
+ * 1 may have the same number.
  */
 static inline struct cgroup *
 flash_css_cgroup(const struct cgroup_subsys_state *css)
@@ -74,35 +76,6 @@ flash_css_cgroup(const struct cgroup_subsys_state *css)
 		return css->cgroup;
 #endif
 	return NULL;
-}
-
-/**
- * flash_groups_near - what was set for a group, or for the nearest one above it
- * @g: the table
- * @nr: its entries
- * @css: the group, which somebody holds; NULL: nobody knows
- *
- * Groups above stay as long as those below. Return: FLASH_GROUP_NONE if nothing was.
- */
-static inline u32 flash_groups_near(const struct flash_group *g, u32 nr,
-				    const struct cgroup_subsys_state *css)
-{
-	u32 value = FLASH_GROUP_NONE;
-#ifdef CONFIG_BLK_CGROUP
-	struct cgroup *cgroup = flash_css_cgroup(css);
-	int level;
-
-	if (!cgroup)
-		return value;
-	for (level = cgroup->level; level >= 0; level--) {
-		value = flash_groups_get(g, nr,
-					 cgroup_id(cgroup_ancestor(cgroup,
-								   level)));
-		if (value != FLASH_GROUP_NONE)
-			break;
-	}
-#endif
-	return value;
 }
 
 #endif /* FLASH_CGROUP_H */

@@ -12,8 +12,8 @@
  * Neither vermagic nor symbol CRCs notice a structure restated wrongly, so
  * nothing here is taken on trust: scripts/abi-check compiles this file for the
  * target kernel and compares every structure and prototype below with that
- * kernel's BTF. What BTF cannot show (the meaning of a value, the pairing of
- * hooks) is noted at the wrapper concerned.
+ * kernel's BTF. BTF does not show the meaning of a value or the pairing of hooks; a
+ * comment at the wrapper concerned states these.
  *
  * To add a series: add a row to "Layouts", set its features, run
  * scripts/abi-check, then run the whole test suite on that kernel.
@@ -166,14 +166,14 @@ typedef unsigned int __bitwise blk_insert_t;
 typedef blk_insert_t elv_insert_t;
 #endif
 
-/* What init_sched() is handed besides the queue. */
+/* The second argument of init_sched() */
 #if ELV_CORE_QUEUE
 typedef struct elevator_queue elv_init_arg_t;
 #else
 typedef struct elevator_type elv_init_arg_t;
 #endif
 
-/* What depth_updated() is handed. */
+/* The argument of depth_updated() */
 #if ELV_DEPTH_OF_QUEUE
 typedef struct request_queue elv_depth_arg_t;
 #else
@@ -339,8 +339,8 @@ static inline bool elv_insert_at_head(elv_insert_t flags)
 /*
  * Life of an elevator_queue
  *
- * 6.1 and 6.12: init_sched() makes it. Before exit_sched() the attributes are
- * gone from sysfs, and whoever read one has been waited for.
+ * 6.1 and 6.12: init_sched() allocates it. Before exit_sched() the core removes the
+ * attributes from sysfs and waits for tasks that read one.
  *
  * 7.3: the core makes it, and gives it back if init_sched() fails. The
  * attributes appear after init_sched() and stay beyond exit_sched(), which the
@@ -350,7 +350,7 @@ static inline bool elv_insert_at_head(elv_insert_t flags)
  */
 
 /*
- * elv_queue_get - the elevator_queue that init_sched() shall fill
+ * elv_queue_get - the elevator_queue that init_sched() has to fill
  *
  * Call it before anything that can fail: on 6.1 the module reference that the
  * core took is given back by the release of this object and by nothing else.
@@ -366,7 +366,7 @@ static inline struct elevator_queue *elv_queue_get(struct request_queue *q,
 #endif
 }
 
-/* elv_queue_put - give it back when init_sched() fails later on */
+/* elv_queue_put - release it when init_sched() fails later on */
 static inline void elv_queue_put(struct elevator_queue *eq)
 {
 #if !ELV_CORE_QUEUE
@@ -374,7 +374,7 @@ static inline void elv_queue_put(struct elevator_queue *eq)
 #endif
 }
 
-/* elv_queue_attach - @eq is ready and shall serve @q from now on */
+/* elv_queue_attach - let @q use @eq, which is ready, from now on */
 static inline void elv_queue_attach(struct request_queue *q,
 				    struct elevator_queue *eq, void *data)
 {
@@ -387,10 +387,10 @@ static inline void elv_queue_attach(struct request_queue *q,
 }
 
 /*
- * elv_depth_for_each_hctx - the hardware queues that depth_updated() concerns
- * @arg: what it was handed
- * @hctx: each of them
- * @i: an unsigned long to count with
+ * elv_depth_for_each_hctx - iterate over the hardware queues of a depth_updated()
+ * @arg: the argument of depth_updated()
+ * @hctx: loop variable, a hardware queue
+ * @i: loop variable, an unsigned long
  */
 #if ELV_DEPTH_OF_QUEUE
 # define elv_depth_for_each_hctx(arg, hctx, i) \
@@ -465,13 +465,13 @@ static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 	return READ_ONCE(hctx->sched_tags->bitmap_tags.sb.depth);
 }
 
-/* elv_hctx_free - how many of these are free, whoever has the others */
+/* elv_hctx_free - number of these tags that are free */
 static inline unsigned int elv_hctx_free(const struct blk_mq_hw_ctx *hctx)
 {
 	const struct sbitmap *sb = &hctx->sched_tags->bitmap_tags.sb;
 	unsigned int all = elv_hctx_depth(hctx), used;
 
-	/* It counts while others take and give. */
+	/* Other tasks allocate and free tags at the same time. */
 	used = data_race(sbitmap_weight(sb));
 	return all - min(all, used);
 }
@@ -488,7 +488,7 @@ static inline unsigned int elv_hctx_set(const struct blk_mq_hw_ctx *hctx)
 
 /*
  * elv_alloc_hctx - the hardware queue of the request that is being allocated
- * @data: what limit_depth() was handed
+ * @data: the argument of limit_depth()
  *
  * Where the core has not chosen yet, the queue that this CPU is mapped to. If
  * the task moves to another CPU before the core chooses, the limit counts the
@@ -531,7 +531,7 @@ static inline unsigned int elv_shallow_unit(const struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * elv_shallow_depth - what limit_depth() sets to leave 1/@part of the tags free
+ * elv_shallow_depth - the value for limit_depth() that leaves 1/@part of the tags free
  *
  * At least one tag remains usable.
  */
@@ -566,13 +566,13 @@ static inline unsigned int elv_async_depth(const struct request_queue *q,
 /*
  * elv_shallow_prepare - announce the smallest value that limit_depth() will use
  * @hctx: the hardware queue
- * @part: what elv_shallow_depth() will get; 0: any value may be used
+ * @part: the argument of later calls of elv_shallow_depth(); 0: any value may be used
  *
  * For init_hctx() and depth_updated(). On 6.x, tags shared by all hardware
  * queues change their depth only after depth_updated(), so for those it is 1.
- * The value says after how many ends one batch of sleepers is woken; with 1 each
- * end wakes one, so a sleeper that may not take what has become free keeps no
- * other one asleep for longer than until the next end.
+ * The value is the number of freed tags after which one batch of sleepers is woken. With 1
+ * each freed tag wakes one sleeper, so a sleeper that may not use the tag delays the others
+ * until the next tag is freed and no longer.
  */
 static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 				       unsigned int part)
@@ -584,7 +584,7 @@ static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, least);
 }
 
-/* Is this CPU kept from what is not its own? */
+/* Is @cpu isolated: is work of other CPUs kept away from it? */
 static inline bool elv_cpu_isolated(int cpu)
 {
 #if ELV_CPU_IS_ISOLATED
@@ -595,7 +595,7 @@ static inline bool elv_cpu_isolated(int cpu)
 #endif
 }
 
-/* Would the core have a worker of an isolated CPU run it, now or with its next choice? */
+/* Would the core use a worker of an isolated CPU, now or after its next change of CPU? */
 static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int cpu;
@@ -607,7 +607,7 @@ static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
 		return false;
 	if (elv_cpu_isolated(READ_ONCE(hctx->next_cpu)))
 		return true;
-	/* It goes on to another CPU after so many runs. */
+	/* The core changes to another CPU when next_cpu_batch has reached 0. */
 	if (READ_ONCE(hctx->next_cpu_batch) > 1)
 		return false;
 	for_each_cpu(cpu, hctx->cpumask) {
@@ -620,10 +620,10 @@ static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
 /*
  * elv_run_hctx - have a worker run a hardware queue, on no isolated CPU
  *
- * The core keeps isolated CPUs out of those whose workers run a hardware queue
- * (6.1.192 was read), but only those that were isolated when the queue was made, and not
- * if there is only one hardware queue, or if it serves isolated ones only: then it is the
- * CPU that asks, which is the one that a request ends on.
+ * The core excludes isolated CPUs from the workers that run a hardware queue (seen in
+ * 6.1.192), but only CPUs that were isolated when the queue was made, and not if there is
+ * only one hardware queue or if the queue serves isolated CPUs only. In those cases the
+ * worker is on the CPU that asks, which is the one where a request has completed.
  */
 static inline void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
@@ -647,80 +647,8 @@ static inline unsigned int elv_ioprio_level(unsigned short ioprio)
 	return ioprio & 7;
 }
 
-/*
- * For devices of our own, which only tests use. Apart, as scripts/abi-check
- * compiles this file for kernels whose layout is not the one that it tries.
- */
-#ifdef FLASH_COMPAT_LAB
-
-/* Segments of a request that memory is no limit for */
-#define LAB_MAX_SEGMENTS	256
-
-/* blk_mq_tag_set.flags of a disk whose requests may merge */
-#define LAB_TAG_SET_FLAGS	ELV_SHOULD_MERGE
-
-/**
- * lab_alloc_disk - a disk that is no spinning one
- * @set: its tags
- * @unit: bytes that it reads, writes or discards at least to some effect
- * @io_opt: bytes that it does best
- * @max_sectors: sectors of one read or write
- * @discard: sectors of one discard or write-zeroes request
- * @cache: data may be lost without a flush; FUA is understood
- * @data: for the queue's driver
- *
- * Return: the disk, or an ERR_PTR.
- */
-static inline struct gendisk *lab_alloc_disk(struct blk_mq_tag_set *set,
-					     unsigned int unit,
-					     unsigned int io_opt,
-					     unsigned int max_sectors,
-					     unsigned int discard,
-					     bool cache, void *data)
-{
-#if ELV_LIMITS_AT_ALLOC
-	struct queue_limits lim = {
-		.logical_block_size	= SECTOR_SIZE,
-		.physical_block_size	= unit,
-		.io_min			= unit,
-		.io_opt			= io_opt,
-		.max_hw_sectors		= max_sectors,
-		.max_segments		= LAB_MAX_SEGMENTS,
-		.max_hw_discard_sectors	= discard,
-		.max_write_zeroes_sectors = discard,
-		.discard_granularity	= unit,
-		.features		= cache ?
-			BLK_FEAT_WRITE_CACHE | BLK_FEAT_FUA : 0,
-	};
-
-	return blk_mq_alloc_disk(set, &lim, data);
-#else
-	struct gendisk *disk = blk_mq_alloc_disk(set, data);
-	struct request_queue *q;
-
-	if (IS_ERR(disk))
-		return disk;
-	q = disk->queue;
-	blk_queue_logical_block_size(q, SECTOR_SIZE);
-	blk_queue_physical_block_size(q, unit);
-	blk_queue_io_min(q, unit);
-	blk_queue_io_opt(q, io_opt);
-	blk_queue_max_hw_sectors(q, max_sectors);
-	blk_queue_max_segments(q, LAB_MAX_SEGMENTS);
-	blk_queue_max_discard_sectors(q, discard);
-	blk_queue_max_write_zeroes_sectors(q, discard);
-	q->limits.discard_granularity = unit;
-	blk_queue_write_cache(q, cache, cache);
-	blk_queue_flag_set(QUEUE_FLAG_NONROT, q);
-	blk_queue_flag_clear(QUEUE_FLAG_ADD_RANDOM, q);
-	return disk;
-#endif
-}
-
-#endif /* FLASH_COMPAT_LAB */
-
-/* For who has timers; apart for the same reason. */
-#if defined(FLASH_COMPAT_TIMER) || defined(FLASH_COMPAT_LAB)
+/* Users of timers only: scripts/abi-check compiles this file with layouts of other kernels. */
+#ifdef FLASH_COMPAT_TIMER
 
 /* elv_hrtimer_setup - a timer of the monotonic clock */
 static inline void elv_hrtimer_setup(struct hrtimer *timer,

@@ -4,7 +4,7 @@
  *
  * All requests of a device, of whatever hardware queue, are in one set of queues, as a
  * policy decides for the device as a whole. A run of any hardware queue may dispatch any
- * request, which QUEUE_FLAG_SQ_SCHED tells the block layer. The life of a request:
+ * request; QUEUE_FLAG_SQ_SCHED announces that to the block layer. The life of a request:
  *
  *	elv_bio_merge()		a bio joins a waiting request, or
  *	elv_limit_depth()	its task waits for a scheduler tag,
@@ -213,6 +213,13 @@ static struct request *elv_next_request(struct request_queue *q, struct request 
 	return flash_same_class(rq, elv_rb_latter_request(q, rq));
 }
 
+/* Do requests wait? Those that are drained at this moment may be missed. */
+static bool flash_waiting(const struct flash_queue *fq)
+{
+	return READ_ONCE(fq->nr_head) || READ_ONCE(fq->queued) ||
+	       !llist_empty(&fq->pending.list);
+}
+
 static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 				struct list_head *list, elv_insert_t how)
 {
@@ -234,7 +241,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	 */
 	percpu_ref_get(&q->q_usage_counter);
 	/* If a request may be dispatched already, its run is scheduled. */
-	run = run && !flash_ready(fq);
+	run = run && !(flash_waiting(fq) && flash_ready(fq));
 	/*
 	 * A trace of insertions has to show each by its submitter, in order with
 	 * other events: that needs the lock.
@@ -261,7 +268,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	}
 	run = run && flash_ready(fq);
 	if (run) {
-		atomic_long_inc(&fq->inlined);
+		atomic_long_inc(&fq->counts.inlined);
 		blk_mq_run_hw_queue(hctx, false);
 	}
 	percpu_ref_put(&q->q_usage_counter);
@@ -273,7 +280,7 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
  */
 static bool flash_may_select(struct flash_queue *fq)
 {
-	if (unlikely(READ_ONCE(fq->first)))
+	if (unlikely(READ_ONCE(fq->first.rq)))
 		return flash_ready(fq);
 	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound);
 }
@@ -389,8 +396,8 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 
 	/*
 	 * The core calls this with a dispatch list that is not empty only within a
-	 * round, which it then ends, as that list goes first. The list may be stuck
-	 * while other hardware queues accept requests.
+	 * round, which it then ends, as the dispatch list precedes all other requests.
+	 * The list may be stuck while other hardware queues accept requests.
 	 */
 	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
 		flash_kick(fq, fq->nr_hctx);
@@ -453,7 +460,7 @@ static void elv_finish_request(struct request *rq)
 	slots = flash_slot_finish(&fr->slot);
 	/* Before the slot is freed, so that the sums agree when none is in flight. */
 	if (slots)
-		atomic_long_inc(&fq->completed);
+		atomic_long_inc(&fq->counts.completed);
 	flash_rq_ends(fq, fr, rq, slots, true);
 }
 
@@ -468,7 +475,7 @@ static void elv_requeue_request(struct request *rq)
 	slots = flash_slot_requeue(&fr->slot);
 	/* Once: a driver may run and requeue a request that is not inserted again. */
 	if (slots)
-		atomic_long_inc(&fq->requeued);
+		atomic_long_inc(&fq->counts.requeued);
 	flash_rq_ends(fq, fr, rq, slots, false);
 }
 
@@ -481,7 +488,7 @@ static void elv_completed_request(struct request *rq, u64 now)
 	if (!elv_rq_ours(rq) || !flash_rq_of(rq)) {
 		struct flash_queue *fq = elv_queue_data(rq->q);
 
-		atomic_long_inc(&fq->bypassed);
+		atomic_long_inc(&fq->counts.bypassed);
 	}
 }
 
@@ -590,8 +597,8 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 /* What became of the requests that were dispatched, if nothing is in flight. */
 static u64 flash_ended(const struct flash_queue *fq)
 {
-	return atomic_long_read(&fq->completed) +
-	       atomic_long_read(&fq->requeued) +
+	return atomic_long_read(&fq->counts.completed) +
+	       atomic_long_read(&fq->counts.requeued) +
 	       fq->stats.polled + fq->stats.untracked;
 }
 
@@ -604,10 +611,10 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	mutex_unlock(&flash_queues_lock);
 	flash_first_exit(fq);
 
-	WARN_ONCE(fq->queued || fq->nr_head || fq->first ||
+	WARN_ONCE(fq->queued || fq->nr_head || fq->first.rq ||
 		  atomic_read(&fq->inflight) || flash_pending_any(fq),
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
-		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first,
+		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first.rq,
 		  atomic_read(&fq->inflight), flash_pending_any(fq));
 	WARN_ONCE(flash_seams_left(&fq->store.seams),
 		  "%s: at exit bios may join %u times\n", flash_policy.name,
@@ -621,9 +628,9 @@ static void elv_exit_sched(struct elevator_queue *eq)
 		  flash_policy.name, fq->stats.dispatched, flash_ended(fq));
 
 	/*
-	 * The next scheduler sets it as it needs it. But if we go because a
-	 * later step of the switch failed, there is none, and without a
-	 * scheduler the flag would leave hardware queues waiting for ever.
+	 * The next scheduler sets the flag as it needs it. If a later step of the
+	 * switch has failed there is no next scheduler, and without a scheduler the
+	 * flag would leave hardware queues waiting for ever.
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, fq->q);
 

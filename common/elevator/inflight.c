@@ -49,7 +49,7 @@
 /* Has the request that must be issued first not reached the driver yet? */
 static bool flash_first_pending(const struct flash_queue *fq)
 {
-	const struct request *rq = READ_ONCE(fq->first);
+	const struct request *rq = READ_ONCE(fq->first.rq);
 
 	return rq && !blk_mq_request_started((struct request *)rq);
 }
@@ -63,9 +63,9 @@ static void flash_first_watch(struct flash_queue *fq)
 {
 	/* A task preempted after xchg() would leave the flag set without a timer. */
 	preempt_disable();
-	if (!xchg(&fq->first_armed, 1)) {
-		WRITE_ONCE(fq->first_asked, READ_ONCE(fq->first_nth));
-		hrtimer_start(&fq->first_timer, ns_to_ktime(FLASH_FIRST_NS),
+	if (!xchg(&fq->first.armed, 1)) {
+		WRITE_ONCE(fq->first.asked, READ_ONCE(fq->first.nth));
+		hrtimer_start(&fq->first.timer, ns_to_ktime(FLASH_FIRST_NS),
 			      HRTIMER_MODE_REL_PINNED);
 	}
 	preempt_enable();
@@ -108,9 +108,9 @@ void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return;
-	WRITE_ONCE(fq->first, fr->rq);
+	WRITE_ONCE(fq->first.rq, fr->rq);
 	/* After @first, so that no timer is armed for this number too early. */
-	WRITE_ONCE(fq->first_nth, fq->first_nth + 1);
+	WRITE_ONCE(fq->first.nth, fq->first.nth + 1);
 }
 
 /**
@@ -124,7 +124,7 @@ void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 bool flash_first_done(struct flash_queue *fq, struct request *rq)
 {
 	/* A later request may be first by now. */
-	return READ_ONCE(fq->first) == rq && cmpxchg(&fq->first, rq, NULL) == rq;
+	return READ_ONCE(fq->first.rq) == rq && cmpxchg(&fq->first.rq, rq, NULL) == rq;
 }
 
 /**
@@ -141,7 +141,7 @@ bool flash_ready(struct flash_queue *fq)
 	 * the state of @first before our reads of the queues. Pairs with the barriers
 	 * in elv_insert_requests() and flash_pending_add().
 	 */
-	if (READ_ONCE(fq->first))
+	if (READ_ONCE(fq->first.rq))
 		smp_mb();
 
 	return READ_ONCE(fq->nr_head) ||
@@ -203,8 +203,9 @@ static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 }
 
 /*
- * A hardware queue whose requests are in the pending list, or were when the caller looked.
- * The list names one of them without the lock. If that one is blocked, drain and search.
+ * A hardware queue with requests in the pending list; the list may have been drained in the
+ * meantime. flash_pending.hctx is one without the lock. If that one is blocked, drain and
+ * search.
  */
 static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq,
 					     unsigned int prefer)
@@ -248,7 +249,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	if (!hctx)
 		return;
 
-	atomic_long_inc(&fq->kicks);
+	atomic_long_inc(&fq->counts.kicks);
 	/*
 	 * Always in the worker, and without has_work(): blk_mq_run_hw_queue() calls
 	 * it, under a lock of the queue, and our has_work() calls this function.
@@ -279,37 +280,37 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 {
 	struct flash_queue *fq = container_of(timer, struct flash_queue,
-					      first_timer);
+					      first.timer);
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long flags;
 	unsigned int asked;
 
 	spin_lock_irqsave(&fq->lock, flags);
 	/* Before the flag is cleared: then another context may arm the timer. */
-	asked = READ_ONCE(fq->first_asked);
+	asked = READ_ONCE(fq->first.asked);
 	/*
 	 * A full barrier between the flag and the queues. Pairs with the barriers in
 	 * elv_insert_requests() and flash_pending_add(): a request that is inserted from
 	 * here on is seen below, or its submitter's has_work() arms the timer.
 	 */
-	xchg(&fq->first_armed, 0);
+	xchg(&fq->first.armed, 0);
 	flash_drain(fq);
 	/* While requests wait and the lock is held, no hardware queue is freed. */
 	if (!fq->queued || !flash_first_pending(fq))
 		goto out;
-	if (fq->first_nth != asked) {
+	if (fq->first.nth != asked) {
 		/* The timer was armed for an earlier request. */
 		flash_first_watch(fq);
 		goto out;
 	}
 	fq->stats.first_expired++;
-	WRITE_ONCE(fq->first, NULL);
+	WRITE_ONCE(fq->first.rq, NULL);
 	/* Before @inflight: pairs with the barrier in flash_release(). */
 	smp_mb();
 	if (flash_ready(fq)) {
 		/* Not flash_run(), which may take the lock. */
 		hctx = flash_find(fq, fq->nr_hctx);
-		atomic_long_inc(&fq->kicks);
+		atomic_long_inc(&fq->counts.kicks);
 		elv_run_hctx(hctx);
 	}
 out:
@@ -320,7 +321,7 @@ out:
 /** flash_first_init - set up the timer of requests that are issued first */
 void flash_first_init(struct flash_queue *fq)
 {
-	elv_hrtimer_setup(&fq->first_timer, flash_first_expire,
+	elv_hrtimer_setup(&fq->first.timer, flash_first_expire,
 			  HRTIMER_MODE_REL_PINNED);
 }
 
@@ -330,7 +331,7 @@ void flash_first_init(struct flash_queue *fq)
  */
 void flash_first_exit(struct flash_queue *fq)
 {
-	hrtimer_cancel(&fq->first_timer);
+	hrtimer_cancel(&fq->first.timer);
 }
 
 /**

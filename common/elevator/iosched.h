@@ -119,6 +119,42 @@ struct flash_pending {
 };
 
 /**
+ * struct flash_first - the request that must be issued first, see flash_issue_first()
+ * @rq:		dispatched, and to be issued before any other request is dispatched; or NULL
+ * @nth:	number of such requests so far; written under the lock
+ * @asked:	@nth when @timer was armed
+ * @armed:	@timer is armed
+ * @timer:	limits the time for which @rq blocks other requests
+ *
+ * Without the lock unless noted.
+ */
+struct flash_first {
+	struct request *rq;
+	unsigned int nth;
+	unsigned int asked;
+	unsigned int armed;
+	struct hrtimer timer;
+};
+
+/**
+ * struct flash_counts - counters that need no lock
+ * @requeued:	requests in flight that the driver requeued
+ * @completed:	requests in flight that completed; at rest flash_stats.dispatched =
+ *		@completed + @requeued + flash_stats.polled + flash_stats.untracked
+ * @bypassed:	requests of this device that never reached the scheduler (on 6.1 flushes,
+ *		FUA writes, passthrough)
+ * @kicks:	hardware queues run by flash_kick()
+ * @inlined:	hardware queues run in the submitter's context
+ */
+struct flash_counts {
+	atomic_long_t requeued;
+	atomic_long_t completed;
+	atomic_long_t bypassed;
+	atomic_long_t kicks;
+	atomic_long_t inlined;
+};
+
+/**
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
@@ -146,28 +182,20 @@ struct flash_pending {
  * @changed:	@held has to be computed again before the lock is released
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
- * @first:	dispatched, and to be issued before any other request is dispatched
- * @first_nth:	number of such requests so far; written under the lock
- * @first_asked: @first_nth when @first_timer was armed
- * @first_armed: @first_timer is armed
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
  *		request; under the lock
- * @first_timer: limits the time of @first, see flash_issue_first()
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
- * @requeued:	requests in flight that the driver requeued
- * @completed:	requests in flight that completed; at rest dispatched = completed +
- *		requeued + polled + untracked
- * @bypassed:	requests of this device that never reached the scheduler (on 6.1 flushes,
- *		FUA writes, passthrough)
- * @kicks:	hardware queues run by flash_kick()
- * @inlined:	hardware queues run in the submitter's context
+ * @first:	the request that must be issued first
+ * @counts:	counters without the lock
  * @node:	link in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
  *
- * A policy embeds it as the first member of its own structure.
+ * A policy embeds it as the first member of its own structure. It has more than 20 fields
+ * as it is the device; they stand by cache line: what the lock's holder writes, the
+ * pending list, what has_work() reads, and what seldom changes.
  */
 struct flash_queue {
 	struct request_queue *q;
@@ -191,20 +219,11 @@ struct flash_queue {
 	bool held;
 	bool left;
 	unsigned int no_runs;
-	struct request *first;
-	unsigned int first_nth;
-	unsigned int first_asked;
-	unsigned int first_armed;
 	bool pass_on;
 	bool urgent_seen;
+	struct flash_first first;
+	struct flash_counts counts;
 
-	atomic_long_t requeued;
-	atomic_long_t completed;
-	atomic_long_t bypassed;
-	atomic_long_t kicks;
-	atomic_long_t inlined;
-
-	struct hrtimer first_timer;
 	struct list_head node;
 	unsigned int nr_hctx;
 	struct flash_hctx **hctx;
@@ -278,22 +297,39 @@ static inline u64 flash_sector_of(const struct request *rq)
 bool flash_may_issue(const struct flash_rq *fr);
 
 /* pending.c */
-bool flash_pending_any(const struct flash_queue *fq);
 bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		     struct list_head *list);
+
+/**
+ * flash_pending_any - are there requests that are in no queue of the policy yet?
+ * @fq: the device
+ *
+ * No lock. If false, the caller sees all requests that were drained before in the queues.
+ */
+static inline bool flash_pending_any(const struct flash_queue *fq)
+{
+	if (!llist_empty(&fq->pending.list))
+		return true;
+	/*
+	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
+	 * flash_pending_take().
+	 */
+	smp_rmb();
+	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
+	return smp_load_acquire(&fq->pending.taking);
+}
 
 /**
  * flash_pending_take - empty the pending list
  * @fq: the device, locked
  *
+ * The caller adds the requests to the policy's queues and calls flash_pending_taken(),
+ * with the lock held all the time.
  * Return: the records of its requests, the oldest first, linked by flash_rq.pending; NULL
- * if there is none. Else the caller adds them to the policy's queues and calls
- * flash_pending_taken(), with the lock held all the time.
+ * if there is none.
  */
 static inline struct llist_node *flash_pending_take(struct flash_queue *fq)
 {
-	if (llist_empty(&fq->pending.list))
-		return NULL;
 	WRITE_ONCE(fq->pending.taking, true);
 	/*
 	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
@@ -316,13 +352,76 @@ static inline void flash_pending_taken(struct flash_queue *fq)
 /* queue.c */
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh);
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh);
 void flash_drain(struct flash_queue *fq);
-void flash_lock(struct flash_queue *fq) __acquires(&fq->lock);
-unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock);
-
 void flash_settle(struct flash_queue *fq);
+
+/* Written under the lock, read without it, a word at a time */
+static inline void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
+{
+	unsigned long *word = &fq->work[BIT_WORD(n)];
+
+	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
+}
+
+/**
+ * flash_queued_add - one more request in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+static inline void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, true);
+	WRITE_ONCE(fh->queued, fh->queued + 1);
+	WRITE_ONCE(fq->queued, fq->queued + 1);
+}
+
+/**
+ * flash_queued_del - one request less in the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ */
+static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
+{
+	lockdep_assert_held(&fq->lock);
+
+	WRITE_ONCE(fh->queued, fh->queued - 1);
+	if (!fh->queued)
+		flash_work_set(fq, fh->hctx->queue_num, false);
+	WRITE_ONCE(fq->queued, fq->queued - 1);
+}
+
+/**
+ * flash_lock - take the device's lock, and drain the pending list
+ * @fq: the device
+ *
+ * Process context, interrupts on.
+ */
+static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
+{
+	spin_lock_irq(&fq->lock);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
+}
+
+/**
+ * flash_lock_save - the same as flash_lock(), in any context
+ * @fq: the device
+ *
+ * Return: flags for flash_unlock_restore().
+ */
+static inline unsigned long flash_lock_save(struct flash_queue *fq)
+	__acquires(&fq->lock)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fq->lock, flags);
+	if (!llist_empty(&fq->pending.list))
+		flash_drain(fq);
+	return flags;
+}
 
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
@@ -385,8 +484,8 @@ enum flash_urgency {
  * @name: the elevator's name, at most 15 characters
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
- * @watches: initial value of flash_queue.watches: whether the policy is told what is in
- *	flight, by @started, @completed and @grown. The lock is then taken once more for
+ * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
+ *	@started, @completed and @grown. The lock is then taken once more for
  *	each request, at its end. A policy may change flash_queue.watches; the new value
  *	holds for requests that are inserted later.
  * @lockless_insert: requests may be added to the pending list without the lock while
@@ -421,10 +520,10 @@ enum flash_urgency {
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
- * @merged: @fr has absorbed @gone and inherits its place in the order if that was
- *	earlier; the policy takes @gone out of its queues
+ * @merged: @fr has absorbed @gone; the policy removes @gone from its queues, and @fr gets
+ *	its place in the order if that was earlier
  *
- * @select: takes the next request out of the policy's queues. Called only while requests
+ * @select: removes the next request from the policy's queues, and returns it. Called only while requests
  *	wait, a slot is free and @holds was false. Returns NULL only with
  *	flash_queue.pass_on set: the current task may not dispatch the next request.
  * @started: a request has taken a slot of the in-flight limit: after @select, or without

@@ -10,9 +10,9 @@
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
  * request is moved from the list to a queue it is in neither; @taking is set then.
  *
- * A policy that watches needs to know the time of an insertion, and whether it lets other
- * requests go. Then, and if the event is traced or the list has become long, the submitter
- * takes the lock and drains.
+ * A policy that watches needs the time of an insertion, and an insertion may end a hold of
+ * other requests. Then, and if the event is traced or the list has become long, the
+ * submitter takes the lock and drains.
  */
 #include "iosched.h"
 #include "trace.h"
@@ -22,25 +22,6 @@
  * with interrupts off, and costs one submission in 64 the lock.
  */
 #define FLASH_PENDING_MOST	64
-
-/**
- * flash_pending_any - are there requests that are in no queue of the policy yet?
- * @fq: the device
- *
- * No lock. If false, the caller sees all requests that were drained before in the queues.
- */
-bool flash_pending_any(const struct flash_queue *fq)
-{
-	if (!llist_empty(&fq->pending.list))
-		return true;
-	/*
-	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
-	 * flash_pending_take().
-	 */
-	smp_rmb();
-	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
-	return smp_load_acquire(&fq->pending.taking);
-}
 
 /*
  * The length of the list that begins with @newest; approximate if it is drained at the

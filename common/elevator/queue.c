@@ -5,7 +5,7 @@
  * The device's lock is taken by flash_lock() and flash_lock_save(), which drain the
  * pending list first. So the lock's holder finds all requests that were submitted
  * before in the policy's queues, and no caller can forget to drain. flash_unlock() and
- * flash_unlock_restore() compute flash_queue.held anew if it may have changed. Only code that
+ * flash_unlock_restore() update flash_queue.held if it may have changed. Only code that
  * touches no request (a counter, a tunable) may use the spin lock itself.
  *
  * No run of a hardware queue has to follow a drain: the run of the task that added the
@@ -13,44 +13,6 @@
  */
 #include "iosched.h"
 #include "trace.h"
-
-/* Written under the lock, read without it, a word at a time */
-static void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
-{
-	unsigned long *word = &fq->work[BIT_WORD(n)];
-
-	WRITE_ONCE(*word, any ? *word | BIT_MASK(n) : *word & ~BIT_MASK(n));
-}
-
-/**
- * flash_queued_add - one more request in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_add(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, true);
-	WRITE_ONCE(fh->queued, fh->queued + 1);
-	WRITE_ONCE(fq->queued, fq->queued + 1);
-}
-
-/**
- * flash_queued_del - one request less in the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- */
-void flash_queued_del(struct flash_queue *fq, struct flash_hctx *fh)
-{
-	lockdep_assert_held(&fq->lock);
-
-	WRITE_ONCE(fh->queued, fh->queued - 1);
-	if (!fh->queued)
-		flash_work_set(fq, fh->hctx->queue_num, false);
-	WRITE_ONCE(fq->queued, fq->queued - 1);
-}
 
 /* Add @rq to the list that precedes all queues, as its first or last request. */
 static void flash_insert_head(struct flash_queue *fq, struct request *rq,
@@ -126,9 +88,8 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  *
  * flash_queue.held is a level, like the limit, which has_work() reads without the lock.
  * The hooks that may change it set flash_queue.changed, and flash_drain() and
- * flash_unlock() then call this function, so it is computed once however many requests
- * came or went. Other code of a policy, such as a timer's or a tunable's, sets
- * flash_queue.changed itself.
+ * flash_unlock() then call this function: once, however many requests were inserted or
+ * dispatched. A policy's timers and tunables set flash_queue.changed too.
  *
  * A context that clears @held has to schedule a run if none is scheduled: after
  * flash_policy.insert() the block layer runs the hardware queue, after
@@ -153,7 +114,7 @@ void flash_settle(struct flash_queue *fq)
  * flash_drain - add what is in the pending list to the policy's queues
  * @fq: the device, locked
  *
- * For those who need it at another moment than flash_lock() does it.
+ * Callers that hold the lock already use this function; flash_lock() calls it as well.
  */
 void flash_drain(struct flash_queue *fq)
 {
@@ -163,40 +124,9 @@ void flash_drain(struct flash_queue *fq)
 	lockdep_assert_held(&fq->lock);
 
 	oldest = flash_pending_take(fq);
-	if (!oldest)
-		return;
 	llist_for_each_entry_safe(fr, next, oldest, pending)
 		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
 	flash_pending_taken(fq);
 	if (fq->changed)
 		flash_settle(fq);
-}
-
-/**
- * flash_lock - take the device's lock, and drain the pending list
- * @fq: the device
- *
- * Process context, interrupts on.
- */
-void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
-{
-	spin_lock_irq(&fq->lock);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
-}
-
-/**
- * flash_lock_save - the same as flash_lock(), in any context
- * @fq: the device
- *
- * Return: flags for flash_unlock_restore().
- */
-unsigned long flash_lock_save(struct flash_queue *fq) __acquires(&fq->lock)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fq->lock, flags);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
-	return flags;
 }

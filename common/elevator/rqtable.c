@@ -35,7 +35,7 @@ static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 			     GFP_KERNEL, hctx->numa_node);
 }
 
-/* The table of another hardware queue with the very same tags, or NULL. */
+/* The table of another hardware queue that has the same tags, or NULL */
 static void *flash_recs_shared(struct flash_queue *fq,
 					  struct blk_mq_hw_ctx *hctx)
 {
@@ -94,7 +94,7 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	struct flash_hctx *fh = hctx->sched_data;
 
 	WARN_ON_ONCE(fh->queued);
-	/* ... and does so until exit_sched(). */
+	/* The debugfs file shows the device until exit_sched(). */
 	spin_lock_irq(&fq->lock);
 	fq->hctx[hctx->queue_num] = NULL;
 	spin_unlock_irq(&fq->lock);
@@ -109,9 +109,9 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
  * flash_hctx_resize - follow a change of nr_requests
  * @hctx: a hardware queue of a frozen device
  *
- * Nothing is in flight, so no record is in use. There is no way to report a
- * failure: the old table is kept, and what has no record goes unaccounted.
- * Shared tags have their largest number from the start.
+ * Nothing is in flight, so no record is in use. A failure cannot be reported: the old
+ * table stays, and requests without a record are not accounted. Shared tags have their
+ * largest number from the start.
  */
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 {

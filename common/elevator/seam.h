@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * seam.h - where a new bio could join a waiting request
+ * seam.h - a counting filter: can a new bio merge with a waiting request?
  *
- * Pure logic, shared with the user-space unit tests. No lock: requests are added
- * by whoever submits them.
+ * A bio merges with a request that ends where the bio begins, or begins where the bio ends.
+ * Each of these places is a seam. The filter counts the two seams of each waiting request
+ * in a table; seams may share a counter. If the counters of a bio's two ends are 0, no
+ * waiting request can merge with it, and the submitter need not take the lock. The filter
+ * has no false negatives for requests that were added before the test.
  *
- * A bio joins a request that ends where the bio begins, or begins where it ends:
- * it needs a seam there. Each waiting request is counted at its two seams, in a
- * table small enough to be shared by chance. So a count of 0 says that no waiting
- * request has a seam there, and saves who asks the lock; another count says that
- * one may have. Nobody is turned away by mistake whose request had been added
- * before he asked. A request keeps where it was counted, and is taken out there,
- * whatever it has become.
+ * No lock: submitters add requests. A request's record has the indices of its counters, so
+ * the same counters are decremented even if the request has grown.
  */
 #ifndef FLASH_SEAM_H
 #define FLASH_SEAM_H
@@ -41,14 +39,14 @@ static inline int atomic_read(const atomic_t *v)
 }
 #endif
 
-/* Sizes of the table, as logarithms. */
+/* Smallest and largest table: log2 of the number of counters */
 #define FLASH_SEAM_BITS_MIN	12
 #define FLASH_SEAM_BITS_MAX	15
 
 /**
  * struct flash_seams - the table
- * @count: requests at each place; NULL: there is no table, anything may join
- * @bits: logarithm of its size
+ * @count: number of requests by index; NULL: no table, each bio may merge
+ * @bits: log2 of the number of counters
  */
 struct flash_seams {
 	atomic_t *count;
@@ -56,9 +54,9 @@ struct flash_seams {
 };
 
 /**
- * struct flash_seam - where a request is counted
- * @begin: place for its first sector, plus 1; 0: nowhere
- * @end: place for the sector behind it, plus 1; 0: nowhere
+ * struct flash_seam - the counters of a request
+ * @begin: index for its first sector, plus 1; 0: none
+ * @end: index for the sector after its last one, plus 1; 0: none
  */
 struct flash_seam {
 	u32 begin;
@@ -66,12 +64,12 @@ struct flash_seam {
 };
 
 /**
- * flash_seams_bits - how large a table should be
- * @queues: hardware queues of the device
+ * flash_seams_bits - size of the table
+ * @queues: number of hardware queues of the device
  *
- * Two places for each seam of a usual hardware queue's 256 requests, of which
- * few wait; more for fewer than four hardware queues, less for more than 32. What
- * shares a place by chance costs a look under the lock.
+ * Two counters for each seam of the 256 requests of a usual hardware queue, of which few
+ * wait; more for fewer than four hardware queues, less for more than 32. Seams that share
+ * a counter by chance cost a lookup under the lock.
  */
 static inline u32 flash_seams_bits(u32 queues)
 {
@@ -83,7 +81,7 @@ static inline u32 flash_seams_bits(u32 queues)
 	return bits;
 }
 
-/* The place of a sector; what begins there is not what ends there. */
+/* Index for a sector. The same sector as a begin and as an end has two indices. */
 static inline u32 flash_seam_place(const struct flash_seams *s, u64 sector,
 				   bool end)
 {
@@ -92,9 +90,9 @@ static inline u32 flash_seam_place(const struct flash_seams *s, u64 sector,
 }
 
 /**
- * flash_seams_del - a request waits no longer
+ * flash_seams_del - remove a request from the counters
  * @s: the table
- * @seam: where it was counted; nothing happens if nowhere
+ * @seam: counters of the request; may be none
  */
 static inline void flash_seams_del(struct flash_seams *s,
 				   struct flash_seam *seam)
@@ -108,11 +106,11 @@ static inline void flash_seams_del(struct flash_seams *s,
 }
 
 /**
- * flash_seams_set - a request waits, or has grown while it waited
+ * flash_seams_set - count a request that waits, or has grown while it waits
  * @s: the table
- * @seam: where it was counted; nowhere if it is new
+ * @seam: counters of the request; none if it is new
  * @from: its first sector
- * @to: the sector behind it
+ * @to: the sector after its last one
  */
 static inline void flash_seams_set(struct flash_seams *s,
 				   struct flash_seam *seam, u64 from, u64 to)
@@ -123,19 +121,19 @@ static inline void flash_seams_set(struct flash_seams *s,
 		return;
 	seam->begin = flash_seam_place(s, from, false) + 1;
 	seam->end = flash_seam_place(s, to, true) + 1;
-	/* The new places first: an end that stays is never without a count. */
+	/* Increment first, so that a seam that has not changed is counted all the time. */
 	atomic_inc(&s->count[seam->begin - 1]);
 	atomic_inc(&s->count[seam->end - 1]);
 	flash_seams_del(s, &was);
 }
 
 /**
- * flash_seams_may - could a bio join a waiting request?
+ * flash_seams_may - can a bio merge with a waiting request?
  * @s: the table
- * @from: the bio's first sector
- * @to: the sector behind it
+ * @from: first sector of the bio
+ * @to: the sector after its last one
  *
- * Return: false only if none of those that wait ends at @from or begins at @to.
+ * Return: false only if no waiting request ends at @from or begins at @to.
  */
 static inline bool flash_seams_may(const struct flash_seams *s, u64 from,
 				   u64 to)
@@ -145,7 +143,7 @@ static inline bool flash_seams_may(const struct flash_seams *s, u64 from,
 	       atomic_read(&s->count[flash_seam_place(s, to, false)]);
 }
 
-/** flash_seams_left - places with a count, of which there is none at rest */
+/** flash_seams_left - number of counters that are not 0; 0 at rest */
 static inline u32 flash_seams_left(const struct flash_seams *s)
 {
 	u32 place, left = 0;

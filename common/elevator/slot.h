@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * slot.h - the life of one request as far as in-flight accounting goes
+ * slot.h - the states of a request's slot of the in-flight limit
  *
- * Pure logic, shared with the user-space unit tests: no kernel header.
- *
- * A request holds at most one in-flight slot of its device. The state says
- * whether it does, so a slot cannot be taken or given back twice, whatever
- * hooks the block layer calls or leaves out:
+ * A request has at most one slot of its device. The state records whether it has one, so
+ * a slot cannot be taken or freed twice, whatever hooks the block layer calls or omits:
  *
  *   IDLE --insert--> QUEUED --dispatch--> INFLIGHT --finish--> IDLE
  *                      |  ^                  |
  *                      |  +---- insert ------+-- requeue --> REQUEUED
  *                      +-- merged away --> IDLE
  *
- * A requeued request gives its slot back at once: it may come back through
- * insert, or run again without us (a driver that keeps its preparation, as NVMe
- * and mostly SCSI do), in which case the device holds one request more than we
- * count for each one handed back; after a controller reset that can be a whole
- * bound's worth. The alternative, keeping the slot, would let one request that
- * the driver delays for seconds stop a device whose bound is one.
+ * A requeued request frees its slot at once. It may be inserted again, or be issued again
+ * without the scheduler (if the driver keeps its preparation, as NVMe and mostly SCSI do);
+ * then more requests are in flight than are counted, after a controller reset up to twice
+ * the limit. If it kept the slot, a request that the driver delays for seconds would stop
+ * a device with a limit of one.
  */
 #ifndef FLASH_SLOT_H
 #define FLASH_SLOT_H
@@ -31,11 +27,11 @@ enum flash_slot {
 };
 
 /**
- * flash_slot_insert - a request enters a scheduler queue
+ * flash_slot_insert - a request is inserted
  * @slot: its state
  *
- * Return: slots to give back: 0, or 1 if it was never finished nor requeued
- * since its last dispatch (no driver does this; the count stays right anyway).
+ * Return: number of slots to free: 0, or 1 if the request has neither completed nor been
+ * requeued since its latest dispatch. No driver does that; the count stays right anyway.
  */
 static inline int flash_slot_insert(enum flash_slot *slot)
 {
@@ -46,10 +42,10 @@ static inline int flash_slot_insert(enum flash_slot *slot)
 }
 
 /**
- * flash_slot_dispatch - a request is handed to the driver
+ * flash_slot_dispatch - a request is dispatched to the driver
  * @slot: its state
  *
- * Return: slots to take: 1, or 0 if it holds one already.
+ * Return: number of slots to take: 1, or 0 if the request has one already.
  */
 static inline int flash_slot_dispatch(enum flash_slot *slot)
 {
@@ -60,10 +56,10 @@ static inline int flash_slot_dispatch(enum flash_slot *slot)
 }
 
 /**
- * flash_slot_requeue - the driver handed a request back
+ * flash_slot_requeue - the driver has requeued a request
  * @slot: its state
  *
- * Return: slots to give back, 0 or 1.
+ * Return: number of slots to free, 0 or 1.
  */
 static inline int flash_slot_requeue(enum flash_slot *slot)
 {
@@ -74,10 +70,10 @@ static inline int flash_slot_requeue(enum flash_slot *slot)
 }
 
 /**
- * flash_slot_finish - a request has completed, failed or was merged away
+ * flash_slot_finish - a request has completed, failed or was absorbed by another one
  * @slot: its state
  *
- * Return: slots to give back, 0 or 1.
+ * Return: number of slots to free, 0 or 1.
  */
 static inline int flash_slot_finish(enum flash_slot *slot)
 {
@@ -89,11 +85,11 @@ static inline int flash_slot_finish(enum flash_slot *slot)
 
 /**
  * flash_slot_free - may one more request be dispatched?
- * @inflight: slots taken now
- * @bound: slots that may be taken
+ * @inflight: slots in use
+ * @bound: the in-flight limit
  *
- * A level, never an edge: the bound may move in either direction at any time,
- * so "just fell below" misses every slot that a raised bound adds.
+ * A level, never an edge: the limit may change in either direction at any time, so a test
+ * for "has just fallen below" would miss each slot that a higher limit adds.
  */
 static inline int flash_slot_free(int inflight, unsigned int bound)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * trace.h - what a scheduler decides, as trace events
+ * trace.h - trace events of a scheduler's decisions
  *
- * Each module makes them its own: the system is the module's name, which Kbuild
- * gives as FLASH_MODULE, so events/k2/flash_insert and events/piq/flash_insert are
- * two. Off, each costs a branch that is patched out.
+ * Each module has its own events: their system is the module's name, which Kbuild passes as
+ * FLASH_MODULE, such as events/k2/flash_insert. An event that is off costs a branch that is
+ * patched out.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM FLASH_MODULE
@@ -38,22 +38,22 @@
 #define FLASH_WHY_NAME(why, text)	why,
 
 /**
- * enum flash_why - why something was done
- * @FLASH_WHY_ORDER:	it came, or it was its turn
- * @FLASH_WHY_HEAD:	before everything
- * @FLASH_WHY_UNTRACKED: no record; at once
+ * enum flash_why - the reason of an event
+ * @FLASH_WHY_ORDER:	inserted, or next in the policy's order
+ * @FLASH_WHY_HEAD:	inserted before all others
+ * @FLASH_WHY_UNTRACKED: without a record, so dispatched at once
  * @FLASH_WHY_META_TURN: metadata, although real-time requests wait
  * @FLASH_WHY_NRT_TURN:	best effort, although real-time requests wait
  * @FLASH_WHY_IDLE_TURN: idle class, although other non-real-time requests wait
- * @FLASH_WHY_CHIPS:	before an older one, for its chips
- * @FLASH_WHY_AGED:	passed often enough
- * @FLASH_WHY_DONE:	it has completed
- * @FLASH_WHY_REQUEUED:	the driver has handed it back
- * @FLASH_WHY_FREED:	it held no slot: merged into another one, or polled
- * @FLASH_WHY_SET:	the user has set the bound
- * @FLASH_WHY_SEARCH:	the search has found another one
- * @FLASH_WHY_OPEN:	there is no real-time work, and no bound
- * @FLASH_WHY_CALIBRATE: it is lifted to measure the device
+ * @FLASH_WHY_CHIPS:	before an older request, as its chips are idle
+ * @FLASH_WHY_AGED:	the largest number of requests has passed it
+ * @FLASH_WHY_DONE:	completed
+ * @FLASH_WHY_REQUEUED:	requeued by the driver
+ * @FLASH_WHY_FREED:	completed without a slot: absorbed by another request, or polled
+ * @FLASH_WHY_SET:	the user has set the in-flight limit
+ * @FLASH_WHY_SEARCH:	the search has found another limit
+ * @FLASH_WHY_OPEN:	no real-time request for a time, so no limit
+ * @FLASH_WHY_CALIBRATE: no limit while the device is measured
  */
 enum flash_why { FLASH_WHYS(FLASH_WHY_NAME) FLASH_NR_WHYS };
 #endif
@@ -66,9 +66,9 @@ FLASH_WHYS(FLASH_WHY_DEFINE)
 	__print_symbolic(why, FLASH_WHYS(FLASH_WHY_SYMBOL) { -1, "" })
 
 /*
- * A request: its place on the disk, its tag, by which it is found again, its class as
- * the policy counts (-1: none) and its I/O priority class, and how full the device is.
- * At its end the core has set its length to 0.
+ * A request: its sectors, its scheduler tag, which identifies it until completion, its
+ * class in the policy (-1: none), its I/O priority class, and the state of the device. At
+ * completion the core has set the length to 0.
  */
 DECLARE_EVENT_CLASS(flash_request,
 	TP_PROTO(const struct flash_queue *fq, struct request *rq,
@@ -110,25 +110,25 @@ DECLARE_EVENT_CLASS(flash_request,
 		  flash_show_why(__entry->why))
 );
 
-/* A request has come, and waits. Under flash_queue.lock. */
+/* A request was inserted. Under flash_queue.lock. */
 DEFINE_EVENT(flash_request, flash_insert,
 	TP_PROTO(const struct flash_queue *fq, struct request *rq,
 		 const struct flash_rq *fr, unsigned int why),
 	TP_ARGS(fq, rq, fr, why));
 
-/* It was chosen; the block layer issues it. Under flash_queue.lock. */
+/* A request was chosen; the block layer issues it next. Under flash_queue.lock. */
 DEFINE_EVENT(flash_request, flash_dispatch,
 	TP_PROTO(const struct flash_queue *fq, struct request *rq,
 		 const struct flash_rq *fr, unsigned int why),
 	TP_ARGS(fq, rq, fr, why));
 
-/* It has left the device, or us. Its slot is given back after this. */
+/* A request has completed or was requeued. Its slot is freed after this event. */
 DEFINE_EVENT(flash_request, flash_complete,
 	TP_PROTO(const struct flash_queue *fq, struct request *rq,
 		 const struct flash_rq *fr, unsigned int why),
 	TP_ARGS(fq, rq, fr, why));
 
-/* Another bound is in force. Under flash_queue.lock. */
+/* The in-flight limit has changed. Under flash_queue.lock. */
 TRACE_EVENT(flash_bound,
 	TP_PROTO(const struct flash_queue *fq, unsigned int bound,
 		 unsigned int why),
@@ -155,7 +155,7 @@ TRACE_EVENT(flash_bound,
 		  flash_show_why(__entry->why))
 );
 
-/* flash_tell_why - why the next flash_dispatch: noted only if it is wanted */
+/* flash_tell_why - set the reason of the next flash_dispatch, if the event is on */
 #define flash_tell_why(fq, reason)				\
 	do {							\
 		if (trace_flash_dispatch_enabled())		\

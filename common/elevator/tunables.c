@@ -8,7 +8,7 @@
 
 #include "iosched.h"
 
-/* Disks remembered while another scheduler is selected for them. */
+/* Largest number of disks whose tunables are kept */
 #define FLASH_DISKS_MAX		256
 
 static LIST_HEAD(flash_disks);
@@ -19,9 +19,9 @@ static unsigned int flash_nr_disks;
  */
 static DEFINE_MUTEX(flash_disks_lock);
 /*
- * Guards flash_disk.text, and that the policy has been told of what stands there.
- * Apart: the lock above is held where a disk is frozen, and telling a policy may
- * wait for nothing but the disk's own lock.
+ * Guards flash_disk.text, and that the policy uses the text that is there. A mutex of its
+ * own: flash_disks_lock is taken while a disk is frozen, and a policy's text_tuned() may
+ * wait for the disk's lock only.
  */
 static DEFINE_MUTEX(flash_texts_lock);
 
@@ -50,8 +50,8 @@ static void flash_disks_trim(void)
  * flash_disk_get - the tunables of a queue's disk
  * @q: the request queue
  *
- * Return: those it had when this scheduler was last selected for it, else a
- * new set with the defaults; NULL when out of memory.
+ * Return: the tunables of the time when this scheduler was last selected for the disk, else
+ * a new set with the defaults; NULL if out of memory.
  */
 struct flash_disk *flash_disk_get(struct request_queue *q)
 {
@@ -85,11 +85,11 @@ out:
 }
 
 /**
- * flash_disk_put - the elevator of a disk goes
+ * flash_disk_put - the elevator of a disk is removed
  * @disk: from flash_disk_get()
  * @q: the request queue
  *
- * The values stay for the next time, unless the disk itself goes.
+ * The values stay until the scheduler is selected again, unless the disk is removed.
  */
 void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
 {
@@ -117,9 +117,9 @@ void flash_disks_free(void)
 }
 
 /**
- * flash_word_check - for a text that is one of some words: is it?
+ * flash_word_check - is a text one of some words?
  * @words: the words
- * @nr: how many
+ * @nr: number of words
  * @text: the text
  *
  * Return: 0 or -EINVAL.
@@ -132,18 +132,18 @@ int flash_word_check(const char * const *words, size_t nr, const char *text)
 }
 
 /**
- * flash_number - parse what somebody has written, and say so if it will not do
+ * flash_number - parse a number, and log a line if it is not in its range
  * @text: decimal digits only, so that a sign, a hex prefix or a unit is refused and
  *	not guessed at
- * @who: the disk, or "module parameter"
- * @name: the attribute
- * @min: the least value
- * @max: the largest
- * @val: where it goes
+ * @disk: name of the disk, or "module parameter"
+ * @name: name of the attribute
+ * @min: smallest value
+ * @max: largest value
+ * @val: set to the number
  *
  * Return: 0, -EINVAL or -ERANGE.
  */
-int flash_number(const char *text, const char *who, const char *name,
+int flash_number(const char *text, const char *disk, const char *name,
 		 unsigned int min, unsigned int max, unsigned int *val)
 {
 	int ret = -EINVAL;
@@ -154,7 +154,7 @@ int flash_number(const char *text, const char *who, const char *name,
 		ret = -ERANGE;
 	if (ret)
 		pr_notice_ratelimited("%s: %s: %s: '%.*s' is not a number from %u to %u\n",
-				      flash_policy.name, who, name,
+				      flash_policy.name, disk, name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 32),
 				      text, min, max);
 	return ret;
@@ -169,31 +169,31 @@ const char *flash_disk_name(const struct flash_queue *fq)
 }
 
 /**
- * flash_whole - is a text what its writer meant? A zero would hide what follows it
+ * flash_whole - does a text have no zero byte, which would hide the rest of it?
  * @page: the text
- * @count: how many bytes were written
- * @who: the disk
- * @name: the attribute
+ * @count: number of bytes that were written
+ * @disk: name of the disk
+ * @name: name of the attribute
  *
- * Return: false, and a line says so, if there is a zero byte in it.
+ * Return: false, and a line is logged, if there is a zero byte.
  */
-bool flash_whole(const char *page, size_t count, const char *who,
+bool flash_whole(const char *page, size_t count, const char *disk,
 		 const char *name)
 {
 	if (strlen(page) == count)
 		return true;
 	pr_notice_ratelimited("%s: %s: %s: a text with a zero byte is refused\n",
-			      flash_policy.name, who, name);
+			      flash_policy.name, disk, name);
 	return false;
 }
 
-/* Parse a value for tunable @idx. @who is the disk or "module parameter". */
-static int flash_parse(const char *text, unsigned int idx, const char *who,
+/* Parse a value for tunable @idx. @disk: its name, or "module parameter". */
+static int flash_parse(const char *text, unsigned int idx, const char *disk,
 		       unsigned int *val)
 {
 	const struct flash_tunable *t = &flash_policy.tunables[idx];
 
-	return flash_number(text, who, t->name, t->min, t->max, val);
+	return flash_number(text, disk, t->name, t->min, t->max, val);
 }
 
 static struct flash_queue *flash_queue_of(struct elevator_queue *eq)
@@ -220,20 +220,20 @@ ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
  * @count: its length
  * @idx: which one
  *
- * Return: @count; -EINVAL for what is no number, -ERANGE for one outside the
- * range, both of which leave the old value in place.
+ * Return: @count; -EINVAL if the text is no number, -ERANGE if it is out of range. After an
+ * error the old value stays.
  */
 ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 			    size_t count, unsigned int idx)
 {
 	struct flash_queue *fq = flash_queue_of(eq);
-	const char *who = flash_disk_name(fq);
+	const char *disk = flash_disk_name(fq);
 	unsigned int val;
 	int ret;
 
-	if (!flash_whole(page, count, who, flash_policy.tunables[idx].name))
+	if (!flash_whole(page, count, disk, flash_policy.tunables[idx].name))
 		return -EINVAL;
-	ret = flash_parse(page, idx, who, &val);
+	ret = flash_parse(page, idx, disk, &val);
 	if (ret)
 		return ret;
 	WRITE_ONCE(fq->disk->val[idx], val);
@@ -262,10 +262,10 @@ const struct kernel_param_ops flash_param_ops = {
 };
 
 /*
- * Copy a text that is legal for @idx to @buf, without its newline. @who is the
- * disk or "module parameter".
+ * Copy a text that is legal for text @idx to @buf, without its newline. @disk: its name, or
+ * "module parameter".
  */
-static int flash_text_parse(const char *text, unsigned int idx, const char *who,
+static int flash_text_parse(const char *text, unsigned int idx, const char *disk,
 			    char *buf)
 {
 	const struct flash_text *t = &flash_policy.texts[idx];
@@ -281,7 +281,7 @@ static int flash_text_parse(const char *text, unsigned int idx, const char *who,
 	}
 	if (ret)
 		pr_notice_ratelimited("%s: %s: %s: '%.*s' is refused, want %s\n",
-				      flash_policy.name, who, t->name,
+				      flash_policy.name, disk, t->name,
 				      (int)min_t(size_t, strcspn(text, "\n"), 64),
 				      text, t->want);
 	return ret;
@@ -310,20 +310,19 @@ ssize_t flash_text_show(struct elevator_queue *eq, char *page, unsigned int idx)
  * @count: its length
  * @idx: which one
  *
- * Return: @count, or what the check of a text that is not legal says, which
- * leaves the old one in place.
+ * Return: @count, or the error of flash_text.check. After an error the old text stays.
  */
 ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
 			 size_t count, unsigned int idx)
 {
 	struct flash_queue *fq = flash_queue_of(eq);
-	const char *who = flash_disk_name(fq);
+	const char *disk = flash_disk_name(fq);
 	char buf[FLASH_TEXT_LEN];
 	int ret;
 
-	if (!flash_whole(page, count, who, flash_policy.texts[idx].name))
+	if (!flash_whole(page, count, disk, flash_policy.texts[idx].name))
 		return -EINVAL;
-	ret = flash_text_parse(page, idx, who, buf);
+	ret = flash_text_parse(page, idx, disk, buf);
 	if (ret)
 		return ret;
 	mutex_lock(&flash_texts_lock);
@@ -365,7 +364,7 @@ const struct kernel_param_ops flash_text_param_ops = {
 };
 
 /**
- * flash_inflight_show - requests handed to the driver and not finished
+ * flash_inflight_show - print the number of requests in flight
  * @eq: the elevator
  * @page: where to print
  */
@@ -395,11 +394,11 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
-			 atomic_long_read(&fq->completed), fq->stats.merged,
-			 fq->stats.head, atomic_long_read(&fq->requeued),
-			 atomic_long_read(&fq->bypassed), fq->stats.untracked,
-			 fq->stats.polled, atomic_long_read(&fq->inlined),
-			 atomic_long_read(&fq->kicks));
+			 atomic_long_read(&fq->counts.completed), fq->stats.merged,
+			 fq->stats.head, atomic_long_read(&fq->counts.requeued),
+			 atomic_long_read(&fq->counts.bypassed), fq->stats.untracked,
+			 fq->stats.polled, atomic_long_read(&fq->counts.inlined),
+			 atomic_long_read(&fq->counts.kicks));
 	len = flash_policy.stats(fq, page, len);
 	flash_unlock(fq);
 	return len;

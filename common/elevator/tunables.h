@@ -4,13 +4,13 @@
  *
  * A policy lists its tunables once, as an X-macro of
  *	X(name, minimum, maximum, default, "meaning")
- * From that list come the index of each tunable, its sysfs attribute, the
- * module parameter of the same name that sets the default for disks seen later,
- * and the range that both refuse to leave.
+ * The list defines the index of each tunable, its sysfs attribute, the module parameter
+ * of the same name, which sets the default for disks that are seen later, and the range of
+ * both.
  *
  * Tunables that are not numbers are texts, in a second list of
  *	X(name, check, default, "accepted texts", "meaning")
- * whose check accepts or refuses a text.
+ * where check() returns 0 for a legal text.
  *
  * "meaning" is a noun phrase with its unit. modinfo prints it, and the attribute's
  * description in docs/ABI begins with it (tests/host/test_sysfs_docs.py compares).
@@ -52,7 +52,7 @@ struct flash_tunable {
  * struct flash_text - one line of a policy's table of texts
  * @name: attribute and module parameter
  * @check: 0 if a text is legal, -EINVAL or -ERANGE if it is not
- * @want: what it should be, for who is refused
+ * @want: the legal texts, for the log line of a refusal
  */
 struct flash_text {
 	const char *name;
@@ -67,9 +67,9 @@ struct flash_text {
  * @attached: an elevator uses it now
  * @val: the values, indexed like flash_policy.tunables
  * @text: the texts, indexed like flash_policy.texts; under flash_texts_lock
- * @few_told: bit N set: the kernel log says that N scheduler tags are too few
- * @kept: what the policy keeps with them, from kvmalloc(); under the lock of the
- *	flash_queue that has attached it
+ * @few_told: bit N set: a line was logged that N scheduler tags are too few
+ * @kept: data of the policy that outlive the elevator, from kvmalloc(); under the lock of
+ *	the flash_queue that has attached the disk
  */
 struct flash_disk {
 	struct list_head list;
@@ -86,9 +86,9 @@ void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
 void flash_disks_free(void);
 
 const char *flash_disk_name(const struct flash_queue *fq);
-bool flash_whole(const char *page, size_t count, const char *who,
+bool flash_whole(const char *page, size_t count, const char *disk,
 		 const char *name);
-int flash_number(const char *text, const char *who, const char *name,
+int flash_number(const char *text, const char *disk, const char *name,
 		 unsigned int min, unsigned int max, unsigned int *val);
 int flash_word_check(const char * const *words, size_t nr, const char *text);
 ssize_t flash_tunable_show(struct elevator_queue *eq, char *page,
@@ -153,16 +153,16 @@ extern const struct kernel_param_ops flash_text_param_ops;
 	{ .attr = { .name = #tun, .mode = 0644 },			\
 	  .show = shows, .store = stores },
 
-/* For a policy without texts, or without other attributes of its own. */
+/* For a policy without texts, or without other attributes */
 #define FLASH_NONE(X)
 
 /**
- * FLASH_DEFINE_ATTRS - everything that follows from a policy's lists
- * @TABLE: the X-macro of its tunables
- * @TEXTS: that of its texts
- * @SHOWN: that of its read-only attributes, X(name, show)
- * @COMMANDS: that of attributes of its own that can be written, and are no module
- *	parameters: X(name, show, store)
+ * FLASH_DEFINE_ATTRS - define the attributes and module parameters of a policy
+ * @TABLE: X-macro of its tunables
+ * @TEXTS: X-macro of its texts
+ * @SHOWN: X-macro of its read-only attributes, X(name, show)
+ * @COMMANDS: X-macro of its other writable attributes, which have no module parameter:
+ *	X(name, show, store)
  *
  * Defines the enums of TUN_<name> and TEXT_<name> indices, the tables, their
  * defaults, the module parameters and the attributes, which also include the
@@ -194,7 +194,7 @@ extern const struct kernel_param_ops flash_text_param_ops;
 		{ }							\
 	}
 
-/* What FLASH_DEFINE_ATTRS() has defined, as members of struct flash_policy */
+/* The definitions of FLASH_DEFINE_ATTRS() as members of struct flash_policy */
 #define FLASH_ATTRS							\
 	.attrs		= flash_attrs,					\
 	.tunables	= flash_tunables,				\

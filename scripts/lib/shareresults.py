@@ -59,7 +59,7 @@ REASONS = (
     "soon as more than n / p are in there. Shares hold the others back then, "
     "and what is missing is what this drive does less with so few (in "
     "brackets: the mean). No order of requests makes up for that, unless it "
-    "is known which chip holds what ([design.md](design.md#shares)). Where "
+    "is known which chip holds what ([sharing.md](sharing.md#how-many-requests-are-in-the-device)). Where "
     "more is outstanding than there are scheduler tags (deep-4k), these are "
     "shared by weight and size, too, and some are kept free; at equal shares "
     "(even-4k) the bound on what is in the drive is all that holds anybody "

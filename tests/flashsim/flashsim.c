@@ -14,9 +14,9 @@
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
 
-#define FLASH_COMPAT_LAB
-#include "../../common/elevator/compat.h"
+#define FLASH_COMPAT_TIMER
 #include "dev.h"
+#include "disk.h"
 
 /* A discard is processed under the lock, so its size is limited. */
 #define FS_DISCARD_SECTORS	16384

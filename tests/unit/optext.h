@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * optext.h - each operation by name, and its charges by the schedulers' headers
+ * optext.h - each operation by name, and what the schedulers' own headers charge for it
  *
  * A policy's .c file hands flash_dir_of() and flash_sector_of() of a request to these
  * headers; here both come from op.h.
@@ -30,16 +30,16 @@ static const struct {
 #define NR_OPS (sizeof(ops) / sizeof(ops[0]))
 
 /**
- * struct op_charge - charges of a request
+ * struct op_charge - what a request is charged
  * @dir: the direction in which it moves data
  * @sector: where it starts, or FLASH_NO_SECTOR
  * @tenant: acfq and hbfq: sectors
- * @timed: acfq and hbfq, charged by time: ns
- * @moved: sectors counted as the tenant's data
+ * @timed: the same, charged by time: ns
+ * @moved: sectors that are counted as the tenant's data
  * @slots: k2 by cost, in sixteenths of a slot
  * @k2_chips: chips that k2 counts it on
  * @pieces: layer_read in mode auto
- * @layer_dir: its queue in layer_read
+ * @layer_dir: its queue there
  * @layer_chips: chips that it counts the request on
  * @kind: piq's
  * @piq_chips: chips that piq counts it on
@@ -61,7 +61,7 @@ struct op_charge {
 	u32 piq_out;
 };
 
-/* 16 chips with pages of 4 KiB; a read takes 10 us and 1 us a sector, a write four times that */
+/* A device of 16 chips of pages of 4 KiB: 10 us and 1 us a sector, writes four times */
 static inline void op_learn(struct flash_cost *cost)
 {
 	u32 sectors;
@@ -74,7 +74,7 @@ static inline void op_learn(struct flash_cost *cost)
 	}
 }
 
-/* Dispatches a tenant's request; returns its charge. */
+/* A tenant's request is handed over; what it is charged. */
 static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
 			   u32 sectors, u64 *moved)
 {
@@ -97,7 +97,7 @@ static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
 	return t->cost;
 }
 
-/* Charges of a request of @sectors sectors at sector 64. */
+/* What a request of so many sectors at sector 64 is charged. */
 static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 {
 	static const struct layer_tunables layer_tun = {

@@ -95,10 +95,10 @@ static void issue_and_finish(struct request *rq)
 /* FLASH_FIRST_NS pass, and the timer expires. */
 static void time_passes(struct flash_queue *fq)
 {
-	if (!fq->first_timer.set)
+	if (!fq->first.timer.set)
 		return;
-	fq->first_timer.set = false;
-	fq->first_timer.function(&fq->first_timer);
+	fq->first.timer.set = false;
+	fq->first.timer.function(&fq->first.timer);
 }
 
 static struct flash_queue *anew(unsigned int bound)
@@ -122,12 +122,12 @@ static void in_time(void)
 	eq(elv_has_work(&hctxs[0]), 0, "another one is inserted, and held back");
 	eq(elv_has_work(&hctxs[1]), 0, "on all hardware queues");
 	eq(timers_set, 1, "for which one timer is set");
-	eq(fq->first_timer.in >= 1000000 && fq->first_timer.in <= 10000000, 1,
+	eq(fq->first.timer.in >= 1000000 && fq->first.timer.in <= 10000000, 1,
 	   "of some milliseconds");
 	issue(a);
 	eq(elv_has_work(&hctxs[0]), 1, "issued: the round continues");
 	time_passes(fq);
-	eq(fq->first == a, 1, "the timer finds nothing to do");
+	eq(fq->first.rq == a, 1, "the timer finds nothing to do");
 	eq(run_pending(), 0, "and starts no run");
 	eq(choose() == b, 1, "the other one is chosen");
 	finish(a);
@@ -210,7 +210,7 @@ static void meanwhile_refused(void)
 	on(EXCHANGED, is_refused);
 	time_passes(fq);
 	eq(fq->stats.first_expired, 0, "no time has passed since that was chosen");
-	eq(fq->first_timer.set, 1, "the timer is set for it");
+	eq(fq->first.timer.set, 1, "the timer is set for it");
 	time_passes(fq);
 	eq(choose() == b, 1, "and lets others pass later");
 	issue_and_finish(c);
@@ -234,7 +234,7 @@ static void liveness(void)
 	choose();
 	c = insert(1, false);
 	eq(choose() == NULL, 1, "the device is full");
-	eq(fq->first_timer.set, 0, "for which no timer is set");
+	eq(fq->first.timer.set, 0, "for which no timer is set");
 	issue_and_finish(b);
 	eq(run_pending(), 1, "a slot given back starts a run");
 	eq(choose() == c, 1, "although the late request is not issued");
@@ -268,7 +268,7 @@ static void at_exit(void)
 	choose();
 	issue_and_finish(a);
 	issue_and_finish(choose());
-	eq(fq->first_timer.set, 1, "exit: a timer is set that nothing needs");
+	eq(fq->first.timer.set, 1, "exit: a timer is set that nothing needs");
 	timers_cancelled = 0;
 	end();
 	eq(timers_cancelled, 1, "and does not outlive the scheduler");

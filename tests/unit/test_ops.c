@@ -122,11 +122,11 @@ static void without_chips(void)
 			piq_issue(&s, next, 1);
 			piq_take(&s, next, 1);
 		}
-		eq(out, 32, "mode %d: all are dispatched", modes[m]);
+		eq(out, 32, "mode %d: all of them go", modes[m]);
 		eq(s.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
-	/* In the paper's modes each is a separate batch, so every batch ends. */
+	/* In the paper's batches each is one of its own: none goes on for ever. */
 	memset(&s, 0, sizeof(s));
 	memset(it, 0, sizeof(it));
 	piq_sched_init(&s, pool, &tun);
