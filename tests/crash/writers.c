@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs in the guest of scripts/crash: writes what has to survive, says what
- * the kernel has promised, and looks for it after the power was lost.
+ * Runs in the guest of scripts/crash: writes data that must survive, prints the
+ * kernel's promises, and checks them after the power cut.
  *
- *   writers write TAG DIR [COUNT]   several writers at once, until killed, or
+ *   writers write TAG DIR [COUNT]   several concurrent writers, until killed, or
  *                                   COUNT promises each; for each one a line
  *                                   "ack TAG KIND NUMBER"
  *   writers check TAG DIR FILE      FILE has such lines; for each broken one a
  *                                   line "lost TAG KIND NUMBER: why"
  *
  * A line is printed only after the call that makes the promise has returned.
- * Contents follow from kind and number, so nothing has to be remembered.
+ * Contents are a function of kind and number, so no state is needed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@
 /* Blocks of the file that is overwritten in place; few, to hit each often. */
 #define BLOCKS 64
 #define NOISE_BLOCKS 1024
-/* What fits the disk whatever the sizes. */
+/* Fits the disk with any sizes. */
 #define LAST 2000
 #define LONGEST (32 * 1024)
 
@@ -92,7 +92,7 @@ static void path_of(char *path, const char *kind, long number)
 		snprintf(path, BLOCK, "%s/%s.%ld", dir, kind, number);
 }
 
-/* One write each, so lines of several processes stay whole. */
+/* One write a line, so lines of several processes do not mix. */
 static void say(const char *format, ...)
 {
 	char line[256];
@@ -202,10 +202,10 @@ static void write_dsync(const char *kind)
 	close(fd);
 	sync_dir(kind);
 	fd = open_file(kind, -1, O_WRONLY | O_DSYNC);
-	/* Not every file system on which this is tried has it; ext4 does. */
+	/* Not every file system has it; ext4 does. */
 	if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_DIRECT))
 		say("note %s %s: no O_DIRECT here\n", tag, kind);
-	/* Number 0 is what was there before. */
+	/* Number 0 is the content from before. */
 	for (n = 1; more(n); n++) {
 		fill(buf, BLOCK, kind, n);
 		if (pwrite(fd, buf, BLOCK, (off_t)block_of(n) * BLOCK) != BLOCK)
@@ -214,7 +214,7 @@ static void write_dsync(const char *kind)
 	}
 }
 
-/* Records behind each other, fdatasync after each. */
+/* Appends records, with fdatasync after each. */
 static void write_append(const char *kind)
 {
 	static char buf[LONGEST];
@@ -232,7 +232,7 @@ static void write_append(const char *kind)
 	}
 }
 
-/* A file that is replaced again and again: old or new, never anything else. */
+/* A file that is replaced repeatedly: it must have the old or the new content. */
 static void write_rename(const char *kind)
 {
 	static char buf[LONGEST];
@@ -259,7 +259,7 @@ static void write_rename(const char *kind)
 	}
 }
 
-/* Never synced and never promised: what there is to lose, and to wait for. */
+/* Never synced and never promised: blocks that a cut can lose. */
 static void write_noise(const char *kind)
 {
 	char *buf = aligned_alloc(BLOCK, BLOCK);
@@ -312,7 +312,7 @@ static int write_mode(void)
 		writers[i].run(writers[i].kind);
 		_exit(0);
 	}
-	/* One that failed has said so; the others are not worth waiting for. */
+	/* A failed writer has printed its error; do not wait for the others. */
 	while (left && !bad && wait(&status) > 0) {
 		bad = status;
 		left--;
@@ -332,12 +332,12 @@ static void tell_lost(const char *kind, long number, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(why, sizeof(why), format, args);
 	va_end(args);
-	/* Thousands of lines say no more than the first few. */
+	/* Print only the first lines of thousands. */
 	if (lost++ < 20)
 		say("lost %s %s %ld: %s\n", tag, kind, number, why);
 }
 
-/* The whole file, or -1; what is longer than the longest one is cut off. */
+/* The whole file, or -1; longer files than the longest one are truncated. */
 static ssize_t read_file(const char *kind, long number, char *buf, size_t size)
 {
 	char path[BLOCK];

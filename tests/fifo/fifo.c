@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fifo.c - the least that an I/O scheduler can be
+ * fifo.c - the smallest possible I/O scheduler
  *
- * A list and a lock for each hardware queue, no merging, no order but that of
- * arrival. It is what scripts/bench-cost compares real schedulers with: the
- * block layer takes another path as soon as any scheduler is selected, and what
- * that path costs is no policy's doing.
+ * A list and a lock for each hardware queue, no merging, and the order of
+ * arrival. scripts/bench-cost compares real schedulers with it: the
+ * block layer uses another path as soon as any scheduler is selected, and the
+ * cost of that path must not count as a policy's.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -15,8 +15,8 @@
 
 /**
  * struct fifo_hctx - one hardware queue
- * @lock: guards @requests
- * @requests: in the order in which they go to the driver
+ * @lock: protects @requests
+ * @requests: in the order of dispatch
  */
 struct fifo_hctx {
 	spinlock_t lock;

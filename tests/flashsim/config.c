@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * config.c - flashsim's parameters, checked together, as the model takes them
+ * config.c - check flashsim's parameters together and convert them for the model
  */
 #include <linux/kernel.h>
 
@@ -9,7 +9,7 @@
 /* Idle time after which the SLC buffer is folded. */
 #define FS_SLC_IDLE_NS		(200 * NSEC_PER_MSEC)
 
-/* The next number of a list, or false with *at on what is none. */
+/* The next number of a list, or false with *at at the text that is no number. */
 static bool fs_number(const char **at, u32 *value)
 {
 	const char *begin = *at;
@@ -115,7 +115,7 @@ static u64 fs_time(enum fs_param_id id)
 	return fs_value(id) * fs_value(FS_time_scale);
 }
 
-/* A capacity: what the profile says is divided by `shrink`. */
+/* A capacity: the profile's value is divided by `shrink`. */
 static u64 fs_capacity(enum fs_param_id id)
 {
 	u64 value = fs_value(id);
@@ -126,8 +126,8 @@ static u64 fs_capacity(enum fs_param_id id)
 }
 
 /*
- * Mapping unit and program. A drive without a write buffer has nowhere to put
- * parts of a page together, so what a profile says about them does not hold.
+ * Mapping unit and program. A drive without a write buffer cannot collect
+ * parts of a page, so the profile's values for them do not apply.
  */
 static int fs_units_cfg(u32 *map_kb, u32 *prog_pages)
 {
@@ -166,11 +166,11 @@ static int fs_units_cfg(u32 *map_kb, u32 *prog_pages)
 }
 
 /**
- * fs_config - check what belongs together and fill in both configurations
+ * fs_config - check dependent parameters and fill in both configurations
  * @c: the drive, all zero
- * @f: where its pages are, all zero
+ * @f: its translation layer, all zero
  *
- * What is wrong is said in the kernel log.
+ * Errors are reported in the kernel log.
  *
  * Return: 0, -EINVAL or -ERANGE.
  */

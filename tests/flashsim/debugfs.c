@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs.c - what flashsim's devices show, and take, in debugfs
+ * debugfs.c - files of flashsim's devices in debugfs
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -8,7 +8,7 @@
 
 #include "dev.h"
 
-/* The largest number that the file hold takes. */
+/* The largest number that can be written to the file hold. */
 #define FS_MAX_HOLD		65535
 
 /* Statistics */
@@ -149,8 +149,8 @@ static int fs_stats_show(struct seq_file *m, void *unused)
 	fs_arm(dev);
 	spin_unlock_irq(&dev->lock);
 	/*
-	 * Completing is for a context that cannot sleep in between; seq_file
-	 * calls this again with a bigger buffer, which does no harm.
+	 * Requests complete in a context that cannot sleep in between; seq_file
+	 * calls this again with a bigger buffer, which is harmless.
 	 */
 	local_bh_disable();
 	fs_end(ended);
@@ -244,7 +244,7 @@ static int fs_log_show(struct seq_file *m, void *v)
 	log = dev->sim.log[row - 1];
 	start = dev->sim.start;
 	spin_unlock_irq(&dev->lock);
-	/* What was under way at the reset has come before time began. */
+	/* Requests in flight at the reset arrived before the time began. */
 	seq_printf(m, "%lld,%lld,%llu,%c,%llu,%u,%u,%u\n",
 		   (s64)(log.arrival - start), (s64)(log.begun - start),
 		   log.done - start, ops[log.op], log.sector, log.sectors,
@@ -288,7 +288,7 @@ static int fs_series_show(struct seq_file *m, void *v)
 		seq_putc(m, '\n');
 		return 0;
 	}
-	/* Rows only ever get added, except by a reset in the middle of it. */
+	/* Rows are only added, unless a reset interrupts this. */
 	seq_printf(m, "%llu,%u,%u,%llu,%llu,%u,%u",
 		   (nr - 1) * fs_value(FS_series_ms), row->reads, row->writes,
 		   row->read_bytes, row->write_bytes, row->copies,
@@ -310,7 +310,7 @@ DEFINE_SEQ_ATTRIBUTE(fs_series);
 /**
  * fs_debugfs_add - make a device's files
  * @dev: the device, which has a disk
- * @parent: where its folder goes
+ * @parent: parent of its directory
  */
 void fs_debugfs_add(struct fs_dev *dev, struct dentry *parent)
 {

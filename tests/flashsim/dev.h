@@ -2,9 +2,8 @@
 /*
  * dev.h - a device of flashsim, for the files of the module
  *
- * flashsim.c sets devices up and takes them away, config.c turns parameters
- * into what the model is given, serve.c serves requests, debugfs.c shows what
- * happened.
+ * flashsim.c creates and removes devices, config.c converts parameters for the
+ * model, serve.c serves requests, debugfs.c shows statistics.
  */
 #ifndef FLASHSIM_DEV_H
 #define FLASHSIM_DEV_H
@@ -23,9 +22,9 @@
 enum fs_fate { FS_SERVE, FS_ERROR, FS_TIMEOUT, FS_REQUEUE };
 
 /**
- * struct fs_rq - what a request needs in the device
- * @fate: what shall become of it
- * @ended: the model has done with it
+ * struct fs_rq - a request's data in the device
+ * @fate: outcome that was drawn for it
+ * @ended: the model has completed it
  * @rq: the model's part
  */
 struct fs_rq {
@@ -36,27 +35,27 @@ struct fs_rq {
 
 /**
  * struct fs_dev - a device
- * @lock: guards @sim, @armed, @faults, @injected and what is kept back
+ * @lock: protects @sim, @armed, @faults, @injected and the held requests
  * @sim: the model
  * @timer: fires at the model's next event
- * @armed: when that is; SIM_NEVER: it is not armed
- * @faults: which requests are hit
- * @injected: how many, by fate; [FS_SERVE]: those refused
- * @kept: requests that the model has done with and that are kept back
- * @kept_end: where the next one is linked to
- * @nr_kept: how many there are
- * @may_end: so many more may end; FS_ALL: nothing is kept back
- * @closing: nothing is any more, the device goes
+ * @armed: time for which @timer is armed; SIM_NEVER: it is not armed
+ * @faults: random numbers for faults
+ * @injected: number of faults, by fate; [FS_SERVE]: refused requests
+ * @kept: requests that the model has completed and that are held back
+ * @kept_end: link for the next one
+ * @nr_kept: number of held requests
+ * @may_end: number of requests that may complete; FS_ALL: no request is held
+ * @closing: requests are not held any more, the device is being removed
  * @nr: its number
- * @data: what its data is
- * @pages: it, by page of the kernel; absent ones are zero
- * @nr_pages: how many there are
- * @max_pages: how many there may be
- * @mem: all that was allocated for the model
- * @nr_mem: in so many pieces
+ * @data: kind of its data
+ * @pages: the data, by page of the kernel; absent ones are zero
+ * @nr_pages: number of pages
+ * @max_pages: maximum of @nr_pages
+ * @mem: memory allocated for the model
+ * @nr_mem: number of allocations in @mem
  * @set: its tags
- * @disk: it, for the block layer
- * @removed: @disk is gone
+ * @disk: its disk
+ * @removed: @disk was removed
  */
 struct fs_dev {
 	spinlock_t lock;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * env.h - the few things that the model needs, in the kernel and in user space
+ * env.h - helpers of the model, in the kernel and in user space
  *
- * nand.c, ftl.c and sim.c are pure logic: they ask no clock and allocate
- * nothing, so the unit tests run them under sanitizers in user space.
+ * nand.c, ftl.c and sim.c are pure logic: they read no clock and allocate
+ * no memory, so the unit tests run them under sanitizers in user space.
  */
 #ifndef FLASHSIM_ENV_H
 #define FLASHSIM_ENV_H
@@ -39,7 +39,7 @@ static inline u64 div_u64_rem(u64 a, u32 b, u32 *rest)
 
 #define SIM_NEVER	(~0ULL)
 
-/* Lets others run, in loops over a whole device; never with a lock held. */
+/* Lets other tasks run, in loops over a whole device; never with a lock held. */
 static inline void sim_breathe(u32 turn)
 {
 #ifdef __KERNEL__
@@ -51,7 +51,7 @@ static inline void sim_breathe(u32 turn)
 }
 
 /**
- * struct sim_rand - a stream of random numbers that a seed repeats
+ * struct sim_rand - a seeded stream of random numbers
  * @state: never 0
  */
 struct sim_rand {
@@ -60,7 +60,7 @@ struct sim_rand {
 
 static inline void sim_rand_init(struct sim_rand *r, u32 seed)
 {
-	/* Neighbouring seeds shall not give neighbouring streams. */
+	/* Neighbouring seeds must not give neighbouring streams. */
 	r->state = (seed + 1ULL) * 0x9e3779b97f4a7c15ULL;
 	if (!r->state)
 		r->state = 1;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flashsim.c - a block device that behaves like an SSD in time
+ * flashsim.c - a block device with the timing of an SSD
  *
- * The module, and its devices from their setting up to their end. Between the
- * block layer and the model in sim.c is serve.c.
+ * The module, and creation and removal of its devices. serve.c connects the
+ * block layer with the model in sim.c.
  *
- * One lock a device guards the model.
+ * One lock a device protects the model.
  */
 #include <linux/blk-mq.h>
 #include <linux/debugfs.h>
@@ -18,20 +18,20 @@
 #include "dev.h"
 #include "disk.h"
 
-/* A discard is worked through under the lock, so it is bounded. */
+/* A discard is processed under the lock, so its size is limited. */
 #define FS_DISCARD_SECTORS	16384
-/* Commands for collection on other dies than the one written to. */
+/* Commands for garbage collection on other dies than the written one. */
 #define FS_GC_CMDS		1024
 
 static struct fs_dev **fs_devs;
 static unsigned int fs_nr_devs;
-static DEFINE_MUTEX(fs_mutex);		/* guards the two, and fs_dev.removed */
+static DEFINE_MUTEX(fs_mutex);		/* protects these two, and fs_dev.removed */
 static struct dentry *fs_debugfs;
 
 /*
- * Is there memory for this? Asked for first, because an allocation that only
- * fails at the last page leaves nothing for the moment to anybody else, who may
- * be killed for it. A sixteenth of the machine is not ours to take.
+ * Is there memory for this? Checked first, because an allocation that fails
+ * only at the last page leaves no memory to other processes in the meantime,
+ * and the OOM killer may end one. A sixteenth of the memory remains free.
  */
 static bool fs_available(u64 bytes)
 {
@@ -41,8 +41,8 @@ static bool fs_available(u64 bytes)
 }
 
 /*
- * Zeroed memory that goes with the device; NULL if there is none. It may be
- * more than the machine has, which is no reason to kill anybody.
+ * Zeroed memory that is freed with the device; NULL if there is none. The size may
+ * exceed the machine's memory, which must not wake the OOM killer.
  */
 static void *fs_alloc(struct fs_dev *dev, u64 nr, size_t size)
 {
@@ -71,7 +71,7 @@ static int fs_blocks(struct fs_dev *dev, struct ftl_cfg *f)
 	full = div64_u64(share + f->per_block - 1, f->per_block);
 	blocks = div64_u64(share * (1000 + fs_value(FS_op_permille)) +
 			   1000ULL * f->per_block - 1, 1000ULL * f->per_block);
-	/* Two open ones, one for copies, and one that there is to collect. */
+	/* Two open blocks, one for copies, and one to collect. */
 	blocks = max(blocks, full + 4);
 	f->low = max_t(u64, 2, div64_u64((blocks - full) *
 					 fs_value(FS_gc_permille), 1000));
@@ -95,7 +95,7 @@ static int fs_setup_ftl(struct fs_dev *dev, struct ftl_cfg *f)
 		ftl_init(ftl, f);
 		return 0;
 	}
-	/* First of all: going through a map that no memory holds takes long. */
+	/* Allocated first: computing with a map that does not fit takes long. */
 	ftl->map = fs_alloc(dev, f->units, sizeof(*ftl->map));
 	if (!ftl->map)
 		return -ENOMEM;
@@ -194,9 +194,9 @@ static int fs_add_disk(struct fs_dev *dev, const struct sim_cfg *c)
 	}
 	dev->disk->fops = &fs_fops;
 	/*
-	 * Newer kernels close what they have looked for partitions in when the
-	 * caller returns to user space. A module that could not be loaded is
-	 * gone by then.
+	 * After a scan for partitions, newer kernels close the disk when the
+	 * caller returns to user space. A module that failed to load is
+	 * already freed then.
 	 */
 	dev->disk->flags |= GENHD_FL_NO_PART;
 	snprintf(dev->disk->disk_name, DISK_NAME_LEN, FS_NAME "%u", dev->nr);
@@ -258,16 +258,16 @@ static void fs_del_disk(struct fs_dev *dev)
 	if (dev->removed)
 		return;
 	dev->removed = true;
-	/* Whoever removes the disk waits for what it has. */
+	/* The removal of the disk waits for its requests. */
 	fs_hold(dev, FS_ALL, true);
 	del_gendisk(dev->disk);
 }
 
 /**
- * fs_remove - take a device away, whatever uses it
- * @nr: which
+ * fs_remove - remove a device, even if it is in use
+ * @nr: its number
  *
- * Its statistics stay until the module goes.
+ * Its statistics remain until the module is unloaded.
  *
  * Return: 0, or -ENODEV if it is not there.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ftl.c - where a page of the host is in the flash; see ftl.h
+ * ftl.c - page-mapped translation layer; see ftl.h
  */
 #include "ftl.h"
 
 /**
- * ftl_layout_lun - the die of a page, when the address decides
+ * ftl_layout_lun - the die of a page if it follows from the address
  * @layout: how
  * @luns: number of dies
  * @page: flash page of the host's address space
@@ -31,7 +31,7 @@ unsigned int ftl_layout_lun(const struct ftl_layout *layout, unsigned int luns,
  * @luns: number of dies
  *
  * The combinations of the terms must give each die at most once, otherwise
- * some dies would have to hold several times what others do.
+ * some dies would have to hold several times the pages of others.
  *
  * Return: 0, or -1 if not.
  */
@@ -79,7 +79,7 @@ int ftl_layout_check(const struct ftl_layout *layout, unsigned int luns)
 /**
  * ftl_share_max - most mapping units that one die has to hold
  * @cfg: luns, units, alloc and layout are set
- * @count: room for a number a die
+ * @count: array of one number a die
  */
 u32 ftl_share_max(const struct ftl_cfg *cfg, u32 *count)
 {
@@ -101,8 +101,8 @@ u32 ftl_share_max(const struct ftl_cfg *cfg, u32 *count)
 /**
  * ftl_init - empty flash
  * @f: map, rev, block and lun point to zeroed memory
- * @cfg: what does not change; blocks leaves at least 4 blocks a die beyond
- *	what it has to hold
+ * @cfg: constants; blocks leaves at least 4 blocks a die beyond its share of
+ *	the data
  */
 void ftl_init(struct ftl *f, const struct ftl_cfg *cfg)
 {
@@ -129,7 +129,7 @@ static struct ftl_block *ftl_block(struct ftl *f, unsigned int lun, u32 block)
 	return &f->block[lun * f->cfg.blocks + block];
 }
 
-/* The place of @unit is no longer of any use. */
+/* Invalidates the place of @unit. */
 static void ftl_invalidate(struct ftl *f, u32 unit)
 {
 	u32 place = f->map[unit] & ~FTL_BUFFERED;
@@ -151,7 +151,7 @@ static u32 ftl_take_free(struct ftl *f, unsigned int l)
 	return lun->next;
 }
 
-/* Room at a front for one unit or one program; opens a block if needed. */
+/* Room at a front for one unit or one program; opens a block if necessary. */
 static struct ftl_front *ftl_front(struct ftl *f, unsigned int l,
 				   unsigned int which)
 {
@@ -177,7 +177,7 @@ static void ftl_put(struct ftl *f, unsigned int l, struct ftl_front *front,
 	ftl_block(f, l, front->block)->valid++;
 }
 
-/* The full block of die @l with least in it; FTL_NO_BLOCK if all are full. */
+/* The full block of die @l with the fewest valid units; FTL_NO_BLOCK if all are valid. */
 static u32 ftl_greedy(struct ftl *f, unsigned int l)
 {
 	u32 best = FTL_NO_BLOCK, least = f->cfg.per_block, i;
@@ -193,7 +193,7 @@ static u32 ftl_greedy(struct ftl *f, unsigned int l)
 	return best;
 }
 
-/* Chooses what to collect next for die @l; false if there is nothing. */
+/* Chooses the next victim for die @l; false if there is none. */
 static bool ftl_choose_victim(struct ftl *f, unsigned int *l)
 {
 	unsigned int from = *l, to = *l + 1, best_lun = 0, i;
@@ -223,10 +223,10 @@ static bool ftl_choose_victim(struct ftl *f, unsigned int *l)
 	lun->debt = 0;
 	v = ftl_block(f, best_lun, best)->valid;
 	/*
-	 * What a collected block wins, per_block - v, is written before the
-	 * next one has to be ready: so many copies are due for each write.
-	 * Whole programs go in and whole pages come out; were it not rounded
-	 * to that, each block would be late, and in the end none be there.
+	 * A collected block frees per_block - v units, which are written before
+	 * the next block has to be ready. That gives the copies for each write.
+	 * Writes are whole programs, reads whole pages. Without rounding to
+	 * these, each block would be late, and finally none would be free.
 	 */
 	win = (f->cfg.per_block - v) / f->cfg.per_prog;
 	win = (win ? win : 1) * f->cfg.per_prog;
@@ -237,7 +237,7 @@ static bool ftl_choose_victim(struct ftl *f, unsigned int *l)
 	return true;
 }
 
-/* A die that has room for copies. */
+/* A die with room for copies. */
 static unsigned int ftl_copy_lun(struct ftl *f, unsigned int victim_lun)
 {
 	unsigned int i;
@@ -256,8 +256,8 @@ static unsigned int ftl_copy_lun(struct ftl *f, unsigned int victim_lun)
 }
 
 /*
- * Copies up to @most units out of the victim on die @l, erases it at its end.
- * Returns true if it came to that.
+ * Copies up to @most units out of the victim on die @l, and erases the victim
+ * after its last one. Returns true if it was erased.
  */
 static bool ftl_collect(struct ftl *f, unsigned int l, u64 most,
 			struct ftl_work *w)
@@ -310,13 +310,13 @@ static bool ftl_collect(struct ftl *f, unsigned int l, u64 most,
 	return true;
 }
 
-/* True if the host may open another block on die @l: one is for copies. */
+/* True if the host may open another block on die @l: one is reserved for copies. */
 static bool ftl_may_open(const struct ftl *f, unsigned int l)
 {
 	return f->lun[l].free > 1;
 }
 
-/* True if a write to die @l needs no block that is not there. */
+/* True if die @l has the blocks that a write needs. */
 static bool ftl_room(const struct ftl *f, unsigned int l)
 {
 	const struct ftl_front *front = &f->lun[l].front[0];
@@ -332,7 +332,7 @@ static bool ftl_short(const struct ftl *f, unsigned int l)
 	return f->lun[l].free <= f->cfg.low;
 }
 
-/* Collects what a write of @nr units to die @l calls for. */
+/* Collects the units that are due for a write of @nr units to die @l. */
 static void ftl_make_room(struct ftl *f, unsigned int l, u32 nr,
 			  struct ftl_work *w)
 {
@@ -357,7 +357,7 @@ static void ftl_make_room(struct ftl *f, unsigned int l, u32 nr,
 			ftl_collect(f, v, most, w);
 		}
 	}
-	/* Pacing does it in time as a rule; if not, now is the time. */
+	/* Pacing usually frees blocks in time; otherwise free one now. */
 	while (!ftl_room(f, l)) {
 		v = device ? f->victim_lun : l;
 		if (f->lun[v].victim == FTL_NO_BLOCK) {
@@ -371,7 +371,7 @@ static void ftl_make_room(struct ftl *f, unsigned int l, u32 nr,
 	}
 }
 
-/* Whether collection can make room on die @l, whatever is valid where. */
+/* Whether collection can make room on die @l, wherever the valid units are. */
 static bool ftl_can_win(const struct ftl *f, unsigned int l)
 {
 	u64 valid = 0;
@@ -406,7 +406,7 @@ unsigned int ftl_choose(struct ftl *f, const struct nand *n)
 			break;
 		}
 	}
-	/* One may hold more than its share, and then has nothing to collect. */
+	/* A die with more than its share of the data may have nothing to collect. */
 	for (i = 0; !found && i < f->cfg.luns; i++) {
 		any = (f->turn + i) % f->cfg.luns;
 		found = ftl_can_win(f, any);
@@ -416,13 +416,13 @@ unsigned int ftl_choose(struct ftl *f, const struct nand *n)
 }
 
 /**
- * ftl_write - find places for what one program writes
+ * ftl_write - find places for the units of one program
  * @f: the layer
  * @lun: the die
- * @units: of the host; FTL_NONE: nobody wants it any more
- * @nr: how many, at most per_prog; the rest of the program is padding
+ * @units: of the host; FTL_NONE: discarded
+ * @nr: number of units, at most per_prog; the rest of the program is padding
  * @flag: FTL_BUFFERED if they stay readable in the write buffer, or 0
- * @w: what the flash has to do
+ * @w: the resulting work of the flash
  *
  * Return: the first place; the others follow it.
  */
@@ -435,7 +435,7 @@ u32 ftl_write(struct ftl *f, unsigned int lun, const u32 *units, u32 nr,
 	memset(w, 0, sizeof(*w));
 	ftl_make_room(f, lun, f->cfg.per_prog, w);
 	if (!ftl_room(f, lun)) {
-		/* Only across chips: another die has what was collected. */
+		/* Only across chips: another die has the collected block. */
 		for (i = 0; i < f->cfg.luns && !ftl_room(f, lun); i++)
 			lun = (lun + 1) % f->cfg.luns;
 	}
@@ -457,7 +457,7 @@ u32 ftl_write(struct ftl *f, unsigned int lun, const u32 *units, u32 nr,
 }
 
 /**
- * ftl_buffer - a unit of the host is in the write buffer, and not yet placed
+ * ftl_buffer - a unit of the host is in the write buffer, without a place
  * @f: the layer
  * @unit: which
  */
@@ -468,7 +468,7 @@ void ftl_buffer(struct ftl *f, u32 unit)
 }
 
 /**
- * ftl_written - what was placed there has left the write buffer
+ * ftl_written - units at these places have left the write buffer
  * @f: the layer
  * @place: first place
  * @nr: how many
@@ -487,7 +487,7 @@ void ftl_written(struct ftl *f, u32 place, u32 nr)
 }
 
 /**
- * ftl_discard - the host no longer wants a unit
+ * ftl_discard - the host has discarded a unit
  * @f: the layer
  * @unit: which
  */
@@ -497,7 +497,7 @@ void ftl_discard(struct ftl *f, u32 unit)
 	f->map[unit] = FTL_NONE;
 }
 
-/* The die that units are written to when a device is made to look used. */
+/* The die to which a unit is written when a used device is simulated. */
 static unsigned int ftl_fill_lun(struct ftl *f, u32 unit)
 {
 	return f->cfg.alloc == FTL_STATIC ?
@@ -536,12 +536,12 @@ static void ftl_fill_at_random(struct ftl *f, u32 units, u64 overwrites,
 }
 
 /**
- * ftl_fill - a used device, without the time that using it takes
+ * ftl_fill - simulate a used device, without the time of its use
  * @f: the layer, empty
- * @units: so many are written, from the first one on
- * @overwrites: then so many of them once more, at random
- * @rewrites: then so many, from the first one on, in order, as a file is laid out
- * @r: which ones are overwritten
+ * @units: number of units written, from the first one on
+ * @overwrites: number of units then overwritten at random
+ * @rewrites: number of units then written in order, from the first one on, as a file is laid out
+ * @r: random numbers for the overwritten units
  */
 void ftl_fill(struct ftl *f, u32 units, u64 overwrites, u32 rewrites,
 	      struct sim_rand *r)
@@ -553,7 +553,7 @@ void ftl_fill(struct ftl *f, u32 units, u64 overwrites, u32 rewrites,
 }
 
 /**
- * ftl_reset_stats - begin all sums anew
+ * ftl_reset_stats - set all sums to zero
  * @f: the layer
  */
 void ftl_reset_stats(struct ftl *f)
@@ -566,9 +566,9 @@ void ftl_reset_stats(struct ftl *f)
  * ftl_check - do all tables agree?
  * @f: the layer
  *
- * For tests; it looks at everything.
+ * For tests; it checks everything.
  *
- * Return: 0, or the number of the rule that is broken.
+ * Return: 0, or the number of the broken rule.
  */
 int ftl_check(const struct ftl *f)
 {

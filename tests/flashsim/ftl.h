@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * ftl.h - where a page of the host is in the flash
+ * ftl.h - page-mapped translation layer with greedy garbage collection
  *
- * A page-mapped translation layer with greedy garbage collection. Pure logic;
- * the caller gives the memory. It decides places and counts work; what the
- * work costs in time is for sim.c, which queues it on the dies.
+ * Pure logic; the caller allocates the memory. The layer chooses places and
+ * counts the work; sim.c queues the work on the dies and adds its time.
  *
- * Tables change the moment a decision is made, the time for it passes on the
+ * Tables change when a decision is made, the time for it passes on the
  * dies afterwards, in the order of the decisions. So there is always room for
- * the next write, however long it has to wait for its die, and no state in
- * which collection waits for itself.
+ * the next write, however long it waits for its die, and garbage collection
+ * never waits for itself.
  */
 #ifndef FLASHSIM_FTL_H
 #define FLASHSIM_FTL_H
@@ -22,7 +21,7 @@
 /* Mapping units that one program may write */
 #define FTL_MAX_PROG	256
 
-/* What a map entry says beside a place. */
+/* Flag and special value of map entries. */
 #define FTL_BUFFERED	0x80000000u	/* a copy is in the write buffer */
 #define FTL_NONE	0x7fffffffu	/* nowhere in the flash */
 
@@ -37,10 +36,10 @@ struct ftl_term {
 };
 
 /**
- * struct ftl_layout - which die a page is on, when the address decides
+ * struct ftl_layout - map from pages to dies, if the address decides
  * @nr_terms: see struct ftl_term
- * @term: them
- * @nr_xors: folds
+ * @term: the terms
+ * @nr_xors: number of folds
  * @xor: die ^= (page >> xor) % dies
  */
 struct ftl_layout {
@@ -51,7 +50,7 @@ struct ftl_layout {
 };
 
 /**
- * struct ftl_cfg - what does not change
+ * struct ftl_cfg - constants of the layer
  * @luns: dies
  * @units: mapping units of the host
  * @per_page: mapping units in a flash page
@@ -59,8 +58,8 @@ struct ftl_layout {
  * @per_block: mapping units in a block
  * @blocks: blocks in a die
  * @low: collect when a die (with @gc device: on average) has no more free ones
- * @alloc: who chooses the die
- * @gc: where collection looks and puts copies
+ * @alloc: how the die is chosen
+ * @gc: dies of victims and copies
  * @whole: empty a victim at once, not paced with the writes
  * @layout: for FTL_STATIC
  */
@@ -83,14 +82,14 @@ enum ftl_block_state { FTL_FREE, FTL_OPEN, FTL_FULL, FTL_VICTIM };
 /**
  * struct ftl_block - a block
  * @valid: mapping units in it that the map points to
- * @state: what it is used for
+ * @state: its use
  */
 struct ftl_block {
 	u32 valid;
 	u8 state;
 };
 
-/* Where writes go: a block and how full it is. */
+/* An open block, and its number of written units. */
 struct ftl_front {
 	u32 block;
 	u32 used;
@@ -100,11 +99,11 @@ struct ftl_front {
  * struct ftl_lun - a die
  * @front: open blocks: of the host, of collection
  * @free: number of free blocks
- * @next: where the search for one goes on, so that all wear alike
+ * @next: block at which the search for a free one continues, for equal wear
  * @victim: the block under collection
- * @at: how far it is copied
+ * @at: next unit to copy in it
  * @pace: mapping units to copy for each one written, in 1/65536
- * @debt: how many are due, in 1/65536
+ * @debt: mapping units due to be copied, in 1/65536
  */
 struct ftl_lun {
 	struct ftl_front front[2];
@@ -119,13 +118,13 @@ struct ftl_lun {
 #define FTL_NO_BLOCK	(~0u)
 
 /**
- * struct ftl_work - what a write makes the flash do
+ * struct ftl_work - work of the flash for a write
  * @lun: the die to program
  * @gc_lun: the die on which collection reads and erases
  * @gc_reads: pages it reads there
  * @gc_units: mapping units it copies
  * @gc_erases: blocks it erases
- * @gc_dst: the die that its copies go to
+ * @gc_dst: the die of its copies
  * @gc_progs: programs there
  */
 struct ftl_work {
@@ -140,20 +139,20 @@ struct ftl_work {
 
 /**
  * struct ftl - the layer
- * @cfg: what does not change
+ * @cfg: its constants
  * @map: of each mapping unit of the host; NULL with FTL_GC_NONE
  * @rev: the host's unit at each place
  * @block: blocks, those of a die together
  * @lun: dies
  * @turn: die that a dynamic write tries first
  * @gc_turn: die that copies across chips try first
- * @victim_lun: with FTL_GC_DEVICE: where the victim is
+ * @victim_lun: with FTL_GC_DEVICE: the die of the victim
  * @group: scratch
  * @free: free blocks in all
  * @free_min: least number since the last reset
  * @host: mapping units written by the host
- * @flash: and to the flash, with copies and padding
- * @copies: of them, by collection
+ * @flash: mapping units written to the flash, with copies and padding
+ * @copies: of @flash, units written by garbage collection
  * @erases: blocks erased
  */
 struct ftl {

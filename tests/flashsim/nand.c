@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nand.c - flash dies behind channels, in time; see nand.h
+ * nand.c - timing of flash dies behind channels; see nand.h
  */
 #include "nand.h"
 
@@ -38,7 +38,7 @@ int nand_init(struct nand *n, const struct nand_cfg *cfg)
 
 static bool nand_before(const struct nand *n, unsigned int a, unsigned int b)
 {
-	/* Equal times: by number, so that a run can be repeated exactly. */
+	/* Equal times: by number, so that runs repeat exactly. */
 	return n->time[a] != n->time[b] ? n->time[a] < n->time[b] : a < b;
 }
 
@@ -82,7 +82,7 @@ static void nand_event_cancel(struct nand *n, unsigned int who)
 		nand_sift(n, i, last);
 }
 
-/* Brings the integrals up to @now; before any change of what they count. */
+/* Advances the integrals to @now, before any change of their values. */
 static void nand_account(struct nand *n, u64 now)
 {
 	if (n->outstanding) {
@@ -93,7 +93,7 @@ static void nand_account(struct nand *n, u64 now)
 }
 
 /**
- * nand_outstanding - the device has got or finished a request
+ * nand_outstanding - a request has arrived or completed
  * @n: the flash, run until @now
  * @change: +1 or -1
  * @now: the time
@@ -127,7 +127,7 @@ static void nand_chip_rests(struct nand *n, unsigned int lun, u64 now)
 }
 
 /**
- * nand_chip_busy - how long a chip has worked since the last reset
+ * nand_chip_busy - busy time of a chip since the last reset
  * @n: the flash, run until @now
  * @chip: which
  * @now: the time
@@ -140,7 +140,7 @@ u64 nand_chip_busy(const struct nand *n, unsigned int chip, u64 now)
 }
 
 /**
- * nand_reset_stats - begin all sums anew
+ * nand_reset_stats - set all sums to zero
  * @n: the flash, run until @now
  * @now: the time
  */
@@ -198,7 +198,7 @@ static u64 nand_sense(struct nand *n, struct nand_cmd *cmd)
 	return cmd->first;
 }
 
-/* Brings @cmd to the first step from @step on that takes time. */
+/* Advances @cmd to the first step from @step on that takes time. */
 static void nand_step(struct nand *n, struct nand_cmd *cmd,
 		      enum nand_step step, u64 now)
 {
@@ -223,17 +223,17 @@ static void nand_step(struct nand *n, struct nand_cmd *cmd,
 		return;
 	}
 	lun->step = NAND_LAST;
-	/* Also when there is nothing to do: ends are events, never nested. */
+	/* Also for a step without time: completions are events, never nested. */
 	nand_event(n, cmd->lun, now + cmd->last);
 }
 
-/* The operation that the die would take next. */
+/* The operation that the die would start next. */
 static struct nand_cmd *nand_peek(const struct nand_lun *lun)
 {
 	return lun->wait[0].head ? lun->wait[0].head : lun->wait[1].head;
 }
 
-/* Lets a waiting read interrupt what the array is at, if that is allowed. */
+/* Lets a waiting read interrupt the array's operation, if allowed. */
 static void nand_suspend(struct nand *n, unsigned int l, u64 now)
 {
 	struct nand_lun *lun = &n->lun[l];
@@ -258,7 +258,7 @@ static void nand_suspend(struct nand *n, unsigned int l, u64 now)
 	nand_event(n, l, now + n->cfg.suspend + nand_sense(n, read));
 }
 
-/* Gives an idle die its next operation, if one waits. */
+/* Starts an idle die's next operation, if one waits. */
 static void nand_start(struct nand *n, unsigned int l, u64 now)
 {
 	struct nand_lun *lun = &n->lun[l];
@@ -272,7 +272,7 @@ static void nand_start(struct nand *n, unsigned int l, u64 now)
 	if (cmd->host)
 		n->stats.wait[cmd->kind != NAND_READ] += now - cmd->queued;
 	nand_step(n, cmd, NAND_FIRST, now);
-	/* A read may have come before it was its turn. */
+	/* A read may have arrived before the operation started. */
 	nand_suspend(n, l, now);
 }
 
@@ -284,7 +284,7 @@ static void nand_resume(struct nand *n, unsigned int l, u64 now)
 	lun->step = lun->paused_step;
 	lun->paused = NULL;
 	nand_event(n, l, now + lun->rest);
-	/* Another read may be there, and the operation still have patience. */
+	/* Another read may wait, and the operation may still be interrupted. */
 	nand_suspend(n, l, now);
 }
 
@@ -310,7 +310,7 @@ static void nand_end(struct nand *n, struct nand_cmd *cmd, u64 now,
  * nand_run - let the flash work until @now
  * @n: the flash
  * @now: the time; never less than in an earlier call
- * @ended: gets the operations that have ended, in the order of time
+ * @ended: list to which completed operations are added, in order of time
  */
 void nand_run(struct nand *n, u64 now, struct nand_list *ended)
 {
@@ -332,7 +332,7 @@ void nand_run(struct nand *n, u64 now, struct nand_list *ended)
 		chan = &n->chan[who - NAND_MAX_LUNS];
 		cmd = chan->cur;
 		chan->cur = NULL;
-		/* Who waits for the bus goes before who comes for it just now. */
+		/* Operations that already wait for the bus precede one that arrives now. */
 		next = nand_take(chan->wait);
 		if (next)
 			nand_bus_start(n, who - NAND_MAX_LUNS, next, t);
@@ -345,14 +345,14 @@ void nand_run(struct nand *n, u64 now, struct nand_list *ended)
 	}
 }
 
-/* A request's operation meets a die that another request has or waits for. */
+/* Does another request hold or wait for the die of a request's operation? */
 static bool nand_conflict(struct nand *n, const struct nand_lun *lun,
 			  const struct nand_cmd *cmd)
 {
 	const struct nand_list *wait = &lun->wait[nand_class(n, cmd)];
 	const struct nand_cmd *ahead = lun->cur;
 
-	/* The one right before it, for that is whom it waits for. */
+	/* The operation directly before it, for which it waits. */
 	if (wait->head)
 		ahead = (const struct nand_cmd *)
 			((const char *)wait->tail -
@@ -364,12 +364,12 @@ static bool nand_conflict(struct nand *n, const struct nand_lun *lun,
 }
 
 /**
- * nand_submit - hand an operation over
+ * nand_submit - submit an operation
  * @n: the flash, run until @now
  * @cmd: all above @queued and @kind, @lun, @host are set
  * @now: the time
  *
- * Return: true if it meets a die that another request has or waits for.
+ * Return: true if another request holds or waits for its die.
  */
 bool nand_submit(struct nand *n, struct nand_cmd *cmd, u64 now)
 {

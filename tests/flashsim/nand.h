@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * nand.h - flash dies behind channels, in time
+ * nand.h - timing of flash dies behind channels
  *
- * Pure logic: the caller says what time it is and owns all memory. Times are
- * ns. An operation belongs to one die and goes through up to three steps:
+ * Pure logic: the caller passes the time and owns all memory. Times are in
+ * ns. An operation belongs to one die and has up to three steps:
  *
- *   first   the die's array (sensing a page; what garbage collection does)
+ *   first   the die's array (sensing a page; work of garbage collection)
  *   bus     the channel's bus (data to or from the die)
  *   last    the die's array (programming, erasing)
  *
- * The die is held from the first step to the last; while the bus is taken the
- * operation waits for it with its die held, as a die has one page register.
- * Every delay is the time something else had the die or the bus.
+ * The die is held from the first step to the last. If the bus is busy, the
+ * operation waits for it and holds its die, because a die has one page register.
+ * Every delay is time in which another operation held the die or the bus.
  *
- * Each die and each channel has at most one event to come. They are processed
- * in the order of time, so an operation begins exactly when what it waits for
- * ends, however late the caller looks.
+ * Each die and each channel has at most one pending event. Events are processed
+ * in order of time, so an operation begins exactly when the operation that it
+ * waits for ends, however late the caller is.
  */
 #ifndef FLASHSIM_NAND_H
 #define FLASHSIM_NAND_H
@@ -28,9 +28,8 @@
 #define NAND_MAX_LUNS		(NAND_MAX_CHIPS * NAND_MAX_DIES)
 
 /*
- * Reads that may interrupt one program or erase before it gets its turn again:
- * real devices bound the number of suspensions too, as otherwise a stream of
- * reads would keep a program from ever ending.
+ * Maximum number of reads that interrupt one program or erase. Real devices
+ * limit suspensions too; otherwise a stream of reads would starve a program.
  */
 #define NAND_MAX_SUSPENDS	8
 
@@ -41,18 +40,18 @@ enum nand_kind { NAND_READ, NAND_PROG, NAND_COLLECT, NAND_KINDS };
 enum nand_order {
 	NAND_CHIP_FIFO,		/* a die serves in the order of arrival */
 	NAND_READ_FIRST,	/* reads before the rest, on die and bus */
-	NAND_IN_ORDER,		/* as the first here; sim.c gates requests */
+	NAND_IN_ORDER,		/* like NAND_CHIP_FIFO here; sim.c gates requests */
 };
 
 /**
- * struct nand_cfg - the flash; does not change
+ * struct nand_cfg - constants of the flash
  * @channels: buses
  * @ways: chips on each bus
  * @dies: dies in each chip; die number = channel + channels * (way + ways * die)
  * @ps_per_byte: bus time of a byte, in ps
- * @suspend: what it costs to interrupt a program or erase; 0: never done
+ * @suspend: time to interrupt a program or erase; 0: never interrupted
  * @keep: a die keeps the page that it has sensed last in its register
- * @order: which operation a die takes next
+ * @order: order in which a die serves operations
  */
 struct nand_cfg {
 	unsigned int channels;
@@ -65,22 +64,22 @@ struct nand_cfg {
 };
 
 /**
- * struct nand_cmd - an operation; memory of the caller
- * @next: in the die's queue, or in the list of ended ones
- * @owner: whose it is; the caller's
+ * struct nand_cmd - an operation; the caller owns the memory
+ * @next: in the die's queue, or in the list of completed operations
+ * @owner: for the caller
  * @first: array time before the bus
- * @last: array time after it
- * @bytes: what crosses the bus, 0: it is not used
+ * @last: array time after the bus
+ * @bytes: bytes that cross the bus; 0: the bus is not used
  * @kind: what it is
  * @lun: its die
  * @host: it moves a request's data; not garbage collection or folding
- * @type: the caller's
- * @suspends: how often it was interrupted
- * @gc: how much of its array time is garbage collection
- * @page: what a read senses; NAND_NO_PAGE: more than one, or nothing
- * @queued: when it was handed over
- * @begun: when it got its die
- * @done: when it ended
+ * @type: for the caller
+ * @suspends: number of interruptions
+ * @gc: part of its array time for garbage collection
+ * @page: page that a read senses; NAND_NO_PAGE: several or none
+ * @queued: time of submission
+ * @begun: time at which it got its die
+ * @done: time of completion
  */
 struct nand_cmd {
 	struct nand_cmd *next;
@@ -109,13 +108,13 @@ enum nand_step { NAND_FIRST, NAND_BUS, NAND_LAST };
 
 /**
  * struct nand_lun - a die
- * @wait: what waits for it: reads, the rest; in one queue unless reads go first
- * @cur: what has it
- * @step: what @cur is at
+ * @wait: waiting operations: reads, others; in one queue unless reads are first
+ * @cur: current operation
+ * @step: current step of @cur
  * @paused: a program or erase that @cur, a read, has interrupted
  * @rest: the array time that @paused still needs
- * @paused_step: where it was
- * @page: in its register
+ * @paused_step: step of @paused
+ * @page: page in its register
  */
 struct nand_lun {
 	struct nand_list wait[2];
@@ -134,11 +133,11 @@ struct nand_chan {
 };
 
 /**
- * struct nand_chip - what a chip has done
- * @working: its dies that hold an operation
- * @since: when that was last 0 and became more
+ * struct nand_chip - statistics of a chip
+ * @working: number of its dies that have an operation
+ * @since: last time at which @working rose from 0
  * @busy: time in which a die worked, up to @since
- * @ops: operations ended, by kind
+ * @ops: completed operations, by kind
  * @erases: blocks erased
  */
 struct nand_chip {
@@ -151,11 +150,11 @@ struct nand_chip {
 
 /**
  * struct nand_stats - sums since the last reset
- * @conflicts: operations that met a die taken by another request, by kind of
- *	the one that was there and of the one that came
- * @wait: what operations of requests waited for their die, by kind
+ * @conflicts: operations that found a die held by another request, by kind of
+ *	the operation there and of the new one
+ * @wait: wait of requests' operations for their die, by kind
  * @suspends: programs and erases interrupted
- * @kept: reads of what was in the register
+ * @kept: reads of the page in the register
  * @active: time in which any request was outstanding
  * @busy: integral of the number of busy chips over that time
  */
@@ -177,12 +176,12 @@ struct nand_stats {
  * @chan: the channels
  * @chip: the chips
  * @time: of each die's event, then of each channel's
- * @pos: where it is in @heap
- * @heap: dies and channels that have an event to come, earliest first
- * @nr_events: how many
+ * @pos: position in @heap
+ * @heap: dies and channels with a pending event, earliest first
+ * @nr_events: number of pending events
  * @outstanding: requests that the device has, set by nand_outstanding()
  * @busy_chips: chips with a working die
- * @since: when @busy_chips or @outstanding changed last
+ * @since: time of the last change of @busy_chips or @outstanding
  * @stats: sums
  */
 struct nand {
@@ -233,7 +232,7 @@ static inline u64 nand_next(const struct nand *n)
 	return n->nr_events ? n->time[n->heap[0]] : SIM_NEVER;
 }
 
-/* True if the die neither works nor has something to do. */
+/* True if the die has no operation, working or waiting. */
 static inline bool nand_idle(const struct nand *n, unsigned int lun)
 {
 	const struct nand_lun *l = &n->lun[lun];

@@ -17,7 +17,7 @@
  * @min: least number
  * @max: greatest
  * @value: the number, or which word
- * @set: it was given, and so goes before the profile's
+ * @set: the user has set it, which overrides the profile
  */
 struct fs_param {
 	const char *name;
@@ -40,14 +40,14 @@ static struct fs_param fs_params[FS_NR_PARAMS] = {
 /*
  * Profiles
  *
- * What a number comes from: [P] the scheduler's paper, [S] the configuration
+ * Sources of the numbers: [P] the scheduler's paper, [S] the configuration
  * of the simulator or emulator named, [D] derived from a published figure,
  * [N] nominal, an engineer's estimate. Capacities are the drive's own; shrink
  * makes them fit into a test machine and keeps the ratios of capacity, SLC
  * buffer and number of blocks.
  *
  * Array times of the drives with multi-level cells and a write buffer vary, as
- * those of real ones do: with all alike, the dies of an overloaded drive end
+ * those of real ones do: with equal times, the dies of an overloaded drive end
  * their programs at one moment, and each write waits for that.
  *
  * These numbers are frozen: results are compared over time.
@@ -196,10 +196,10 @@ bool fs_is_set(enum fs_param_id id)
 }
 
 /**
- * fs_value - what holds for a parameter
+ * fs_value - value of a parameter
  * @id: which
  *
- * What was given, else the profile's value, else the default. Of a choice
+ * The user's value, else the profile's, else the default. Of a choice
  * among words: the number of the word.
  */
 u64 fs_value(enum fs_param_id id)
@@ -227,7 +227,7 @@ static const char *fs_nth_word(const char *words, u64 nr, size_t *len)
 }
 
 /**
- * fs_word - the word that a choice stands at
+ * fs_word - the current word of a choice
  * @id: which
  *
  * Return: it, and all behind it: print it with "%.*s" and strcspn(s, " ").

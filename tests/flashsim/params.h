@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * params.h - flashsim's parameters and profiles; docs/flashsim.md says more
+ * params.h - flashsim's parameters and profiles; see docs/flashsim.md
  */
 #ifndef FLASHSIM_PARAMS_H
 #define FLASHSIM_PARAMS_H
@@ -58,8 +58,8 @@
 	X(rq_timeout_ms,	100, 600000,	30000)
 
 /*
- * Numbers that may change at any time. A request that is given back or refused
- * comes again, so these two must leave it a chance.
+ * Numbers that may change at any time. A requeued or refused request is issued
+ * again, so these two probabilities must be below 1.
  */
 #define FS_FAULTS(X)						\
 	X(error_ppm,		0, 1000000,	0)		\
@@ -108,7 +108,7 @@ bool fs_is_set(enum fs_param_id id);
 /* Which requests faults are for: bit 0 reads, bit 1 writes. */
 unsigned int fs_fault_ops(void);
 
-/* flashsim.c: takes a device away, whatever uses it */
+/* flashsim.c: removes a device, even if it is in use */
 int fs_remove(unsigned int nr);
 
 #endif /* FLASHSIM_PARAMS_H */

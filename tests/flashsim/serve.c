@@ -2,13 +2,12 @@
 /*
  * serve.c - requests of flashsim's devices, from the block layer and back
  *
- * Hands requests over to the model in sim.c, lets an hrtimer stand for its next
- * event, copies the data and injects faults. Data is copied when a request is
- * issued and the request ends when the model says so; in between the device has
- * both.
+ * Submits requests to the model in sim.c, arms an hrtimer for its next event,
+ * copies the data and injects faults. Data are copied when a request is issued;
+ * the request completes at the model's time.
  *
- * What a read sees of a write that is under way at the same time is nobody's
- * promise, so the data has no lock.
+ * Block devices do not define the result of a read concurrent with a write to the same
+ * sectors, so the data have no lock.
  */
 #include <linux/blk-mq.h>
 #include <linux/highmem.h>
@@ -22,12 +21,12 @@
 /* Time */
 
 /*
- * In hard interrupt context, but not at any price: on PREEMPT_RT, where a spin
- * lock sleeps, it is a softirq then.
+ * In hard interrupt context, except on PREEMPT_RT, where spin locks sleep and
+ * the timer runs in a softirq.
  */
 #define FS_TIMER_MODE		HRTIMER_MODE_ABS
 
-/* Keeps @ended back, and returns what may go, in the order in which it ended. */
+/* Appends @ended to the held requests, and returns those that may complete, in order. */
 static struct sim_rq *fs_let_go(struct fs_dev *dev, struct sim_rq *ended)
 {
 	struct sim_rq *first, **last = &dev->kept;
@@ -54,10 +53,10 @@ static struct sim_rq *fs_let_go(struct fs_dev *dev, struct sim_rq *ended)
 }
 
 /**
- * fs_run - let everything happen that is due
+ * fs_run - process all events that are due
  * @dev: the device, locked
  *
- * Return: the requests that are to be ended, without the lock.
+ * Return: the requests to complete, without the lock.
  */
 struct sim_rq *fs_run(struct fs_dev *dev)
 {
@@ -72,7 +71,7 @@ struct sim_rq *fs_run(struct fs_dev *dev)
 }
 
 /**
- * fs_arm - let the timer fire at the model's next event
+ * fs_arm - arm the timer for the model's next event
  * @dev: the device, locked
  */
 void fs_arm(struct fs_dev *dev)
@@ -88,8 +87,8 @@ void fs_arm(struct fs_dev *dev)
 }
 
 /**
- * fs_end - end requests
- * @ended: what fs_run() returned
+ * fs_end - complete requests
+ * @ended: requests returned by fs_run()
  */
 void fs_end(struct sim_rq *ended)
 {
@@ -99,7 +98,7 @@ void fs_end(struct sim_rq *ended)
 		struct fs_rq *fr = container_of(ended, struct fs_rq, rq);
 
 		next = ended->next;
-		/* One that is to time out waits for the block layer to ask. */
+		/* A request that shall time out waits for the block layer's timeout. */
 		if (fr->fate == FS_TIMEOUT)
 			WRITE_ONCE(fr->ended, true);
 		else
@@ -217,8 +216,8 @@ static blk_status_t fs_data(struct fs_dev *dev, struct request *rq)
 }
 
 /*
- * What was discarded or zeroed reads as zero. Its pages stay: a read on another
- * CPU may be copying them.
+ * Discarded or zeroed sectors read as zero. Their pages stay allocated, because
+ * a read on another CPU may be copying them.
  */
 static void fs_forget(struct fs_dev *dev, struct request *rq)
 {
@@ -245,7 +244,7 @@ static bool fs_hit(struct fs_dev *dev, enum fs_param_id id)
 	return ppm && sim_rand_below(&dev->faults, 1000000) < ppm;
 }
 
-/* Whether faults are for this request. */
+/* Whether faults apply to this request. */
 static bool fs_target(struct request *rq)
 {
 	u64 first = fs_value(FS_fault_sector), nr = fs_value(FS_fault_sectors);
@@ -256,7 +255,7 @@ static bool fs_target(struct request *rq)
 	return !nr || (pos < first + nr && pos + blk_rq_sectors(rq) > first);
 }
 
-/* What shall become of a request; false: it is refused for now. */
+/* Draws the fate of a request; false: it is refused for now. */
 static bool fs_choose_fate(struct fs_dev *dev, struct request *rq,
 			   struct fs_rq *fr)
 {
@@ -314,7 +313,7 @@ static blk_status_t fs_queue_rq(struct blk_mq_hw_ctx *hctx,
 		return BLK_STS_RESOURCE;
 
 	blk_mq_start_request(rq);
-	/* One that will fail changes nothing. */
+	/* A request that will fail changes no data. */
 	if (fr->fate == FS_SERVE) {
 		if (fr->rq.op <= SIM_WRITE)
 			status = fs_data(dev, rq);
@@ -360,8 +359,8 @@ static enum blk_eh_timer_return fs_timeout_rq(struct request *rq)
 	struct fs_rq *fr = blk_mq_rq_to_pdu(rq);
 
 	/*
-	 * Slow is no fault: with time_scale a request may well take this long.
-	 * One that is to time out cannot go either while the model has it.
+	 * A slow request is no fault: with time_scale it may take this long.
+	 * A request that shall time out cannot complete while the model has it.
 	 */
 	if (fr->fate != FS_TIMEOUT || !READ_ONCE(fr->ended))
 		return BLK_EH_RESET_TIMER;
@@ -376,12 +375,12 @@ const struct blk_mq_ops fs_mq_ops = {
 };
 
 /**
- * fs_hold - keep requests back at their end
+ * fs_hold - hold back requests at completion
  * @dev: the device
- * @nr: so many may end from now on; FS_ALL: all of them
- * @closing: nothing is kept back ever again, the device goes
+ * @nr: number of requests that may still complete; FS_ALL: all
+ * @closing: never hold requests again, because the device is being removed
  *
- * Return: 0, or -ENODEV if the device goes already.
+ * Return: 0, or -ENODEV if the device is already being removed.
  */
 int fs_hold(struct fs_dev *dev, unsigned int nr, bool closing)
 {
@@ -405,7 +404,7 @@ int fs_hold(struct fs_dev *dev, unsigned int nr, bool closing)
 }
 
 /**
- * fs_serve_init - prepare what requests of a device need
+ * fs_serve_init - initialise a device's state for requests
  * @dev: the device, all zero
  */
 void fs_serve_init(struct fs_dev *dev)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sim.c - a solid state drive in time; see sim.h
+ * sim.c - timing of a solid state drive; see sim.h
  */
 #include "sim.h"
 
@@ -27,12 +27,12 @@ static struct sim_rq *queue_take(struct sim_queue *q)
 	return rq;
 }
 
-/* Adds by time, behind those of the same time. */
+/* Adds in order of time, after requests of the same time. */
 static void queue_add_due(struct sim_queue *q, struct sim_rq *rq)
 {
 	struct sim_rq **at = &q->head;
 
-	/* The usual case: all delays alike, so the last one is the latest. */
+	/* The usual case: equal delays, so the last request is the latest. */
 	if (q->head) {
 		struct sim_rq *last = (struct sim_rq *)
 			((char *)q->tail - offsetof(struct sim_rq, next));
@@ -51,7 +51,7 @@ static void queue_add_due(struct sim_queue *q, struct sim_rq *rq)
 /**
  * sim_init - an idle drive
  * @s: nand, ftl and rand are initialised; the pointers to memory are set
- * @cfg: what does not change
+ * @cfg: constants
  * @now: the time
  */
 void sim_init(struct sim *s, const struct sim_cfg *cfg, u64 now)
@@ -83,7 +83,7 @@ void sim_add_progs(struct sim *s, struct sim_prog *progs, u32 nr)
 }
 
 /**
- * sim_add_gc - memory for collection on other dies than the one written to
+ * sim_add_gc - memory for garbage collection on other dies than the written one
  * @s: the drive
  * @cmds: memory
  * @nr: how many
@@ -123,7 +123,7 @@ static void sim_roll(struct sim *s, u64 t)
 }
 
 /**
- * sim_reset_stats - begin all sums anew, empty log and series
+ * sim_reset_stats - set all sums to zero, empty log and series
  * @s: the drive, run until @now
  * @now: the time
  */
@@ -167,7 +167,7 @@ static u64 sim_times(struct sim *s, u64 mean, u32 nr)
 	return sum;
 }
 
-/* When @bytes that are ready at @t have crossed the host link. */
+/* Time at which @bytes that are ready at @t have crossed the host link. */
 static u64 sim_link(struct sim *s, bool up, u32 bytes, u64 t)
 {
 	u64 *free = &s->link_free[s->cfg.duplex && !up];
@@ -249,7 +249,7 @@ static void sim_units_of(const struct sim *s, const struct sim_rq *rq,
 			       s->cfg.unit);
 }
 
-/* How much of @unit is in @rq. */
+/* Size of the overlap of @unit and @rq. */
 static u32 sim_overlap(const struct sim *s, const struct sim_rq *rq, u32 unit)
 {
 	u64 pos = sim_pos(s, rq), end = pos + (u64)rq->sectors * SIM_SECTOR;
@@ -283,7 +283,7 @@ static struct nand_cmd *sim_cmd(struct nand_cmd *cmd, void *owner,
 	return cmd;
 }
 
-/* Adds a program and the collection that it calls for to @cmd and the dies. */
+/* Adds a program and its garbage collection to @cmd and the dies. */
 static void sim_program(struct sim *s, struct nand_cmd *cmd,
 			const struct ftl_work *w, u32 bytes, u64 t_prog, u64 t)
 {
@@ -305,8 +305,8 @@ static void sim_program(struct sim *s, struct nand_cmd *cmd,
 	s->stats.gc_ns += reads + progs + erases;
 
 	/*
-	 * On one die: the write that needs the room makes it first. On others
-	 * they are operations of their own.
+	 * On one die, collection is part of the write that needs the room. On
+	 * other dies it is a separate operation.
 	 */
 	if ((w->gc_lun != cmd->lun || w->gc_dst != cmd->lun) &&
 	    s->gc_free && s->gc_free->next) {
@@ -334,7 +334,7 @@ static void sim_program(struct sim *s, struct nand_cmd *cmd,
 	nand_submit(&s->nand, dst, t);
 }
 
-/* The reads of @rq; what needs no die crosses the link at once. */
+/* The reads of @rq; data that need no die cross the link at once. */
 static void sim_ready_read(struct sim *s, struct sim_rq *rq, u64 t)
 {
 	u32 unit, last, place, page = ~0u, ready = 0;
@@ -374,7 +374,7 @@ static void sim_ready_read(struct sim *s, struct sim_rq *rq, u64 t)
 		sim_link(s, true, ready, t);
 }
 
-/* Whether @rq covers @unit in part only, and there is something to keep. */
+/* Whether @rq covers @unit only in part, and the other part has data. */
 static bool sim_partial(const struct sim *s, const struct sim_rq *rq, u32 unit)
 {
 	return sim_overlap(s, rq, unit) < s->cfg.unit &&
@@ -427,7 +427,7 @@ static void sim_ready_write(struct sim *s, struct sim_rq *rq, u64 t)
 	}
 }
 
-/* Hands the operations of @rq to the dies. */
+/* Submits the operations of @rq to the dies. */
 static void sim_start(struct sim *s, struct sim_rq *rq, u64 t)
 {
 	u8 seen[NAND_MAX_CHIPS / 8] = { 0 };
@@ -448,7 +448,7 @@ static void sim_start(struct sim *s, struct sim_rq *rq, u64 t)
 	}
 }
 
-/* What @rq does on the dies; false if it has nothing to do there. */
+/* Prepares the operations of @rq on the dies; false if there are none. */
 static bool sim_ready(struct sim *s, struct sim_rq *rq, u64 t)
 {
 	if (rq->op == SIM_READ) {
@@ -466,14 +466,14 @@ static bool sim_ready(struct sim *s, struct sim_rq *rq, u64 t)
 	return true;
 }
 
-/* All data of a read has ended on the dies, or needed none. */
+/* All data of a read have left the dies, or needed none. */
 static void sim_send(struct sim *s, struct sim_rq *rq, u64 t)
 {
 	rq->due = sim_link(s, true, 0, t);
 	queue_add(&s->up, rq);
 }
 
-/* Opens the gate as far as it goes. */
+/* Opens the gate for all requests that may start. */
 static void sim_gate(struct sim *s, u64 t)
 {
 	while (s->gate.head) {
@@ -510,17 +510,17 @@ static void sim_to_flash(struct sim *s, struct sim_rq *rq, u64 t)
 
 /* Write buffer */
 
-/* What the map says of a unit in the buffer that no program has yet. */
+/* The map's entry for a unit in the buffer that is in no program yet. */
 #define SIM_IN_RING	(FTL_NONE | FTL_BUFFERED)
 
-/* Takes what is in the buffer to the dies, as far as it is worth a program. */
+/* Programs the units in the buffer, as far as they fill programs. */
 static void sim_pump(struct sim *s, u64 t)
 {
 	u32 per_prog = s->ftl.cfg.per_prog;
 
 	while (s->ring_nr && s->prog_free) {
 		struct sim_prog *prog = s->prog_free;
-		/* Writes wait for room, and nothing under way will make any. */
+		/* Writes wait for room, and no program in progress will free any. */
 		bool force = s->admit.head && !s->prog_busy;
 		u32 nr = s->ring_nr, i;
 		struct sim_rq *flush;
@@ -545,7 +545,7 @@ static void sim_pump(struct sim *s, u64 t)
 		for (i = 0; i < nr; i++) {
 			u32 unit = s->ring[(s->ring_at + i) % s->cfg.buffer];
 
-			/* What was discarded since stays so. */
+			/* Units discarded in the meantime stay discarded. */
 			s->ftl.group[i] = s->ftl.map[unit] == SIM_IN_RING ?
 				unit : FTL_NONE;
 		}
@@ -576,7 +576,7 @@ static void sim_pump(struct sim *s, u64 t)
 	}
 }
 
-/* Lets @rq wait until all that is in the buffer is in the flash. */
+/* Lets @rq wait until all units in the buffer are in the flash. */
 static void sim_flush(struct sim *s, struct sim_rq *rq, u64 t,
 		      struct sim_queue *ended)
 {
@@ -588,7 +588,7 @@ static void sim_flush(struct sim *s, struct sim_rq *rq, u64 t,
 		queue_add(&s->flush, rq);
 }
 
-/* Brings writes into the buffer, in order, as far as there is room. */
+/* Moves writes into the buffer, in order, as far as there is room. */
 static void sim_admit(struct sim *s, u64 t, struct sim_queue *ended)
 {
 	while (s->admit.head && s->buffered < s->cfg.buffer) {
@@ -600,7 +600,7 @@ static void sim_admit(struct sim *s, u64 t, struct sim_queue *ended)
 		       s->buffered < s->cfg.buffer) {
 			u32 unit = first + rq->admitted++;
 
-			/* Twice in there, it would leave with the older one. */
+			/* With two copies in it, the unit would leave with the older one. */
 			if (s->ftl.map[unit] == SIM_IN_RING) {
 				s->ftl.host++;
 				continue;
@@ -622,7 +622,7 @@ static void sim_admit(struct sim *s, u64 t, struct sim_queue *ended)
 	sim_pump(s, t);
 }
 
-/* A program's time: to each unit in it the same part, in its address range. */
+/* A program's time is divided equally among its units, by their address ranges. */
 static void sim_prog_time(struct sim *s, const struct sim_prog *prog)
 {
 	u64 ns = prog->cmd.done - prog->cmd.begun;
@@ -633,7 +633,7 @@ static void sim_prog_time(struct sim *s, const struct sim_prog *prog)
 		u32 unit = s->ftl.rev[prog->place + i];
 		u64 part = div64_u64(ns, prog->nr - i);
 
-		/* What was discarded since goes to the first one's range. */
+		/* Units discarded in the meantime count for the first unit's range. */
 		s->stats.range_ns[unit < s->ftl.cfg.units ?
 			sim_unit_range(s, unit) : prog->range][1] += part;
 		ns -= part;
@@ -668,7 +668,7 @@ static void sim_prog_end(struct sim *s, struct sim_prog *prog, u64 t,
 	sim_admit(s, t, ended);
 }
 
-/* SLC buffer: folded into the rest of the flash when nobody waits. */
+/* SLC buffer: folded into the other flash when the drive is idle. */
 
 static void sim_fold(struct sim *s, unsigned int lun, u64 t)
 {
@@ -697,7 +697,7 @@ static void sim_fold_all(struct sim *s, u64 t)
 	for (lun = 0; lun < s->nand.luns; lun++)
 		if (s->slc_used[lun] && nand_idle(&s->nand, lun))
 			sim_fold(s, lun, t);
-	/* All busy, which only lasts: look again, but never at once. */
+	/* All dies are busy: check again, but never at the same time. */
 	if (!s->folding)
 		s->idle_at = t + s->cfg.slc_idle + 1;
 }
@@ -708,7 +708,7 @@ static void sim_fold_end(struct sim *s, struct nand_cmd *cmd, u64 t)
 	s->slc_used[cmd->lun]--;
 	s->slc_all--;
 	s->stats.slc_folds++;
-	/* Not if a request has come since, even if it has ended, too. */
+	/* Not if a request has arrived since, even if it has completed. */
 	if (!s->outstanding && s->idle_at <= t && s->slc_used[cmd->lun])
 		sim_fold(s, cmd->lun, t);
 }
@@ -745,7 +745,7 @@ static void sim_cmd_end(struct sim *s, struct nand_cmd *cmd,
 	if (rq->op == SIM_READ) {
 		sim_send(s, rq, t);
 	} else if (rq->again == 1) {
-		/* It has what it needs to write whole units. */
+		/* The units are complete now. */
 		sim_ready(s, rq, t);
 		sim_start(s, rq, t);
 	} else {
@@ -771,7 +771,7 @@ static void sim_fw_end(struct sim *s, struct sim_rq *rq, u64 t,
 		sim_pump(s, t);
 		return;
 	}
-	/* Discard and zeroes: what is not covered wholly keeps its place. */
+	/* Discard and zeroes: units covered only in part keep their place. */
 	sim_units_of(s, rq, &unit, &last);
 	for (; s->ftl.map && unit <= last; unit++)
 		if (sim_overlap(s, rq, unit) == s->cfg.unit)
@@ -780,7 +780,7 @@ static void sim_fw_end(struct sim *s, struct sim_rq *rq, u64 t,
 }
 
 /**
- * sim_submit - hand a request over
+ * sim_submit - submit a request
  * @s: the drive, run until @now
  * @rq: sector, sectors, op and fua are set; room for sim_max_cmds()
  * @now: the time; never less than in an earlier call
@@ -815,7 +815,7 @@ void sim_submit(struct sim *s, struct sim_rq *rq, u64 now)
 }
 
 /**
- * sim_next - when something happens next
+ * sim_next - time of the next event
  * @s: the drive
  *
  * Return: the time, or SIM_NEVER.

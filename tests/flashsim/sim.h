@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * sim.h - a solid state drive in time: from a request's arrival to its end
+ * sim.h - timing of a solid state drive, from a request's arrival to its completion
  *
- * Pure logic on top of nand.h and ftl.h. A request goes through
+ * Pure logic on top of nand.h and ftl.h. A request passes
  *
  *   read    firmware - dies and buses - host link
  *   write   firmware - host link - write buffer, or dies and buses
@@ -10,9 +10,9 @@
  * with NAND_IN_ORDER through a gate before the dies, which opens for a request
  * when all before it have started and all its dies are idle.
  *
- * With a write buffer a write ends when all of it is in the buffer. What is in
- * there is programmed as soon as a whole program is together; its room is free
- * again when that program has ended.
+ * With a write buffer a write completes when all its data are in the buffer. The
+ * buffer is programmed as soon as it has the data of a whole program; the room is
+ * free again when that program has completed.
  */
 #ifndef FLASHSIM_SIM_H
 #define FLASHSIM_SIM_H
@@ -27,32 +27,32 @@ enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS }
 #define SIM_MAX_RANGES	64
 
 /**
- * struct sim_cfg - the drive; does not change
+ * struct sim_cfg - constants of the drive
  * @nand: dies and buses
  * @t_read: array time of a read
  * @t_prog: array time of a program
  * @t_prog_slc: array time of a program into the SLC buffer
  * @t_erase: array time of an erase
  * @ps_link: host link, ps for each byte
- * @duplex: the link goes both ways at once
+ * @duplex: the link transfers in both directions at once
  * @fw_read: firmware time of a read
- * @fw_write: firmware time of anything else
- * @fw_4k: and for each 4 KiB of data
- * @cmd_read: what a read takes of the firmware's processor, one at a time
- * @cmd_write: what anything else takes of it
- * @turn: and a request after one of the other direction
- * @exponential: array times are drawn, with these means
- * @vary: else they are drawn from these +- so many thousandths
+ * @fw_write: firmware time of any other request
+ * @fw_4k: additional firmware time for each 4 KiB of data
+ * @cmd_read: time of a read on the firmware's processor, one at a time
+ * @cmd_write: time of any other request on that processor
+ * @turn: additional time there for a request after one of the other direction
+ * @exponential: array times are random, with these means
+ * @vary: otherwise they are random within +- this number of thousandths
  * @unit: bytes of a mapping unit
  * @page: bytes of a flash page
  * @sectors: capacity that the host sees
  * @offset: sectors between the drive's first one and the host's
  * @buffer: mapping units that the write buffer holds, 0: none
  * @slc: programs that the SLC buffer of a die takes
- * @slc_idle: idle time after which it is folded
- * @ranges: address ranges that chip time is kept for
+ * @slc_idle: idle time after which the SLC buffer is folded
+ * @ranges: number of address ranges with separate chip time
  * @series: period of the series
- * @seed: of all that is drawn
+ * @seed: of all random numbers
  */
 struct sim_cfg {
 	struct nand_cfg nand;
@@ -84,22 +84,22 @@ struct sim_cfg {
 
 /**
  * struct sim_rq - a request
- * @next: in the list of the stage that it is in, or of ended ones
+ * @next: in the list of its stage, or of completed requests
  * @sector: first sector
  * @sectors: how many
- * @op: what to do
+ * @op: operation
  * @fua: a write that ends in the flash
- * @arrival: when it was handed over
- * @begun: when the first of its operations got a die; SIM_NEVER: none did
- * @due: when the stage that it is in ends
- * @done: when it ended
- * @seq: a flush waits for what came into the buffer up to here
- * @left: operations to come
+ * @arrival: time of submission
+ * @begun: time at which its first operation got a die; SIM_NEVER: none did
+ * @due: end of its current stage
+ * @done: time of completion
+ * @seq: a flush waits for units that entered the buffer up to here
+ * @left: operations that are not complete
  * @nr: operations prepared
  * @admitted: mapping units that are in the write buffer
- * @again: a write that reads the rest of its units first
+ * @again: a write that first reads the other parts of its units
  * @ready: @cmd is filled in
- * @conflict: it met another request's
+ * @conflict: one of its operations waited for another request's
  * @chip: first chip
  * @chips: how many
  * @cmd: its operations
@@ -132,10 +132,10 @@ struct sim_queue {
 };
 
 /**
- * struct sim_prog - a program of what was in the write buffer
- * @next: free, or under way
+ * struct sim_prog - a program of units from the write buffer
+ * @next: in the list of free programs, or of those in progress
  * @cmd: its operation
- * @seq: what came into the buffer up to here is in it, or was before
+ * @seq: units that entered the buffer up to here are in it or in earlier programs
  * @place: first place
  * @nr: mapping units
  * @range: address range of the first of them
@@ -151,7 +151,7 @@ struct sim_prog {
 	u8 slc;
 };
 
-/* What a nand_cmd belongs to. */
+/* Owner of a nand_cmd. */
 enum sim_cmd_type { SIM_CMD_RQ, SIM_CMD_PROG, SIM_CMD_GC, SIM_CMD_FOLD };
 
 /* A row of the log. */
@@ -196,44 +196,44 @@ struct sim_stats {
 
 /**
  * struct sim - a drive
- * @cfg: what does not change
+ * @cfg: its constants
  * @nand: its dies and buses
- * @ftl: where pages are
- * @rand: of service times
- * @now: time of what was done last
+ * @ftl: its translation layer
+ * @rand: random numbers of service times
+ * @now: time of the last processed event
  * @start: time of the last reset
- * @outstanding: requests that it has
+ * @outstanding: requests in the drive
  * @fw: in the firmware, by due
  * @down: on the link towards the drive
  * @up: on the link towards the host
  * @gate: before the dies, in order of arrival
  * @admit: before the write buffer
  * @flush: waiting for programs
- * @cmd_free: when the firmware's processor is free
- * @began: it has ever had a command
- * @reading: and the last one was a read
- * @link_free: when the link is free: up, down
- * @ring: mapping units in the buffer that no program has yet
- * @ring_at: the oldest
- * @ring_nr: how many
- * @buffered: mapping units in the buffer, those in programs too
- * @prog_free: programs to use
- * @prog_busy: number of programs under way
- * @came: mapping units that ever came into the buffer
- * @went: of them, those that a program has taken
+ * @cmd_free: time at which the firmware's processor is free
+ * @began: the processor has had a command
+ * @reading: its last command was a read
+ * @link_free: time at which the link is free: up, down
+ * @ring: mapping units in the buffer that are in no program yet
+ * @ring_at: position of the oldest one
+ * @ring_nr: number of units in @ring
+ * @buffered: mapping units in the buffer, including those in programs
+ * @prog_free: unused programs
+ * @prog_busy: number of programs in progress
+ * @came: mapping units that have entered the buffer
+ * @went: of @came, units that are or were in a program
  * @gc_free: commands for collection
  * @slc_used: programs in the SLC buffer, a die
- * @slc_all: in all
+ * @slc_all: programs in the SLC buffer, of all dies
  * @folding: dies that fold
  * @fold: a command for each die
- * @idle_at: when folding may begin
+ * @idle_at: time at which folding may begin
  * @log, @log_len, @log_nr: the log
  * @row, @row_len, @row_nr: the series
- * @row_cur: the row that is under way
- * @row_end: when it ends
+ * @row_cur: current row
+ * @row_end: end of the current row
  * @row_chip: busy share of each chip in each row
  * @chip_was: busy time of each chip when the row began
- * @copies_was: copies then
+ * @copies_was: copies when the row began
  * @stats: sums
  */
 struct sim {

@@ -3,14 +3,14 @@
  * limitprobe.c - call a scheduler's limit_depth() with and without a queue
  *
  * Linux 6.1 before 6.1.105 calls limit_depth() before it chooses the hardware
- * queue, with blk_mq_alloc_data.hctx == NULL. Those kernels are not at hand
+ * queue, with blk_mq_alloc_data.hctx == NULL. Those kernels are not available
  * everywhere, so this module makes the same call on any kernel:
  *
  *	insmod limitprobe.ko disk=/dev/nullb0
  *
  * It prints one line for each operation, with the shallow_depth that the
  * scheduler set with the hardware queue and without it, and loads only if each
- * call returned. The caller keeps the disk's scheduler selected meanwhile.
+ * call returned. The user must not change the disk's scheduler in between.
  */
 #include <linux/fs.h>
 #include <linux/smp.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * blkmq.h - as much of a kernel, in user space, as common/elevator/elevator.c, pending.c and
- * inflight.c need to run with real threads
+ * blkmq.h - the parts of the kernel that common/elevator/elevator.c, pending.c and inflight.c
+ * need to run with real threads in user space
  *
- * Whoever reads or writes what others see may lose the processor before it or
- * behind it. That finds orders of steps; how processors order their accesses is as
- * strict here as the machine is, or stricter.
+ * A thread may lose the processor before and after each access to shared data. That finds
+ * races between orders of steps. Memory ordering is as strict as the machine's, or
+ * stricter, so missing barriers are not found.
  */
 #ifndef BLKMQ_H
 #define BLKMQ_H
@@ -23,7 +23,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Direct calls that are bound at load time; here they are pointers. */
+/* Static calls, which the kernel patches at load time; here they are pointers. */
 #define DECLARE_STATIC_CALL(name, func)		extern __typeof__(func) *name
 #define DEFINE_STATIC_CALL_NULL(name, func)	__typeof__(func) *name
 #define DEFINE_STATIC_CALL(name, func)		__typeof__(func) *name = (func)
@@ -55,7 +55,7 @@ typedef struct { long counter; } atomic_long_t;
 
 static __thread unsigned long long turns = 1;
 
-/* Much may happen now, one time in @odds. */
+/* Sleeps for 3 ms, one time in @odds, to widen races. */
 static inline void nap(unsigned int odds)
 {
 	const struct timespec some = { 0, 3000000 };
@@ -64,7 +64,7 @@ static inline void nap(unsigned int odds)
 		nanosleep(&some, NULL);
 }
 
-/* Somebody else's turn, now and then, and sometimes for long. */
+/* Lets other threads run, sometimes for long. */
 static inline void others(void)
 {
 	if (tap_rand(&turns) % 32 == 0)
@@ -72,7 +72,7 @@ static inline void others(void)
 	nap(4096);
 }
 
-/* What happens in such a moment, once. */
+/* Points in the code at which a test injects an event, once. */
 enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED };
 static __thread enum moment moment;
 static void (*event)(void);
@@ -98,7 +98,7 @@ static inline void meanwhile(enum moment now)
 	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
 				    __ATOMIC_SEQ_CST);			\
 	was; })
-/* Only who adds to a list does it. */
+/* Used only for additions to a list. */
 #define try_cmpxchg(p, from, to) ({					\
 	bool done;							\
 	meanwhile(ADDING);						\
@@ -107,7 +107,7 @@ static inline void meanwhile(enum moment now)
 					   __ATOMIC_SEQ_CST,		\
 					   __ATOMIC_SEQ_CST);		\
 	if (done) {							\
-		/* They may be gone now, and what they kept. */		\
+		/* The additions may be freed now. */			\
 		meanwhile(ADDED);					\
 		nap(32);						\
 	}								\
@@ -126,7 +126,7 @@ static inline bool test_bit(unsigned int n, const unsigned long *map)
 	return READ_ONCE(map[BIT_WORD(n)]) & BIT_MASK(n);
 }
 
-/* What the code finds wrong by itself. */
+/* Number of WARN_ON() that fired. */
 static int warned;
 #define WARN_ON_ONCE(x) ({						\
 	bool bad = !!(x);						\
@@ -146,7 +146,7 @@ static inline bool llist_empty(const struct llist_head *h)
 {
 	bool empty = !READ_ONCE(h->first);
 
-	/* It may not be so any more. */
+	/* The result may already be outdated. */
 	if (empty) {
 		meanwhile(FOUND_EMPTY);
 		nap(64);
@@ -176,7 +176,7 @@ static inline struct llist_node *llist_reverse_order(struct llist_node *from)
 	return to;
 }
 
-/* Locks; whoever is in an interrupt is a thread here. */
+/* Locks; interrupts are threads here. */
 typedef pthread_mutex_t spinlock_t;
 #define spin_lock_init(l)	pthread_mutex_init(l, NULL)
 #define spin_lock_irq(l)	pthread_mutex_lock(l)
@@ -188,7 +188,7 @@ typedef pthread_mutex_t spinlock_t;
 #define mutex_lock(m)		pthread_mutex_lock(m)
 #define mutex_unlock(m)		pthread_mutex_unlock(m)
 
-/* The task that calls, and what it may not lose the processor for. */
+/* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
 	int nice, policy;
 	bool rt;
@@ -204,7 +204,7 @@ static __thread int unpreemptible;
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
 
-/* Timers, which go off when the test says so. */
+/* Timers, which the test expires. */
 enum hrtimer_restart { HRTIMER_NORESTART };
 enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
 #define NSEC_PER_MSEC		1000000L
@@ -326,7 +326,7 @@ struct bio {
 struct seq_file;
 enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE };
 
-/* No bio is ever merged here. */
+/* Bios are never merged here. */
 #define REQ_POLLED		8U
 #define bio_end_sector(bio)	((void)(bio), 0ULL)
 #define blk_mq_sched_try_merge(q, bio, nr, gone) \
@@ -394,7 +394,7 @@ struct elevator_type {
 #define elv_register(e)		((void)(e), 0)
 #define elv_unregister(e)	((void)(e))
 
-/* What modules have around themselves */
+/* Definitions for modules */
 #define THIS_MODULE		NULL
 #define debugfs_create_dir(n, p) NULL
 #define debugfs_create_file(n, m, p, d, o) ((void)(o))
@@ -408,7 +408,7 @@ struct elevator_type {
 struct dentry;
 struct kernel_param_ops;
 
-/* Nobody traces. */
+/* Trace events are disabled. */
 enum flash_why {
 	FLASH_WHY_ORDER, FLASH_WHY_HEAD, FLASH_WHY_UNTRACKED, FLASH_WHY_DONE,
 	FLASH_WHY_REQUEUED, FLASH_WHY_FREED,

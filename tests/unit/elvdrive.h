@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * elvdrive.h - the files of common/elevator/ with a policy, a device of QUEUES
- * hardware queues with TAGS tags each, and SUBMITTERS that insert
+ * hardware queues with TAGS tags each, and SUBMITTERS threads that insert requests
  *
- * The test defines these three, and what runs a hardware queue.
+ * The test defines these three constants, and the function that runs a hardware queue.
  */
 #ifndef ELVDRIVE_H
 #define ELVDRIVE_H
@@ -23,8 +23,8 @@
 #pragma GCC diagnostic pop
 
 /*
- * The policy: one queue, in order of arrival. It may watch, and then holds nothing. What is
- * urgent is issued before anything else is chosen.
+ * The policy: one queue, in order of arrival. It may watch, but never holds requests back. An
+ * urgent request is issued before another one is chosen.
  */
 
 struct fifo {
@@ -124,7 +124,7 @@ const struct flash_policy flash_policy = {
 	.arrays		= fifo_arrays,
 };
 
-/* The store: none but the seams, at places of the tag. */
+/* The store: only the counting filter of merge candidates, at sectors derived from the tag. */
 
 int flash_store_init(struct flash_queue *fq)
 {
@@ -246,7 +246,7 @@ static struct request *get(unsigned int by, unsigned long nth)
 	return rq;
 }
 
-/* The scheduler is selected, with a bound; and another one is. */
+/* begin() selects the scheduler, with an in-flight limit; end() another one. */
 static struct flash_queue *begin(unsigned int bound)
 {
 	struct flash_queue *fq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* flashdrive.h - requests to a whole drive by page, for the tests of it */
+/* flashdrive.h - requests by page, for tests of a whole drive */
 #ifndef FLASHDRIVE_BENCH_H
 #define FLASHDRIVE_BENCH_H
 
@@ -13,7 +13,7 @@
 #define FW_READ		20000u
 #define FW_WRITE	10000u
 
-/* All that is due until @t happens first. */
+/* Processes all events until @t. */
 static inline void until(struct drive *d, u64 t)
 {
 	while (sim_next(d->s) <= t)

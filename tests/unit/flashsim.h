@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * flashsim.h - a drive on the test bench
+ * flashsim.h - a drive for tests in user space
  *
  * The whole model with memory, a clock that jumps from event to event, and
- * loads. Every piece of memory is one allocation of exactly the size that the
- * model is promised, so that the sanitizer sees an access beyond it.
+ * loads. Each allocation has exactly the size that the model expects, so that
+ * the sanitizer finds an access beyond it.
  */
 #ifndef FLASHSIM_BENCH_H
 #define FLASHSIM_BENCH_H
@@ -18,16 +18,16 @@
 #include "tap.h"
 
 /**
- * struct drive_cfg - what a drive is made from
+ * struct drive_cfg - configuration of a drive
  * @sim: seen from the host; @sectors is a multiple of the unit
  * @ftl: per_page, per_prog, per_block, low, alloc, gc, whole and the layout;
- *	the rest is computed
- * @spare: blocks of a die beyond those that it cannot do without
- * @progs: programs under way at once; 0: as many as the buffer can need
- * @gcs: commands for collection on other dies
- * @fill: so many units are full
- * @overwrites: and so many were written again
- * @rewrites: and then so many, in order
+ *	the other fields are computed
+ * @spare: blocks of a die beyond the necessary ones
+ * @progs: maximum number of programs in progress; 0: the buffer's maximum
+ * @gcs: commands for garbage collection on other dies
+ * @fill: number of full units
+ * @overwrites: number of units then overwritten at random
+ * @rewrites: number of units then written in order
  * @log_len: rows of the log
  * @row_len: rows of the series
  */
@@ -51,10 +51,10 @@ struct drive {
 	unsigned int nr_mem;
 	u32 nr_progs;
 	u64 now;
-	struct sim_rq *done;		/* ended, not yet reaped */
+	struct sim_rq *done;		/* completed requests, not yet reaped */
 	struct sim_rq **done_tail;
 	u64 sent, ended;
-	int bad;			/* what must never be was */
+	int bad;			/* an invariant was violated */
 };
 
 static inline void *drive_mem(struct drive *d, size_t nr, size_t size)
@@ -68,7 +68,7 @@ static inline void *drive_mem(struct drive *d, size_t nr, size_t size)
 	return d->mem[d->nr_mem++] = mem;
 }
 
-/* Channel, way, die in the order that @order names: "CWD" and so on. */
+/* Channel, way, die in the order of @order: "CWD" and so on. */
 static inline void drive_stripe(struct ftl_layout *l, const char *order,
 				const struct nand_cfg *n)
 {
@@ -87,7 +87,7 @@ static inline void drive_stripe(struct ftl_layout *l, const char *order,
 	}
 }
 
-/* Pages in place, 4 KiB, no buffer: the device of most exact times. */
+/* Static pages of 4 KiB, no buffer: the device of most tests of exact times. */
 static inline struct drive_cfg drive_plain(u32 channels, u32 ways, u32 dies)
 {
 	struct drive_cfg c;
@@ -120,7 +120,7 @@ static inline struct drive_cfg drive_plain(u32 channels, u32 ways, u32 dies)
 	return c;
 }
 
-/* Nothing but the arrays takes time. */
+/* Only the arrays take time. */
 static inline struct drive_cfg drive_bare(u32 channels, u32 ways, u32 dies)
 {
 	struct drive_cfg c = drive_plain(channels, ways, dies);
@@ -198,7 +198,7 @@ static inline struct sim_rq *drive_send_fua(struct drive *d, enum sim_op op,
 		sim_max_cmds(&d->c.sim, sectors * SIM_SECTOR) : 0;
 	struct sim_rq *rq = malloc(sizeof(*rq) + cmds * sizeof(rq->cmd[0]));
 
-	/* What the model does not set itself must not matter. */
+	/* The model must not depend on fields that it does not set. */
 	memset(rq, 0xa5, sizeof(*rq));
 	rq->op = (u8)op;
 	rq->sector = sector;
@@ -216,7 +216,7 @@ static inline struct sim_rq *drive_send(struct drive *d, enum sim_op op,
 	return drive_send_fua(d, op, sector, sectors, false);
 }
 
-/* Lets time pass until @t; what ends is in d->done, in order of time. */
+/* Advances time to @t; completed requests are in d->done, in order of time. */
 static inline void drive_until(struct drive *d, u64 t)
 {
 	struct sim_rq *rq = sim_run(d->s, t);
@@ -234,7 +234,7 @@ static inline void drive_until(struct drive *d, u64 t)
 	d->now = t;
 }
 
-/* To the next event; false if there is none. */
+/* Advances to the next event; false if there is none. */
 static inline bool drive_step(struct drive *d)
 {
 	u64 t = sim_next(d->s);
@@ -284,8 +284,8 @@ static inline u32 drive_gc_pool(const struct drive *d)
 }
 
 /*
- * Lets all work end, and looks at what must hold then. Returns 0, or a number
- * that says what did not.
+ * Lets all work complete, and checks the invariants of an idle drive. Returns 0,
+ * or the number of the violated one.
  */
 static inline int drive_rest(struct drive *d)
 {
@@ -348,7 +348,7 @@ static inline void load_send(struct drive *d, struct load *l)
 	drive_send(d, l->op, at % places * l->sectors, l->sectors);
 }
 
-/* Keeps @depth requests in the drive until @nr have ended. */
+/* Keeps @depth requests in the drive until @nr have completed. */
 static inline void drive_loop(struct drive *d, struct load *l, u32 depth,
 			      u64 nr)
 {
@@ -368,7 +368,7 @@ static inline void drive_loop(struct drive *d, struct load *l, u32 depth,
 	}
 }
 
-/* @nr requests at once onto an idle drive; they are in d->done. */
+/* Submits @nr requests at one time to an idle drive; they are in d->done. */
 static inline void drive_burst(struct drive *d, struct load *l, u32 nr)
 {
 	drive_reap(d);

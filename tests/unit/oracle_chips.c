@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * layout.h, chipvec.h and batch.h by lines of text, for tests/host, where
- * another implementation gives its own answers to the same lines.
+ * another implementation answers the same lines.
  *
  *   layout TEXT                 -> number of chips, or the negative error
  *   span SECTOR SECTORS OFFSET  -> the vector, chip 0 first
- *   reset BATCHES               -> ok: no request, a pool of so many batches
+ *   reset BATCHES               -> ok: no request, a pool of BATCHES batches
  *   add ID DIR SECTOR SECTORS   -> number of batches of DIR, or "full"
  *   issue DIR                   -> ID of the oldest that waits in DIR's first
- *                                  batch, which goes, or "-"
+ *                                  batch, which is dispatched, or "-"
  *   remove ID                   -> ok
  */
 #include "common/flash/batch.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * service_time.h, and what share.h charges by it, by lines of text, for tests/host, where
- * scripts/lib/sharecost.py gives its own answers to the same lines.
+ * Lines of text to service_time.h and the charges of share.h, for tests/host, where
+ * scripts/lib/sharecost.py answers the same lines.
  *
- *   reset                            -> ok: nothing is known, nobody is there
+ *   reset                            -> ok: no known times, no tenants
  *   learn DIR SECTORS NS             -> ok
  *   time DIR SECTORS                 -> ns
- *   issue ID TENANT DIR SECTORS NOW  -> what it is charged
+ *   issue ID TENANT DIR SECTORS NOW  -> its charge
  *   end ID NOW                       -> ok
- *   cost TENANT                      -> what it was charged so far
+ *   cost TENANT                      -> sum of its charges
  */
 #include "common/share/share.h"
 
@@ -47,7 +47,7 @@ static struct flash_tenant *tenant(unsigned int id, u64 now)
 	return flash_share_tenant(&share, &key, 100, now);
 }
 
-/* Nobody comes, and nobody is forgotten for that, if @id was never there. */
+/* Does not add a tenant, or evict one, if @id is unknown. */
 static u64 cost(unsigned int id)
 {
 	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = id };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What requests are charged, by lines of text, for tests/host, where the same is read
+ * Charges of requests, by lines of text, for tests/host, which reads the same charges
  * from docs/operations.md.
  *
  *   OPERATION SECTORS -> sectors for acfq and hbfq, sixteenths of a slot of k2, queue and
- *	pieces of layer_read, kind of piq, chips that it is counted on
+ *	pieces of layer_read, kind of piq, chips on which it is counted
  *   list -> all operations
  */
 #include "optext.h"

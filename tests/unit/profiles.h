@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * profiles.h - drives on the test bench with the numbers of flashsim's profiles
+ * profiles.h - drives for tests in user space with the numbers of flashsim's profiles
  *
- * Where each number is from stands in ../flashsim/params.c. Capacities are the
- * tests' own: the smaller, the faster a test.
+ * ../flashsim/params.c has the source of each number. Capacities differ, because a
+ * test of a small drive is fast.
  */
 #ifndef FLASHSIM_PROFILES_H
 #define FLASHSIM_PROFILES_H
@@ -15,7 +15,7 @@ static inline u64 per_byte(u32 mbps)
 	return 1000000 / mbps;
 }
 
-/* As the kernel module makes one of a profile's numbers. */
+/* Computes the layer's configuration from a profile's numbers, like the kernel module. */
 static inline void profile_ftl(struct drive_cfg *c, u32 mb, u32 op_permille,
 			       u32 page_kb, u32 map_kb, u32 per_block)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* tap.h - the few lines of TAP that the unit tests need */
+/* tap.h - output of the unit tests in TAP format */
 #ifndef TAP_H
 #define TAP_H
 
@@ -11,7 +11,7 @@
 
 static int tap_count, tap_failed;
 
-/* One result line; on failure the values that were compared follow. */
+/* One result line; on failure the compared values follow. */
 __attribute__((format(printf, 4, 5)))
 static inline void tap_eq(long long got, long long want, const char *where,
 			  const char *fmt, ...)
@@ -42,7 +42,7 @@ static inline int tap_done(void)
 	return tap_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* A small generator of its own, so that a seed means the same everywhere. */
+/* A small random number generator with the same sequence for a seed on every machine. */
 static inline unsigned int tap_rand(unsigned long long *state)
 {
 	*state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

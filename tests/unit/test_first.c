@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests that are issued before anything else is chosen (flash_issue_first()): what they
- * keep back, for how long, and which tasks may issue them. And which ends of requests start
- * a run (flash_needs_run()). The real code, step by step.
+ * Requests that must be issued before another request is chosen (flash_issue_first()): which
+ * requests they hold back, for how long, and which tasks may issue them. Also: which
+ * completions schedule a run (flash_needs_run()). The real code, step by step.
  */
 #define TAGS		16
 #define QUEUES		2
@@ -25,7 +25,7 @@ void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
 	hctx->pending = true;
 }
 
-/* A run of a hardware queue is on its way; takes note of it. */
+/* Is a run of a hardware queue scheduled? Clears it. */
 static bool run_pending(void)
 {
 	bool any = hctxs[0].pending || hctxs[1].pending;
@@ -47,7 +47,7 @@ static struct request *insert(unsigned int by, bool urgent)
 	return rq;
 }
 
-/* Another task than the current one does. */
+/* Another task than the current one inserts a request. */
 static struct request *insert_from(struct task_struct *task, unsigned int by,
 				   bool urgent)
 {
@@ -92,7 +92,7 @@ static void issue_and_finish(struct request *rq)
 	finish(rq);
 }
 
-/* FLASH_FIRST_NS later. */
+/* FLASH_FIRST_NS pass, and the timer expires. */
 static void time_passes(struct flash_queue *fq)
 {
 	if (!fq->first.timer.set)
@@ -119,13 +119,13 @@ static void in_time(void)
 	eq(elv_has_work(&hctxs[0]), 0, "nothing else waits");
 	eq(timers_set, 0, "so no timer is set");
 	b = insert(1, false);
-	eq(elv_has_work(&hctxs[0]), 0, "another one comes, and is kept back");
+	eq(elv_has_work(&hctxs[0]), 0, "another one is inserted, and held back");
 	eq(elv_has_work(&hctxs[1]), 0, "on all hardware queues");
 	eq(timers_set, 1, "for which one timer is set");
 	eq(fq->first.timer.in >= 1000000 && fq->first.timer.in <= 10000000, 1,
 	   "of some milliseconds");
 	issue(a);
-	eq(elv_has_work(&hctxs[0]), 1, "issued: the round goes on");
+	eq(elv_has_work(&hctxs[0]), 1, "issued: the round continues");
 	time_passes(fq);
 	eq(fq->first.rq == a, 1, "the timer finds nothing to do");
 	eq(run_pending(), 0, "and starts no run");
@@ -163,7 +163,7 @@ static void late(void)
 	end();
 }
 
-/* A timer that was set for an earlier request does not cut a later one short. */
+/* A timer armed for an earlier request must not end the wait for a later one. */
 static void another(void)
 {
 	struct flash_queue *fq = anew(4);
@@ -183,7 +183,7 @@ static void another(void)
 	eq(timers_set, 2, "but is set again");
 	eq(choose() == NULL, 1, "the third one still waits");
 	time_passes(fq);
-	eq(choose() == b, 1, "until it goes off again");
+	eq(choose() == b, 1, "until it expires again");
 	issue_and_finish(c);
 	issue_and_finish(b);
 	end();
@@ -191,10 +191,10 @@ static void another(void)
 
 static void is_refused(void)
 {
-	eq(elv_has_work(&hctxs[1]), 0, "meanwhile: a request is refused");
+	eq(elv_has_work(&hctxs[1]), 0, "while the timer expires a request is refused");
 }
 
-/* A refusal while the timer goes off arms it, and does not pass for an old one. */
+/* A refusal while the timer expires arms it again, and must not count as an earlier one. */
 static void meanwhile_refused(void)
 {
 	struct flash_queue *fq = anew(4);
@@ -218,7 +218,7 @@ static void meanwhile_refused(void)
 	end();
 }
 
-/* A request that is inserted while the timer goes off; a device that is full. */
+/* A request that is inserted while the timer expires; a device that is full. */
 static void liveness(void)
 {
 	struct flash_queue *fq = anew(2);
@@ -228,7 +228,7 @@ static void liveness(void)
 	choose();
 	b = insert(1, false);
 	choose();
-	eq(fq->queued, 0, "liveness: what came is in the inbox");
+	eq(fq->queued, 0, "liveness: the new request is in the pending list");
 	time_passes(fq);
 	eq(run_pending(), 1, "and the timer sees it there");
 	choose();
@@ -240,14 +240,14 @@ static void liveness(void)
 	eq(choose() == c, 1, "although the late request is not issued");
 	issue_and_finish(c);
 
-	/* The late request ends without the others' having been let go. */
+	/* The late request completes before the others are released. */
 	b = insert(1, true);
 	choose();
 	c = insert(0, false);
 	choose();
 	elv_requeue_request(b);
 	eq(run_pending(), 1, "handed back: it keeps nothing back");
-	eq(choose() == c, 1, "others go");
+	eq(choose() == c, 1, "others are dispatched");
 	issue_and_finish(c);
 	time_passes(fq);
 	eq(fq->stats.first_expired, 1, "and it was not late");
@@ -274,7 +274,7 @@ static void at_exit(void)
 	eq(timers_cancelled, 1, "and does not outlive the scheduler");
 }
 
-/* Who may issue what others wait for. */
+/* Tasks that may issue a request for which others wait. */
 static void issuers(void)
 {
 	static struct task_struct other;
@@ -342,7 +342,7 @@ static void inline_dispatch(void)
 	end();
 }
 
-/* A completion between the insertion of a lone request and its dispatch */
+/* A completion between the insertion of a single request and its dispatch */
 static void end_before_dispatch(void)
 {
 	struct request *out[10], *lone;
@@ -366,13 +366,13 @@ static void end_before_dispatch(void)
 	eq(choose() == lone, 1, "it is dispatched");
 	insert(0, false);
 	finish(out[9]);
-	eq(run_pending(), 0, "and they are counted anew");
+	eq(run_pending(), 0, "and their count restarts");
 	issue_and_finish(choose());
 	issue_and_finish(lone);
 	end();
 }
 
-/* A driver that is busy ends a round early, and leaves a request behind. */
+/* A busy driver ends a round early, and a request is left behind. */
 static void end_after_short_round(void)
 {
 	struct request *out, *busy_one, *behind;
@@ -393,7 +393,7 @@ static void end_after_short_round(void)
 	end();
 }
 
-/* A full limit */
+/* The in-flight limit is reached. */
 static void end_of_full(void)
 {
 	struct request *out, *waits;
@@ -427,7 +427,7 @@ int main(void)
 	end_of_full();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(out_of_order, 0, "requests out of the order of their insertion");
 	eq(warned, 0, "things that the code wonders about");
 	return tap_done();
 }

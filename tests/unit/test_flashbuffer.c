@@ -34,14 +34,14 @@ static void buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* Programs of four, and never four together */
+	/* Programs of four, and never four units in the buffer */
 	c = drive_buffer(1, 6, 4);
 	drive_open(&d, &c);
 	w[0] = page_at(&d, 0, SIM_WRITE, 0, 3);
 	drive_drain(&d);
 	eq(w[0]->done, in + 3 * T_LINK - 1, "three pages of a program of four");
 	eq(d.s->stats.nand_programs, 0, "wait in the buffer");
-	eq(d.s->ring_nr, 3, "as long as nobody wants more");
+	eq(d.s->ring_nr, 3, "as long as no write needs more");
 	f = flush_at(&d, 500000);
 	drive_drain(&d);
 	eq(f->done, 500000 + FW_WRITE + 4 * T_BUS + T_PROG,
@@ -64,7 +64,7 @@ static void buffer(void)
 	   4 * T_BUS + T_PROG - (4 * T_BUS + T_PROG) / 4, "and the rest");
 	drive_close(&d);
 
-	/* Less room than a write takes, and less than a program in the rest */
+	/* Less room than a write needs, and less than a program in the remaining room */
 	for (i = 0; i < 3; i++) {
 		c = drive_buffer(1, 4 + i, 4);
 		drive_open(&d, &c);
@@ -87,7 +87,7 @@ static void buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* Reads of what is in there */
+	/* Reads of units in the buffer */
 	c = drive_buffer(1, 4, 1);
 	drive_open(&d, &c);
 	page_at(&d, 0, SIM_WRITE, 7, 1);
@@ -100,7 +100,7 @@ static void buffer(void)
 	r = page_at(&d, 500000, SIM_READ, 7, 1);
 	drive_drain(&d);
 	eq(r->done, 500000 + FW_READ + T_READ + T_BUS + T_LINK,
-	   "afterwards it comes from the flash");
+	   "afterwards it is read from the flash");
 	page_at(&d, 1000000, SIM_WRITE, 8, 1);
 	r = page_at(&d, 1020000, SIM_READ, 7, 2);
 	drive_drain(&d);
@@ -140,7 +140,7 @@ static void flushes(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* One program at a time: both halves meet in the buffer. */
+	/* One program at a time: both halves are in the buffer together. */
 	c.progs = 1;
 	drive_open(&d, &c);
 	page_at(&d, 0, SIM_WRITE, 0, 4);
@@ -158,7 +158,7 @@ static void flushes(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* FUA is a flush behind the write, and does not hold others up. */
+	/* FUA is a flush after the write, and does not delay other requests. */
 	c = drive_buffer(1, 16, 1);
 	drive_open(&d, &c);
 	page_at(&d, 0, SIM_WRITE, 0, 1);
@@ -174,7 +174,7 @@ static void flushes(void)
 	drive_close(&d);
 }
 
-/* What happens to a unit that is in the buffer */
+/* Operations on a unit in the buffer */
 static void in_buffer(void)
 {
 	struct drive_cfg c = drive_buffer(1, 16, 4);
@@ -196,7 +196,7 @@ static void in_buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* One copy is on the way to the flash, another in the buffer. */
+	/* One copy is being programmed, another is in the buffer. */
 	drive_open(&d, &c);
 	page_at(&d, 0, SIM_WRITE, 0, 4);
 	page_at(&d, 100000, SIM_WRITE, 3, 1);
@@ -214,7 +214,7 @@ static void in_buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* Programs of one, but only one at a time: many copies at once */
+	/* Programs of one, but only one at a time: many copies in the buffer */
 	c = drive_buffer(1, 16, 1);
 	c.progs = 1;
 	drive_open(&d, &c);
@@ -230,7 +230,7 @@ static void in_buffer(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* Discarded: gone, and it stays so. */
+	/* Discarded units stay discarded. */
 	c = drive_buffer(1, 16, 4);
 	drive_open(&d, &c);
 	page_at(&d, 0, SIM_WRITE, 0, 3);
@@ -281,7 +281,7 @@ static void small_units(void)
 	eq(d.s->stats.nand_programs, 1, "8 units: one program");
 	eq(d.s->stats.nand_reads, 2, "two pages");
 	eq(r->chips, 1, "on one chip");
-	/* Two transfers; the first one's link hides in the second. */
+	/* Two transfers; the link time of the first one overlaps the second. */
 	eq(r->done - r->arrival, FW_READ + 2 * (T_READ + 4 * T_BUS) + 4866,
 	   "read one by one");
 	r = page_at(&d, 2000000, SIM_READ, 3, 1);
@@ -292,7 +292,7 @@ static void small_units(void)
 	drive_close(&d);
 }
 
-/* Collection on the dies: what it costs who writes */
+/* Garbage collection on the dies: its cost for writes */
 static void collection(void)
 {
 	struct drive_cfg c = drive_plain(1, 1, 1);
@@ -336,7 +336,7 @@ static void collection(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* Across dies: commands of its own, also when there are none left. */
+	/* Across dies: separate commands, also when none is left. */
 	for (i = 0; i < 3; i++) {
 		c = drive_buffer(4, 16, 1);
 		c.ftl.gc = FTL_GC_DEVICE;
@@ -383,9 +383,9 @@ static void slc(void)
 	eq(d.s->folding, 2, "now both dies fold");
 	drive_until(&d, idle + 1000000 + 2 * T_READ + T_PROG);
 	eq(d.s->stats.slc_folds, 2, "two reads and a program each");
-	eq(d.s->folding, 2, "and go on");
+	eq(d.s->folding, 2, "and continue");
 
-	/* A read comes: what folds ends, and no more. */
+	/* A read arrives: the current folding completes, and no other starts. */
 	t = d.now + 100000;
 	f = page_at(&d, t, SIM_READ, 0, 1);
 	drive_until(&d, t + 400000);
@@ -406,7 +406,7 @@ static void slc(void)
 	eq(drive_rest(&d), 0, "at rest");
 	drive_close(&d);
 
-	/* A request that came and went during a fold has stopped it, too. */
+	/* A request that arrived and completed during a fold has stopped it, too. */
 	drive_open(&d, &c);
 	for (i = 0; i < 4; i++)
 		page_at(&d, i * 100000, SIM_WRITE, i * 2, 2);
@@ -424,8 +424,8 @@ static void slc(void)
 	drive_close(&d);
 
 	/*
-	 * Idle for the host, but one die still programs: it folds later, when
-	 * the time to look is long past.
+	 * Idle for the host, but one die still programs: it folds later, long
+	 * after the idle time has passed.
 	 */
 	for (i = 0; i < 2; i++) {
 		c = drive_buffer(2, 64, 2);
@@ -434,7 +434,7 @@ static void slc(void)
 		drive_open(&d, &c);
 		page_at(&d, 0, SIM_WRITE, 0, 6);
 		drive_drain(&d);
-		eq(d.bad, 0, "idle after %u ns: time goes on", i * 1000);
+		eq(d.bad, 0, "idle after %u ns: time advances", i * 1000);
 		eq(d.s->slc_all, 0, "all folded");
 		eq(drive_rest(&d), 0, "at rest");
 		drive_close(&d);
@@ -443,7 +443,7 @@ static void slc(void)
 
 int main(void)
 {
-	/* What never ends shall not hold everything up. */
+	/* A test that hangs must not block the other tests. */
 	alarm(300);
 	buffer();
 	flushes();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The whole drive: random drives under random requests, and what a seed means.
+ * The whole drive: random drives under random requests, and repeatability by the seed.
  */
 #include "flashdrive.h"
 
-/* The same seed is the same run, another is not. */
+/* Equal seeds give equal runs, other seeds do not. */
 static void seeds(void)
 {
 	static const u32 seed[] = { 1, 1, 2 };
@@ -31,7 +31,7 @@ static void seeds(void)
 
 /* Random drives, random requests */
 
-/* A longer run wants a greater number, and more patience of alarm(). */
+/* For a longer run, increase this number and the time of alarm(). */
 #ifndef FUZZ_ROUNDS
 #define FUZZ_ROUNDS	1000u
 #endif
@@ -183,7 +183,7 @@ static void fuzz(void)
 
 int main(void)
 {
-	/* What never ends shall not hold everything up. */
+	/* A test that hangs must not block the other tests. */
 	alarm(300);
 	seeds();
 	fuzz();

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The whole drive: in which order it serves what waits, what it suspends for that,
- * which conflicts it counts, and its other counters.
+ * The whole drive: the order in which it serves waiting requests, the operations that it
+ * suspends, the conflicts that it counts, and its other counters.
  */
 #include "flashdrive.h"
 
 /* Orders */
 
 /*
- * A drive in which nothing but the arrays takes time, against a queue that is
- * worked through from its head with a clock for each die.
+ * A drive in which only the arrays take time, compared with a queue that is
+ * processed from its head with a clock for each die.
  */
 static void in_order(void)
 {
@@ -226,7 +226,7 @@ static void counters(void)
 			}
 			drive_reap(&d);
 			if (i == 200 && send) {
-				/* In the middle of work all begins anew. */
+				/* A reset while the drive works. */
 				sim_reset_stats(s, t);
 				from = t;
 				chip_time = busy = active = reads = writes = 0;
@@ -241,7 +241,7 @@ static void counters(void)
 								   t);
 				for (k = 0; k < 8; k++)
 					sum += before[k];
-				eq(sum, 0, "chips begin anew");
+				eq(sum, 0, "chips restart from 0");
 				sum = 0;
 			}
 			if (send) {
@@ -380,7 +380,7 @@ static void log_row(void)
 
 int main(void)
 {
-	/* What never ends shall not hold everything up. */
+	/* A test that hangs must not block the other tests. */
 	alarm(300);
 	in_order();
 	orders();

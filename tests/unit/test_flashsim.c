@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The whole drive: times of single requests to the nanosecond, and what theory says
- * of many.
+ * The whole drive: times of single requests to the nanosecond, and of many requests by
+ * theory.
  */
 #include "flashdrive.h"
 
@@ -161,7 +161,7 @@ static void link_ways(void)
 		   duplex ? "passes it" : "waits");
 		drive_close(&d);
 
-		/* And the other way round: 8 pages come down before it. */
+		/* The opposite: 8 pages are written before it. */
 		drive_open(&d, &c);
 		r = page_at(&d, 0, SIM_READ, 1, 1);
 		w = page_at(&d, up - 100 - FW_WRITE, SIM_WRITE, 8, 8);
@@ -328,19 +328,19 @@ static void exponential(void)
 	near(squares, 36000. * 36000, 15000, "the variance");
 	near((double)above / nr, 0.36788, 10000, "1 / e are above the mean");
 	eq(least < 10, 1, "some are very short");
-	/* The greatest that there may be: nothing overflows. */
+	/* The largest values: nothing overflows. */
 	r.state = 1;
 	for (sum = 0, i = 0; i < 100000; i++)
 		sum += (double)sim_rand_exp(&r, 1ULL << 40);
 	near(sum / 100000, (double)(1ULL << 40), 20000, "a mean of 2^40");
 	eq(sim_rand_exp(&r, 0), 0, "a mean of 0");
-	/* ln of the least u there is, 2^-32 */
+	/* ln of the smallest u, 2^-32 */
 	r.state = 0;
 	near((double)sim_rand_exp(&r, 65536), 65536 * 22.1807, 100,
 	     "the greatest: 32 ln 2 times the mean");
 }
 
-/* Array times that vary around what is configured */
+/* Array times that vary around the configured ones */
 static void varying(void)
 {
 	static const u32 vary[] = { 1, 100, 500 };
@@ -384,7 +384,7 @@ static void varying(void)
 	}
 }
 
-/* A drive whose firmware takes its time for commands, and @turn for a turn. */
+/* A drive with firmware time for commands, and @turn for a change of direction. */
 static struct drive_cfg drive_commands(u64 turn)
 {
 	struct drive_cfg c = drive_bare(4, 2, 1);
@@ -397,7 +397,7 @@ static struct drive_cfg drive_commands(u64 turn)
 	return c;
 }
 
-/* The firmware's processor does one command at a time, in order of arrival. */
+/* The firmware's processor serves one command at a time, in order of arrival. */
 static void commands(void)
 {
 	struct drive_cfg c = drive_commands(0);
@@ -419,7 +419,7 @@ static void commands(void)
 	drive_close(&d);
 }
 
-/* What it costs to turn from reads to writes and back */
+/* Cost of a change from reads to writes and back */
 static void turns(void)
 {
 	struct drive_cfg c = drive_commands(50000);
@@ -487,7 +487,7 @@ static void page_register(void)
 
 int main(void)
 {
-	/* What never ends shall not hold everything up. */
+	/* A test that hangs must not block the other tests. */
 	alarm(300);
 	one_request();
 	parallel();

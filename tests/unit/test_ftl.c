@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The translation layer: layouts, and that tables agree, room never runs out
- * and collection takes what costs least, whatever is written.
+ * The translation layer: layouts, and three invariants for any writes: tables agree,
+ * room never runs out, and garbage collection chooses the cheapest victim.
  */
 #include "flashsim.h"
 
@@ -164,7 +164,7 @@ static void bench_close(struct bench *b)
 		free(b->d.mem[--b->d.nr_mem]);
 }
 
-/* What ftl_check() does not see: each block's number, fronts, room. */
+/* Checks that ftl_check() lacks: each block's number, fronts, room. */
 static int inspect(const struct ftl *f)
 {
 	const struct ftl_cfg *c = &f->cfg;
@@ -257,7 +257,7 @@ static void bench_write(struct bench *b, unsigned int lun, const u32 *units,
 	b->bad += c->gc != FTL_GC_DEVICE && w.lun != lun;
 	b->bad += w.gc_units && (w.gc_reads > w.gc_units ||
 				 w.gc_reads * c->per_page < w.gc_units);
-	/* A new victim has the least in it; it alone leaves FTL_FULL here. */
+	/* A new victim has the fewest valid units; no other block leaves FTL_FULL here. */
 	for (i = from * c->blocks; i < to * c->blocks; i++)
 		if (was[i].state == FTL_FULL && f->block[i].state != FTL_FULL)
 			victim = victim == FTL_NO_BLOCK ? i : FTL_NO_BLOCK - 1;
@@ -349,7 +349,7 @@ static void mixes(void)
 				mix(what, c, spare, 3000);
 			}
 
-	/* The bounds of what may be configured */
+	/* The limits of the configuration */
 	for (k = 0; k < 3; k++) {
 		struct ftl_cfg c = ftl_plain(kind[k].alloc, kind[k].gc, 37);
 
@@ -370,8 +370,8 @@ static void mixes(void)
 }
 
 /*
- * Whichever dies happen to be idle get the writes; a die may come to hold more
- * than its share, and only valid data.
+ * Idle dies get the writes; a die may get more than its share of the data, and only
+ * valid data.
  */
 static void skewed(void)
 {
@@ -389,7 +389,7 @@ static void skewed(void)
 		c.whole = k & 2;
 		bench_open(&b, c, 0);
 		for (round = 0; round < 40 && !ret; round++) {
-			/* One die is idle for long, then all by turns. */
+			/* One die is idle for a long time, then all in turn. */
 			for (l = 0; l < 4; l++)
 				n.lun[l].cur = l == round % 4 ? NULL : &busy;
 			for (unit = 0; unit < 500; unit++) {
@@ -426,7 +426,7 @@ static void choice(void)
 	eq(ftl_choose(&b.f, &n), 0, "none idle: in turn");
 	eq(ftl_choose(&b.f, &n), 1, "in turn");
 	n.lun[2].cur = NULL;
-	/* Without room it is no good to be idle. */
+	/* An idle die without room is not chosen. */
 	while (b.f.lun[2].free > 1 ||
 	       b.f.lun[2].front[0].used < b.f.cfg.per_block) {
 		struct ftl_work w;
@@ -510,7 +510,7 @@ static void amplification(void)
 	}
 }
 
-/* Paced: no write does much at once, and blocks are there when needed. */
+/* Paced: no write has many copies, and blocks are free in time. */
 static void pacing(void)
 {
 	static const u32 shape[][4] = {
@@ -599,7 +599,7 @@ static void seeds(void)
 	}
 }
 
-/* What was overwritten at random and then in order lies as if new. */
+/* Units overwritten at random and then in order are placed as in a new drive. */
 static void rewritten(void)
 {
 	static struct bench b;
@@ -613,7 +613,7 @@ static void rewritten(void)
 	for (u = 1; u < 256; u++)
 		bad += ftl_lun_of(&b.f, b.f.map[u]) !=
 			(ftl_lun_of(&b.f, b.f.map[0]) + u) % 4;
-	eq(bad, 0, "its pages go through the dies in turn");
+	eq(bad, 0, "its pages are on the dies in turn");
 	for (bad = 0, u = 257; u < 512; u++)
 		bad += ftl_lun_of(&b.f, b.f.map[u]) !=
 			(ftl_lun_of(&b.f, b.f.map[256]) + u - 256) % 4;
@@ -622,7 +622,7 @@ static void rewritten(void)
 	bench_close(&b);
 }
 
-/* A device that looks used has whole programs on the dies in turn. */
+/* A simulated used device has whole programs on the dies in turn. */
 static void in_programs(void)
 {
 	struct ftl_cfg c = ftl_plain(FTL_DYNAMIC, FTL_GC_CHIP, 1000);
@@ -642,7 +642,7 @@ static void in_programs(void)
 	bench_close(&b);
 }
 
-/* What the map says while a unit is in the write buffer */
+/* The map's entry while a unit is in the write buffer */
 static void buffered(void)
 {
 	static struct bench b;
@@ -682,7 +682,7 @@ static void buffered(void)
 
 int main(void)
 {
-	/* Without room the layer looks for it without end. */
+	/* Without room the layer would search for ever. */
 	alarm(60);
 	stripes();
 	layouts();

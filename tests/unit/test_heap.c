@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The heap against an array that is looked through: which node is first,
- * whichever nodes are deleted, and that no path in it is longer than log n.
+ * The heap compared with a search through an array: the first node after any
+ * deletions, and that no path in the heap is longer than log n.
  */
 #include <linux/types.h>
 
@@ -57,7 +57,7 @@ static void random_use(void)
 	u32 n, i, nr = 0, wrong = 0, torn = 0, deep = 0;
 
 	for (n = 0; n < 40000; n++) {
-		/* It fills, and it empties. */
+		/* The heap grows and shrinks. */
 		bool add = any(8) < (n / 4000 % 2 ? 3 : 5);
 
 		i = any(NODES);
@@ -97,7 +97,7 @@ static void random_use(void)
 	eq(wrong, 0, "emptied in order");
 }
 
-/* The worst that can be done to it: long left ways. */
+/* The worst case: long left paths. */
 static void sorted_use(void)
 {
 	u32 i, wrong = 0;
@@ -108,7 +108,7 @@ static void sorted_use(void)
 		flash_heap_add(&heap, &node[i]);
 	}
 	eq(sound(heap, NULL), NODES, "falling keys");
-	/* From the end of the way left. */
+	/* From the end of the left path. */
 	for (i = 0; i < NODES / 2; i++)
 		flash_heap_del(&heap, &node[i]);
 	eq(sound(heap, NULL), NODES / 2, "half of them leave from the end");
@@ -117,7 +117,7 @@ static void sorted_use(void)
 		flash_heap_del(&heap, heap);
 	}
 	eq(wrong, 0, "the others in order");
-	eq(!heap, 1, "and nobody is left");
+	eq(!heap, 1, "and no node is left");
 }
 
 int main(void)

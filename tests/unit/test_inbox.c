@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requests come without the lock, with the real code and threads that submit,
- * dispatch, end, watch and switch the scheduler: nothing is lost, forgotten, out of
- * order or used after it is gone.
+ * The pending list: insertion without the lock, with the real code and threads that submit,
+ * dispatch, complete, watch and switch the scheduler. No request is lost, forgotten, out of
+ * order or used after it was freed.
  */
 #define TAGS		96
 #define QUEUES		2
@@ -19,7 +19,7 @@ static unsigned int in_device;
 static int ended, over, each, in_vain;
 static unsigned long long seed;
 
-/* A round of one hardware queue. */
+/* A dispatch round of one hardware queue. */
 static void run(struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int nr = 0;
@@ -28,7 +28,7 @@ static void run(struct blk_mq_hw_ctx *hctx)
 	while (elv_has_work(hctx)) {
 		rq = elv_dispatch_request(hctx);
 		if (!rq) {
-			/* The block layer would poll; here nobody does. */
+			/* The block layer would poll; here a lost wake-up is a hang. */
 			if (!nr)
 				__atomic_add_fetch(&in_vain, 1, __ATOMIC_SEQ_CST);
 			break;
@@ -136,7 +136,7 @@ static void *submitter(void *arg)
 
 static bool sets;
 
-/* Reads statistics, or sets things, too, while requests keep the scheduler. */
+/* Also reads statistics or sets tunables, while requests hold the scheduler. */
 static void *looker(void *arg)
 {
 	struct flash_queue *fq = arg;
@@ -157,7 +157,7 @@ static void *looker(void *arg)
 	return NULL;
 }
 
-/* One moment after another, without threads. */
+/* Single steps, without threads. */
 
 static unsigned long nth[QUEUES];
 static bool ready;
@@ -219,7 +219,7 @@ static void is_it_ready(void)
 	ready = elv_has_work(&hctxs[0]);
 }
 
-/* Who takes in what has come, but for who dispatches? */
+/* Which contexts drain the pending list, apart from dispatch? */
 static void takes_in(void)
 {
 	struct flash_queue *fq = begin(1);
@@ -230,11 +230,11 @@ static void takes_in(void)
 	eq(goes(), 1, "the device is full");
 	for (n = 1; n < FLASH_PENDING_MOST; n++)
 		comes(0);
-	eq(fq->queued, 0, "%u come and nobody looks", n - 1);
+	eq(fq->queued, 0, "%u are added and none is drained", n - 1);
 	comes(0);
 	eq(fq->queued, n, "who comes when there are so many takes all in");
 	comes(0);
-	eq(fq->queued, n, "and who comes then does not");
+	eq(fq->queued, n, "and the next one does not");
 	WRITE_ONCE(fq->watches, true);
 	flash_resume(fq);
 	eq(fq->queued, n + 1, "who begins to watch takes in what came before");
@@ -244,12 +244,12 @@ static void takes_in(void)
 		ends();
 		goes();
 	}
-	eq(fq->queued || in_device, 0, "all go");
+	eq(fq->queued || in_device, 0, "all are dispatched");
 	WRITE_ONCE(fq->watches, false);
 	end();
 }
 
-/* Whoever is about to add one has others come before: all count. */
+/* Requests that others add before a submitter's addition must count. */
 static void all_count(void)
 {
 	struct flash_queue *fq = begin(1);
@@ -277,22 +277,22 @@ static void moments(void)
 	begin(1);
 	eq(elv_has_work(&hctxs[0]), 0, "no work");
 	on(FOUND_EMPTY, one_comes);
-	eq(goes(), 0, "one that comes when others were taken in does not go");
+	eq(goes(), 0, "one added after the drain is not dispatched");
 	eq(none_to_choose, 0, "nor is the policy, which has none, asked for one");
 	eq(elv_has_work(&hctxs[0]), 1, "it is work");
 	on(TAKEN_OUT, is_it_ready);
-	eq(goes(), 1, "it goes");
+	eq(goes(), 1, "the drained one is dispatched");
 	eq(ready, 1, "and was work while it was taken in");
 	comes(1);
 	eq(elv_has_work(&hctxs[1]), 0, "another one, and the device is full");
-	eq(hctxs[0].pending || hctxs[1].pending, 0, "nobody runs a queue");
+	eq(hctxs[0].pending || hctxs[1].pending, 0, "no run is scheduled");
 	ends();
 	eq(hctxs[1].pending, 1, "a slot is given back: its queue is run");
-	eq(goes(), 1, "and it goes");
+	eq(goes(), 1, "and it is dispatched");
 	ends();
 	on(ADDED, one_goes_and_ends);
 	comes(0);
-	eq(held, 1, "who submits keeps the scheduler when the request is gone");
+	eq(held, 1, "a submitter holds the scheduler after the request was freed");
 	eq(GET(queue.q_usage_counter.count), 0, "but no longer");
 	end();
 }
@@ -323,7 +323,7 @@ static bool round_of(unsigned int round)
 	for (n = 0; n < SUBMITTERS; n++)
 		pthread_create(&submit[n], NULL, submitter, (void *)n);
 
-	/* Frozen at once when all have ended: nobody waits for submitters. */
+	/* The queue is frozen when all requests have completed; submitters may still run. */
 	while (GET(ended) < SUBMITTERS * each ||
 	       GET(queue.q_usage_counter.count)) {
 		idle(GET(ended) < SUBMITTERS * each ? 1000 : 50);
@@ -360,9 +360,9 @@ int main(void)
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
 	eq(round, ROUNDS, "rounds");
-	eq(forgotten, 0, "requests that nobody runs a queue for");
+	eq(forgotten, 0, "requests without a scheduled run");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order in which they came");
+	eq(out_of_order, 0, "requests out of the order of their insertion");
 	eq(warned, 0, "things that the code wonders about");
 	printf("# %d rounds in vain\n", in_vain);
 	return tap_done();

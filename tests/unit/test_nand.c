@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Dies and buses: exact times of single operations, who goes before whom, what
- * an interrupted program loses, and that every nanosecond is counted once.
+ * Dies and buses: exact times of single operations, their order, the cost of an
+ * interrupted program, and that every nanosecond is counted once.
  */
 #include <string.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ static void run(u64 until)
 		ended[nr_ended++] = c;
 }
 
-/* An operation that comes at @t; what is due until then happens first. */
+/* An operation that arrives at @t; earlier events are processed first. */
 static struct nand_cmd *at(u64 t, unsigned int lun, enum nand_kind kind,
 			   u64 first, u32 bytes, u64 last)
 {
@@ -167,16 +167,16 @@ static void dies_and_buses(void)
 	a = prog_at(0, 0);
 	b = prog_at(0, 1);
 	end();
-	eq(a->done, BUS_NS + PROG_NS, "two programs: data goes one by one");
+	eq(a->done, BUS_NS + PROG_NS, "two programs: data is transferred one by one");
 	eq(b->done, 2 * BUS_NS + PROG_NS, "programs overlap");
 
-	/* The bus is taken when the die of the second is ready to send. */
+	/* The bus is busy when the die of the second is ready to send. */
 	flash(1, 2, 1, NAND_CHIP_FIFO, 0);
 	a = read_at(0, 0);
 	b = at(READ_NS - 2000, 1, NAND_PROG, 0, 10000, PROG_NS);
 	end();
 	eq(b->done, READ_NS - 2000 + 10000 + PROG_NS,
-	   "who has the bus keeps it");
+	   "the transfer on the bus continues");
 	eq(a->done, READ_NS + 8000 + BUS_NS, "the read waits for the rest");
 	eq(nand_chip_busy(&n, 0, SIM_NEVER - 1), READ_NS + 8000 + BUS_NS,
 	   "with its die held");
@@ -260,7 +260,7 @@ static void suspended(void)
 	r = read_at(60000, 0);
 	end();
 	eq(p->done, BUS_NS + PROG_NS,
-	   "no suspension: the program goes through");
+	   "no suspension: the program completes");
 	eq(r->done, p->done + READ_NS + BUS_NS, "and the read waits");
 
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
@@ -281,7 +281,7 @@ static void suspended(void)
 	r = read_at(3499999, 0);
 	end();
 	eq(r->done, 3499999 + 7000 + READ_NS + BUS_NS, "an erase, too");
-	eq(p->done, r->done + 1, "even with 1 ns to go");
+	eq(p->done, r->done + 1, "even with 1 ns left");
 
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
 	p = prog_at(0, 0);
@@ -296,7 +296,7 @@ static void suspended(void)
 	read_at(61000, 0);
 	prog_at(62000, 0);
 	end();
-	eq(cmd[2].begun, r->done, "a second read goes right after the first");
+	eq(cmd[2].begun, r->done, "a second read starts right after the first");
 	eq(cmd[2].done, r->done + 7000 + READ_NS + BUS_NS, "and pays as well");
 	eq(p->done, BUS_NS + PROG_NS + 2 * (7000 + READ_NS + BUS_NS),
 	   "the program loses no time that it has had");
@@ -310,7 +310,7 @@ static void suspended(void)
 	eq(n.stats.suspends, 1, "fifo: a read behind a program cannot pass it");
 	eq(r->begun, p->done + BUS_NS, "but interrupts it when it has begun");
 
-	/* What holds the die comes from before and has no data to move. */
+	/* The operation on the die was started earlier and has no data to move. */
 	flash(1, 1, 1, NAND_CHIP_FIFO, 7000);
 	p = prog_at(0, 0);
 	at(1, 0, NAND_COLLECT, 500000, 0, 800000);
@@ -320,7 +320,7 @@ static void suspended(void)
 	eq(cmd[1].done, p->done + 1300000 + 7000 + READ_NS + BUS_NS,
 	   "which is complete afterwards");
 
-	/* At one instant: collection begins its second step, a read comes. */
+	/* At one time: garbage collection begins its second step, and a read arrives. */
 	flash(1, 1, 1, NAND_READ_FIRST, 7000);
 	at(0, 0, NAND_COLLECT, 500, 0, 800);
 	r = read_at(500, 0);
@@ -343,7 +343,7 @@ static struct nand_cmd *page_read_at(u64 t, u32 page)
 	return read_at(t, 0);
 }
 
-/* The register: what was sensed last is not sensed again. */
+/* The register: the last sensed page is not sensed again. */
 static void page_register(void)
 {
 	struct nand_cmd *c;
@@ -400,7 +400,7 @@ static void patience(void)
 	for (i = 0; i < 20; i++)
 		at(10000 + i, 0, NAND_READ, READ_NS, 0, 0);
 	end();
-	eq(n.stats.suspends, NAND_MAX_SUSPENDS, "20 reads: so many go before");
+	eq(n.stats.suspends, NAND_MAX_SUSPENDS, "20 reads: number served before");
 	eq(cmd[0].done, BUS_NS + PROG_NS + NAND_MAX_SUSPENDS * (1000 + READ_NS),
 	   "then the program ends");
 	eq(cmd[NAND_MAX_SUSPENDS].done < cmd[0].done &&
@@ -409,7 +409,7 @@ static void patience(void)
 	at(n.since, 0, NAND_PROG, 0, 0, 100000);
 	at(n.since + 10, 0, NAND_READ, 10, 0, 0);
 	end();
-	eq(n.stats.suspends, NAND_MAX_SUSPENDS + 1, "the next one begins anew");
+	eq(n.stats.suspends, NAND_MAX_SUSPENDS + 1, "the next one restarts the count");
 }
 
 static void conflicts(void)
@@ -446,7 +446,7 @@ static void conflicts(void)
 	eq(n.stats.wait[1], 0, "and not what collection waited");
 }
 
-/* Random work: the integral against one that is kept beside it. */
+/* Random work: the integral compared with a second computation. */
 static void integrals(void)
 {
 	static const char *const names[] = {
@@ -499,7 +499,7 @@ static void integrals(void)
 			}
 			if (!submit)
 				continue;
-			/* Some of it is nobody's request. */
+			/* Some operations belong to no request. */
 			in++;
 			i++;
 			nand_outstanding(&n, 1, t);
@@ -519,13 +519,13 @@ static void integrals(void)
 	}
 }
 
-/* Without requests nothing is outstanding, whatever the dies do. */
+/* Without requests nothing is outstanding, even if dies work. */
 static void idle_work(void)
 {
 	flash(1, 1, 1, NAND_CHIP_FIFO, 0);
 	at(0, 0, NAND_COLLECT, 0, 0, 1000);
 	end();
-	eq(n.stats.busy, 0, "work for nobody is no utilisation");
+	eq(n.stats.busy, 0, "work without a request is no utilisation");
 	eq(n.stats.active, 0, "and no active time");
 	eq(n.chip[0].busy, 1000, "but chip time");
 	nand_outstanding(&n, 1, 5000);
@@ -537,7 +537,7 @@ static void idle_work(void)
 	eq(n.stats.active, 1000, "out of its time");
 }
 
-/* However late the caller looks, things happen when they are due. */
+/* Events happen at their times, however late the caller is. */
 static void late_looks(void)
 {
 	u64 done[24];

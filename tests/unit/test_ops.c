@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What each operation is charged by each scheduler, and whether it is counted on the
- * chips of its sector. docs/operations.md has the same as a table.
+ * The charge of each operation by each scheduler, and whether it is counted on the
+ * chips of its sector. docs/operations.md has the same data as a table.
  */
 #include "optext.h"
 #include "tap.h"
@@ -21,7 +21,7 @@ static const struct {
 	{ "FLUSH",	NOTHING },
 	{ "DISCARD",	NOTHING },
 	{ "SECURE_ERASE", NOTHING },
-	/* As a write, but nobody knows of which chips. */
+	/* Like a write, but its chips are unknown. */
 	{ "ZONE_APPEND", { FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 256, 945, 0, 8,
 			  FLASH_WRITE, 0, PIQ_WRITE, 0, 1 } },
 	{ "WRITE_ZEROES", NOTHING },
@@ -65,7 +65,7 @@ static void all(void)
 	}
 }
 
-/* A length that is no data's is never charged, nor is none. */
+/* The length of a request without data is not charged, and no request is free. */
 static void lengths(void)
 {
 	struct op_charge c;
@@ -89,7 +89,7 @@ static void lengths(void)
 	}
 }
 
-/* Writes without an address wait for no chip, and none waits for them. */
+/* Writes without an address wait for no chip, and no chip waits for them. */
 static void without_chips(void)
 {
 	static const struct piq_tunables tun = {
@@ -149,7 +149,7 @@ static void without_chips(void)
 	eq(piq_next(&s) == &it[1], 1, "then their turn is over");
 }
 
-/* A read without an address, of a driver's own command, waits in some sub-layer. */
+/* A read without an address, from a driver's command, waits in the last sub-layer. */
 static void without_layer(void)
 {
 	static const struct layer_tunables tun = {

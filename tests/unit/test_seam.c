@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who could join a waiting request is never turned away; few others are let in. */
+/* The filter of merge candidates: no false negatives, few false positives. */
 #include <pthread.h>
 
 #include "common/elevator/seam.h"
@@ -36,7 +36,7 @@ static void both_ends(void)
 	struct flash_seams s = table(1);
 	struct flash_seam seam = { 0, 0 };
 
-	eq(flash_seams_may(&s, 8, 16), 0, "nobody waits");
+	eq(flash_seams_may(&s, 8, 16), 0, "no request waits");
 	flash_seams_set(&s, &seam, 100, 108);
 	eq(flash_seams_may(&s, 108, 116), 1, "behind it");
 	eq(flash_seams_may(&s, 92, 100), 1, "before it");
@@ -48,7 +48,7 @@ static void both_ends(void)
 	eq(flash_seams_may(&s, 96, 100), 0, "where it began");
 	flash_seams_del(&s, &seam);
 	eq(flash_seams_may(&s, 108, 116) || flash_seams_may(&s, 84, 92), 0,
-	   "gone");
+	   "removed");
 	flash_seams_del(&s, &seam);
 	eq(flash_seams_left(&s), 0, "taken out once");
 }
@@ -64,7 +64,7 @@ static void no_table(void)
 	eq(flash_seams_left(&s), 0, "and nothing is left");
 }
 
-/* Requests come, grow and go; each bio that touches one of them is let in. */
+/* Requests are added, grow and are removed; each bio adjacent to one of them passes. */
 static void random_requests(void)
 {
 	static struct {
@@ -108,14 +108,14 @@ static void random_requests(void)
 				       !flash_seams_may(&s, rq[n].from - 8,
 							rq[n].from);
 		}
-		/* One that is not there: beyond all others. */
+		/* A request that does not exist: beyond all others. */
 		n = 800000000 + tap_rand(&seed) % 100000000 * 8;
 		let_in += flash_seams_may(&s, n, n + 8);
 		asked++;
 	}
 	eq(turned_away, 0, "bios turned away that touch a request");
 	eq(let_in * 100 < asked * 10, 1,
-	   "%ld of %ld let in for nothing, less than 10 %%", let_in, asked);
+	   "%ld of %ld false positives, less than 10 %%", let_in, asked);
 	for (i = 0; i < WAITING; i++)
 		flash_seams_del(&s, &rq[i].seam);
 	eq(flash_seams_left(&s), 0, "nothing is left");
@@ -142,7 +142,7 @@ static void *comes_and_goes(void *arg)
 	return (void *)bad;
 }
 
-/* Many at once, at the same places. */
+/* Many threads, at the same sectors. */
 static void at_once(void)
 {
 	pthread_t thread[THREADS];
@@ -159,7 +159,7 @@ static void at_once(void)
 		bad += (long)result;
 	}
 	eq(failed, 0, "threads run");
-	eq(bad, 0, "nobody is turned away from a request of its own");
+	eq(bad, 0, "no false negative for a thread's own request");
 	eq(flash_seams_left(&shared), 0, "nothing is left by %d at once", THREADS);
 }
 

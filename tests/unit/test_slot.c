@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A slot is taken at dispatch and given back exactly once, in any order. */
+/* A slot is taken at dispatch and freed exactly once, in any order of hooks. */
 #include "common/elevator/slot.h"
 #include "tap.h"
 
@@ -29,7 +29,7 @@ static void rerun_without_insert(void)
 	inflight -= flash_slot_insert(&s);
 	inflight += flash_slot_dispatch(&s);
 	inflight -= flash_slot_requeue(&s);
-	/* The driver runs it again and it fails again: no dispatch between. */
+	/* The driver issues it again and it fails again, without a dispatch between. */
 	inflight -= flash_slot_requeue(&s);
 	inflight -= flash_slot_finish(&s);
 	eq(inflight, 0, "requeued twice without a dispatch, then finished");
@@ -46,7 +46,7 @@ static void merged_away(void)
 	eq(inflight, 0, "a request swallowed while queued never held a slot");
 }
 
-/* Any sequence of hooks: what is held is what the last event says. */
+/* Any sequence of hooks: the last event determines the number of held slots. */
 static void random_hooks(void)
 {
 	unsigned long long seed = 1;

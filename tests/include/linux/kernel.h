@@ -2,7 +2,7 @@
 /*
  * kernel.h - the kernel's small macros in user space, for the unit tests
  *
- * What several threads read and write is in tests/unit/blkmq.h; here one thread runs.
+ * For a single thread; tests/unit/blkmq.h has the accesses of several threads.
  */
 #ifndef TESTS_LINUX_KERNEL_H
 #define TESTS_LINUX_KERNEL_H
@@ -24,7 +24,7 @@
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
-/* Each argument once, of one type, as the kernel wants it */
+/* Each argument is evaluated once and has the same type, as in the kernel */
 #define min(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); \
 				   a_ < b_ ? a_ : b_; })
 #define max(a, b)		({ __typeof__(a) a_ = (a); __typeof__(b) b_ = (b); \

@@ -73,7 +73,7 @@ static inline void list_add_tail(struct list_head *e, struct list_head *h)
 	list_add(e, h->prev);
 }
 
-/* The kernel leaves poison; ASan finds what follows a null pointer. */
+/* The kernel writes poison; here ASan reports the use of a null pointer. */
 static inline void list_del(struct list_head *e)
 {
 	e->next->prev = e->prev;

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Of a number that is not 0; int, as in the kernel */
+/* @n must not be 0; int, as in the kernel */
 static inline int ilog2(u64 n)
 {
 	return 63 - __builtin_clzll(n);

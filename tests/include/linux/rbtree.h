@@ -2,7 +2,7 @@
 /*
  * rbtree.h - the kernel's <linux/rbtree.h> in user space, for the unit tests
  *
- * The same calls, and O(log n) steps on average, by another tree: a treap, which is a
+ * The same calls, with O(log n) steps on average, on another tree: a treap, which is a
  * search tree by the caller's order and a heap by a random number in each node.
  */
 #ifndef TESTS_LINUX_RBTREE_H
