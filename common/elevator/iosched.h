@@ -456,7 +456,6 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr);
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
 void flash_hctx_resize(struct blk_mq_hw_ctx *hctx);
-struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq);
 
 /**
  * enum flash_urgency - a task's claim on the last scheduler tags
@@ -592,6 +591,24 @@ struct flash_policy {
 
 /** flash_policy - the module's table, defined in its policy's .c file */
 extern const struct flash_policy flash_policy;
+
+/**
+ * flash_hctx_rec - the record that belongs to a request's scheduler tag
+ * @fh: the request's hardware queue
+ * @rq: the request
+ *
+ * Return: the record, or NULL if the table is too small because growing it had
+ * failed. Such a request is dispatched at once and not accounted.
+ */
+static inline struct flash_rq *flash_hctx_rec(struct flash_hctx *fh,
+					      struct request *rq)
+{
+	unsigned int tag = rq->internal_tag;
+
+	if (unlikely(tag >= fh->nr_recs))
+		return NULL;
+	return fh->recs + tag * flash_policy.rq_size;
+}
 
 /* policy.c: hooks that are called directly */
 void flash_bind_hooks(void);

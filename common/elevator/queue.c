@@ -25,27 +25,11 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
 }
 
-/**
- * flash_insert - add a request to the policy's queues
- * @fq: the device, locked
- * @fh: the request's hardware queue
- * @rq: the request
- * @at_head: before everything
- */
-void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
-		  struct request *rq, bool at_head)
+/* Add @rq, whose record is @fr. */
+static void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
+				 struct flash_rq *fr, struct request *rq, bool at_head)
 {
-	struct flash_rq *fr = flash_hctx_rec(fh, rq);
-
 	fq->stats.inserted++;
-
-	/* Without a record its end cannot be accounted: not counted, dispatched at once. */
-	if (unlikely(!fr || !elv_rq_ours(rq))) {
-		fq->stats.untracked++;
-		flash_insert_head(fq, rq, at_head);
-		trace_flash_insert(fq, rq, NULL, FLASH_WHY_UNTRACKED);
-		return;
-	}
 
 	/* The record still has the state of the tag's previous request. */
 	if (rq->elv.priv[0] != fr) {
@@ -80,6 +64,29 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 	flash_store_add(fq, rq);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
+}
+
+/**
+ * flash_insert - add a request to the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ * @rq: the request
+ * @at_head: before everything
+ */
+void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
+		  struct request *rq, bool at_head)
+{
+	struct flash_rq *fr = flash_hctx_rec(fh, rq);
+
+	if (likely(fr && elv_rq_ours(rq))) {
+		flash_insert_tracked(fq, fh, fr, rq, at_head);
+		return;
+	}
+	/* Without a record its end cannot be accounted: not counted, dispatched at once. */
+	fq->stats.inserted++;
+	fq->stats.untracked++;
+	flash_insert_head(fq, rq, at_head);
+	trace_flash_insert(fq, rq, NULL, FLASH_WHY_UNTRACKED);
 }
 
 /**
@@ -125,7 +132,7 @@ void flash_drain(struct flash_queue *fq)
 
 	oldest = flash_pending_take(fq);
 	llist_for_each_entry_safe(fr, next, oldest, pending)
-		flash_insert(fq, fr->rq->mq_hctx->sched_data, fr->rq, false);
+		flash_insert_tracked(fq, fr->rq->mq_hctx->sched_data, fr, fr->rq, false);
 	flash_pending_taken(fq);
 	if (fq->changed)
 		flash_settle(fq);

@@ -12,23 +12,6 @@
 
 #include "iosched.h"
 
-/**
- * flash_hctx_rec - the record that belongs to a request's scheduler tag
- * @fh: the request's hardware queue
- * @rq: the request
- *
- * Return: the record, or NULL if the table is too small because growing it had
- * failed. Such a request is dispatched at once and not accounted.
- */
-struct flash_rq *flash_hctx_rec(struct flash_hctx *fh, struct request *rq)
-{
-	unsigned int tag = rq->internal_tag;
-
-	if (unlikely(tag >= fh->nr_recs))
-		return NULL;
-	return fh->recs + tag * flash_policy.rq_size;
-}
-
 static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 {
 	return kvzalloc_node(array_size(elv_hctx_tags(hctx), flash_policy.rq_size),
