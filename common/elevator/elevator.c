@@ -506,7 +506,8 @@ static int flash_queues_show(struct seq_file *m, void *unused)
 			if (fq->hctx[n])
 				seq_printf(m, "hctx%u queued %u\n", n,
 					   fq->hctx[n]->queued);
-		flash_policy.arrays(fq, m);
+		if (flash_policy.arrays)
+			flash_policy.arrays(fq, m);
 		flash_unlock(fq);
 	}
 	mutex_unlock(&flash_queues_lock);
@@ -634,7 +635,8 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	 */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, fq->q);
 
-	flash_policy.exit(fq);
+	if (flash_policy.exit)
+		flash_policy.exit(fq);
 	flash_disk_put(fq->disk, fq->q);
 	flash_queue_free(fq);
 }

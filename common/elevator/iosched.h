@@ -501,22 +501,22 @@ enum flash_urgency {
  *
  * @init: prepares the policy's queues. Process context, device frozen, no lock held;
  *	may allocate. Returns 0 or a negative errno.
- * @exit: undoes @init. The queues are empty. No lock held; may sleep.
+ * @exit: undoes @init. Optional. The queues are empty. No lock held; may sleep.
  * @tags_changed: nr_requests has been set, or is about to be. Optional. Process context,
  *	device frozen, no lock held; called for each hardware queue, and when the
  *	scheduler is selected.
  *
  * @urgency: the current task's claim on the last scheduler tags; @opf is the operation of
- *	the bio that it is about to submit. No lock held.
+ *	the bio that it is about to submit. Optional: FLASH_PATIENT. No lock held.
  * @tag_limit: which scheduler tags may the current task take? Optional. No lock held; asked
  *	only where @urgency sets no limit. Returns a value for limit_depth(), see
  *	elv_shallow_unit(); 0: all. A task that finds no tag sleeps, and is not asked for
  *	again.
  * @bio_class: the class that a bio would have as a request; requests and bios of
- *	different classes are not merged
+ *	different classes are not merged. Optional, with @rq_class: one class.
  * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
- * @rq_class: the class of a request that is about to be inserted
+ * @rq_class: the class of a request that is about to be inserted. Optional.
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
@@ -538,12 +538,12 @@ enum flash_urgency {
  *	the lock is released, once however many they were; see flash_settle(). A policy that
  *	chooses ahead chooses here the request that @select returns.
  *
- * @tuned: tunable @idx has changed. Process context, no lock held.
+ * @tuned: tunable @idx has changed. Optional. Process context, no lock held.
  * @text_tuned: text @idx is about to change to @text, which its check has accepted.
  *	Optional for policies without texts. Process context, no lock held.
- * @stats: appends "key value" lines to @page at @len and returns the new length. Drained
- *	before.
- * @arrays: prints the policy's arrays into the module's debugfs file
+ * @stats: appends "key value" lines to @page at @len and returns the new length. Optional.
+ *	The pending list was drained before.
+ * @arrays: prints the policy's arrays into the module's debugfs file. Optional.
  */
 struct flash_policy {
 	const char *name;
@@ -596,14 +596,13 @@ extern const struct flash_policy flash_policy;
 /* policy.c: hooks that are called directly */
 void flash_bind_hooks(void);
 #define FLASH_DIRECT_HOOKS(X)						\
-	X(urgency) X(bio_class) X(rq_class) X(insert) X(select)		\
-	X(started) X(completed)
+	X(insert) X(select) X(started) X(completed)
+#define FLASH_DIRECT_OPTIONAL_HOOKS(X)					\
+	X(urgency) X(tag_limit) X(bio_class) X(rq_class) X(holds)
 #define FLASH_DECLARE_HOOK(hook)					\
 	DECLARE_STATIC_CALL(flash_hook_##hook, *flash_policy.hook);
 
 FLASH_DIRECT_HOOKS(FLASH_DECLARE_HOOK)
-/* Optional, so they have a default: policy.c */
-FLASH_DECLARE_HOOK(tag_limit)
-FLASH_DECLARE_HOOK(holds)
+FLASH_DIRECT_OPTIONAL_HOOKS(FLASH_DECLARE_HOOK)
 
 #endif /* FLASH_IOSCHED_H */

@@ -7,36 +7,52 @@
  */
 #include "iosched.h"
 
-/* For policies that let all tasks have the same tags */
-static unsigned int flash_no_tag_limit(struct flash_queue *fq,
-				       const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+/* The optional hooks of a policy that lacks them */
+
+static enum flash_urgency flash_default_urgency(const struct flash_queue *fq,
+						blk_opf_t opf)
+{
+	return FLASH_PATIENT;
+}
+
+static unsigned int flash_default_tag_limit(struct flash_queue *fq,
+					    const struct blk_mq_hw_ctx *hctx,
+					    blk_opf_t opf)
 {
 	return 0;
 }
 
-DEFINE_STATIC_CALL(flash_hook_tag_limit, flash_no_tag_limit);
+static unsigned int flash_default_bio_class(struct flash_queue *fq,
+					    const struct bio *bio)
+{
+	return 0;
+}
 
-/* For policies that hold no request back */
-static bool flash_never_holds(struct flash_queue *fq)
+static unsigned int flash_default_rq_class(struct flash_queue *fq,
+					   const struct request *rq)
+{
+	return 0;
+}
+
+static bool flash_default_holds(struct flash_queue *fq)
 {
 	return false;
 }
 
-DEFINE_STATIC_CALL(flash_hook_holds, flash_never_holds);
-
 #define FLASH_DEFINE_HOOK(hook)						\
 	DEFINE_STATIC_CALL_NULL(flash_hook_##hook, *flash_policy.hook);
+#define FLASH_DEFINE_DEFAULT(hook)					\
+	DEFINE_STATIC_CALL(flash_hook_##hook, flash_default_##hook);
 #define FLASH_BIND_HOOK(hook)						\
-	static_call_update(flash_hook_##hook, flash_policy.hook);
+	if (flash_policy.hook)						\
+		static_call_update(flash_hook_##hook, flash_policy.hook);
 
 FLASH_DIRECT_HOOKS(FLASH_DEFINE_HOOK)
+FLASH_DIRECT_OPTIONAL_HOOKS(FLASH_DEFINE_DEFAULT)
 
 /** flash_bind_hooks - bind them to the module's table, at load time */
 void __init flash_bind_hooks(void)
 {
 	FLASH_DIRECT_HOOKS(FLASH_BIND_HOOK)
-	if (flash_policy.tag_limit)
-		FLASH_BIND_HOOK(tag_limit)
-	if (flash_policy.holds)
-		FLASH_BIND_HOOK(holds)
+	FLASH_DIRECT_OPTIONAL_HOOKS(FLASH_BIND_HOOK)
 }

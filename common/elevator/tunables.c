@@ -237,7 +237,8 @@ ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 	if (ret)
 		return ret;
 	WRITE_ONCE(fq->disk->val[idx], val);
-	flash_policy.tuned(fq, idx);
+	if (flash_policy.tuned)
+		flash_policy.tuned(fq, idx);
 	return count;
 }
 
@@ -399,7 +400,8 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 atomic_long_read(&fq->counts.bypassed), fq->stats.untracked,
 			 fq->stats.polled, atomic_long_read(&fq->counts.inlined),
 			 atomic_long_read(&fq->counts.kicks));
-	len = flash_policy.stats(fq, page, len);
+	if (flash_policy.stats)
+		len = flash_policy.stats(fq, page, len);
 	flash_unlock(fq);
 	return len;
 }

@@ -30,7 +30,7 @@ OWN = {
     "bfq": ("&bfqd->lock",),
 }
 OURS = ("&fq->lock",)
-# What ours are compared with, and what of it they may take: K2 by its inbox half, the
+# What ours are compared with, and what of it they may take: K2 by its pending list half, the
 # others as much.
 RIVAL, PARTS, PART = "mq-deadline", {"k2": 0.5}, 1.05
 EXAMPLE = "none,mq-deadline,k2"

@@ -13,7 +13,7 @@ import collections
 import pytest
 
 State = collections.namedtuple(
-    "State", "inbox taking hand queued bits locked inflight runs none tasks")
+    "State", "pending taking hand queued bits locked inflight runs none tasks")
 Task = collections.namedtuple("Task", "at what")
 
 def set_at(row, place, value):
@@ -39,13 +39,13 @@ class Model:
 
     def add(self, now, what):
         """flash_pending_add()"""
-        return {"inbox": now.inbox + (int(what),)}, Task("work", "")
+        return {"pending": now.pending + (int(what),)}, Task("work", "")
 
     # flash_ready(); @what: who asks, the core or one who has given a slot back
 
     def work(self, now, what):
-        """The inbox"""
-        seen = now.inbox and self.without != "inbox"
+        """The pending list"""
+        seen = now.pending and self.without != "pending"
         return {}, Task("slot" if seen else "work2", what)
 
     def work2(self, now, what):
@@ -72,13 +72,13 @@ class Model:
 
     def take(self, now, what):
         """flash_drain() begins"""
-        if not now.inbox:
+        if not now.pending:
             return {}, Task("decide", what)
         return {"taking": 1}, Task("empty", what)
 
     def empty(self, now, what):
         """llist_del_all()"""
-        return {"hand": now.inbox, "inbox": ()}, Task("bit", what)
+        return {"hand": now.pending, "pending": ()}, Task("bit", what)
 
     def bit(self, now, what):
         """flash_work_set()"""
@@ -103,7 +103,7 @@ class Model:
             return {"locked": 0}, None
         if not sum(now.queued):
             # For flash_ready() what has come since is work, too.
-            asks = now.inbox and self.without == "queued"
+            asks = now.pending and self.without == "queued"
             return {"locked": 0, "none": now.none + bool(asks)}, None
         first = 0 if now.queued[0] else 1
         left = now.queued[first] - 1
@@ -129,8 +129,8 @@ class Model:
         return {}, Task("work", "kick") if sum(now.queued) > 1 else None
 
     def come(self, now, _what):
-        """The inbox, once more"""
-        return {}, Task("find", "come") if now.inbox else Task("come2", "")
+        """The pending list, once more"""
+        return {}, Task("find", "come") if now.pending else Task("come2", "")
 
     def come2(self, now, _what):
         """Is somebody taking it in?"""
@@ -147,7 +147,7 @@ class Model:
 
     def hint(self, now, _what):
         """flash_find_pending()"""
-        if now.inbox:
+        if now.pending:
             return {"runs": now.runs + 1}, None
         return {}, Task("lock", "kick")
 
@@ -184,7 +184,7 @@ class Model:
             if last:
                 ends += 1
                 assert not now.tasks and not now.locked and not now.taking
-                left += bool(now.inbox or now.hand or sum(now.queued) or
+                left += bool(now.pending or now.hand or sum(now.queued) or
                              now.none)
                 assert now.inflight == 0
         return left, ends
@@ -200,7 +200,7 @@ def test_all_go(bound, come, looks):
 
 
 @pytest.mark.parametrize("without, come, looks", [
-    ("inbox", "0", 1), ("taking", "0", 1), ("find", "0", 1), ("queued", "00", 0),
+    ("pending", "0", 1), ("taking", "0", 1), ("find", "0", 1), ("queued", "00", 0),
     ("full", "0", 0)])
 def test_what_it_takes(without, come, looks):
     """Each of these is needed."""

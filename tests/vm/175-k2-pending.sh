@@ -25,7 +25,7 @@
 # Whoever reads stats takes in what has come: so only trace events and what is read
 # without the lock say here how far it is.
 
-# come NUMBER - so many requests have come: from the tag to the inbox it is not far.
+# come NUMBER - until NUMBER requests have a tag: they reach the pending list soon after.
 # Events of insertion would have the lock taken.
 come() {
 	has_come() { (($(grep -c ' block_getrq: ' "$TRACING/trace") >= $1)); }
