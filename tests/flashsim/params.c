@@ -199,7 +199,7 @@ bool fs_is_set(enum fs_param_id id)
  * fs_value - value of a parameter
  * @id: which
  *
- * The user's value, else the profile's, else the default. Of a choice
+ * The user's value, else the profile's, else the default. For a choice
  * among words: the number of the word.
  */
 u64 fs_value(enum fs_param_id id)

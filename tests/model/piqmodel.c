@@ -2,15 +2,15 @@
 /*
  * piqmodel.c - the schemes of the PIQ paper on the paper's drive, in user space
  *
- * The drive is flashsim's own model with profile A's numbers; what feeds it is
- * a second, short implementation of the five schemes that shares nothing with
- * piq.ko. It says in seconds what a run in a virtual machine should come to,
- * and stand-ins are fitted with it. It knows no CPU and no block layer: a
- * request is queued when it arrives, and issued when its scheme says so.
+ * The drive is flashsim's model with profile A's numbers. A second, short
+ * implementation of the five schemes, which shares no code with piq.ko, issues
+ * the requests. It predicts in seconds the result of a run in a virtual machine,
+ * and stand-ins are fitted with it. It has no CPU and no block layer: a
+ * request is queued when it arrives, and issued when its scheme allows it.
  *
  *	piqmodel [NAME=VALUE ...] <trace
  *
- * A line of the trace is `ns R|W sector sectors`, in order of time. For each
+ * A line of the trace is `ns R|W sector sectors`, in order of arrival. For each
  * scheme of `schemes` it prints a JSON object in a line.
  */
 #include <errno.h>
@@ -18,10 +18,10 @@
 
 #include "../unit/flashsim.h"
 
-/* Of the host's 64-bit vectors, and profile A's */
+/* Chips of profile A, one bit each in the host's 64-bit vectors */
 #define CHIPS		64
 #define PAGE_SECTORS	4
-/* Tags of profile A's queue: what a scheme that holds nothing back may issue */
+/* Tags of profile A's queue: in-flight limit of a scheme that holds no request back */
 #define TAGS		64
 #define QUEUE_MAX	512
 
@@ -33,16 +33,16 @@ static const char *const scheme_names[NR_SCHEMES] = {
 
 /**
  * struct rq - a request
- * @next: behind it in its list
- * @arrival: when it came, ns
- * @issued: when the drive got it
+ * @next: next one in its list
+ * @arrival: time of arrival, ns
+ * @issued: time of issue to the drive, ns
  * @sector: first sector
- * @sectors: how many
+ * @sectors: number of sectors
  * @vec: its chips
- * @batch: the batch that it is in
- * @seq: its place in the order of arrival
+ * @batch: its batch
+ * @seq: its position in the order of arrival
  * @write: it is a write
- * @met: it came upon a request ahead of it that shares a chip
+ * @met: at its arrival, an incomplete request shared a chip with it
  */
 struct rq {
 	struct rq *next;
@@ -64,12 +64,12 @@ struct list {
 
 /**
  * struct batch - requests that share no chip
- * @next: created after it
- * @vec: chips of all that ever joined it
- * @wait: not yet issued
- * @out: issued, not yet ended
- * @size: joined so far
- * @last: the last of a phase
+ * @next: the batch created after it
+ * @vec: chips of all requests that have joined it
+ * @wait: its requests that are not issued
+ * @out: number of its requests in flight
+ * @size: number of requests that have joined
+ * @last: it is the last batch of a phase
  */
 struct batch {
 	struct batch *next;
@@ -82,27 +82,27 @@ struct batch {
 
 enum phase { IDLE, READS, WRITES };
 
-/* What is counted for reads and for writes */
+/* Sums for reads and for writes */
 struct count {
 	u64 nr, met, wait, met_wait, latency, service;
 };
 
 /**
  * struct host - the scheduler's side
- * @scheme: what it follows
- * @batched: reads, writes go into batches
- * @fifo: what waits in order of arrival: reads, writes; all in [0] for noop
+ * @scheme: its scheme
+ * @batched: reads, writes are in batches
+ * @fifo: waiting requests in order of arrival: reads, writes; all in [0] for noop
  * @batch: batches of each direction, oldest first
- * @outside: arrived, beyond the queue's length
- * @queued: in the queue, those that are out among them
- * @length: requests that the queue takes
- * @out: issued, not ended
- * @busy: their chips
- * @refs: requests ahead that want a chip, issued or not
- * @phase: whose turn it is
- * @end: the last request of the phase, by seq, of a side without batches
- * @oldest_write: the oldest write that waits, by seq; else what comes next
- * @arrived: requests so far
+ * @outside: requests that have arrived, beyond the queue's length
+ * @queued: requests in the queue, including those in flight
+ * @length: maximum of @queued
+ * @out: requests in flight
+ * @busy: chips of the requests in flight
+ * @refs: for each chip, incomplete requests that need it
+ * @phase: current phase
+ * @end: the last request of the phase, by seq, of a direction without batches
+ * @oldest_write: the oldest waiting write, by seq; without one, @arrived
+ * @arrived: number of requests that have arrived
  */
 struct host {
 	enum scheme scheme;
@@ -127,18 +127,18 @@ static u32 nr_trace, skip;
 static bool *write_waits;
 
 /*
- * When does a batch begin? The paper does not say. LIST is what piq.ko does, and
- * FREE with its batch_overlap.
+ * When does a batch begin? The paper does not define it. piq.ko uses LIST, and
+ * FREE with batch_overlap.
  *
- * ALONE:	when nothing else is out
- * LIST:	when the one before it in its list has ended and its chips are free
- * TURN:	its requests one by one, when those of the batches before it have
- *		gone and their own chips are free; a turn ends when all is done
- * WHOLE:	when the batches before it have gone and all of its chips are free;
- *		a turn ends when all has gone
- * FREE:	as TURN, but a turn ends when all has gone
- * ISSUED:	when the batches before it have gone, whatever the chips do
- * CLOSED:	as ALONE, and nobody joins it from then on
+ * ALONE:	when no other request is in flight
+ * LIST:	when the previous batch in its list has completed and its chips are free
+ * TURN:	its requests one by one, when the batches before it are issued
+ *		and the request's chips are free; a turn ends when all have completed
+ * WHOLE:	when the batches before it are issued and all of its chips are free;
+ *		a turn ends when all requests are issued
+ * FREE:	as TURN, but a turn ends when all requests are issued
+ * ISSUED:	when the batches before it are issued, even if chips are busy
+ * CLOSED:	as ALONE, and no request joins it after it has begun
  */
 enum begin { ALONE, LIST, TURN, WHOLE, FREE, ISSUED, CLOSED, NR_BEGINS };
 
@@ -149,8 +149,8 @@ static const char *const begin_names[NR_BEGINS] = {
 static enum begin begin = LIST;
 
 /*
- * The scheduler knows when each chip is free, as the paper's has to: it is part
- * of the simulator. A host knows no more than when a request has ended.
+ * The scheduler knows when each chip is free, as in the paper, where it is part
+ * of the simulator. A host sees only the completion of a request.
  */
 static bool exact;
 static struct sim_rq *flight[QUEUE_MAX];
@@ -207,7 +207,7 @@ static bool meets(const struct host *h, u64 vec)
 	return false;
 }
 
-/* Chips that work for requests, or will: a chip is free when its part is done. */
+/* Chips with incomplete operations of requests: a chip is free when its part is done. */
 static u64 working(const struct drive *d)
 {
 	u64 busy = 0;
@@ -244,7 +244,7 @@ static void issue(struct host *h, struct drive *d, struct rq *rq)
 	h->busy |= rq->vec;
 	srq = drive_send(d, rq->write ? SIM_WRITE : SIM_READ, rq->sector,
 			 rq->sectors);
-	/* The drive does not look at it for a read or a write. */
+	/* The drive does not use it for a read or a write. */
 	srq->seq = rq->seq;
 	if (exact)
 		flight[nr_flight++] = srq;
@@ -269,7 +269,7 @@ static void join(struct host *h, struct rq *rq)
 	list_add(&b->wait, rq);
 }
 
-/* Takes what arrived into the queue, as far as it has room. */
+/* Moves requests that have arrived into the queue, as far as it has room. */
 static void admit(struct host *h)
 {
 	while (h->outside.head && h->queued < h->length) {
@@ -285,7 +285,7 @@ static void admit(struct host *h)
 	}
 }
 
-/* Does the head of a list stay until its last request has ended? */
+/* Does the head of a list stay until its last request has completed? */
 static bool in_turn(void)
 {
 	return begin == ALONE || begin == LIST || begin == CLOSED;
@@ -303,7 +303,7 @@ static bool pending(const struct host *h, bool write)
 	return false;
 }
 
-/* Whose turn it is next: reads that wait now, then writes that wait now. */
+/* Begins the next phase: the reads that wait now, then the writes that wait now. */
 static bool next_phase(struct host *h)
 {
 	bool write = h->was == READS ? pending(h, true) : !pending(h, false);
@@ -332,7 +332,7 @@ static void end_phase(struct host *h)
 	h->phase = IDLE;
 }
 
-/* The first of those that wait in @b, and all before it have gone: may it go? */
+/* May the first waiting request of @b be issued, if all before it are issued? */
 static bool may_go(const struct host *h, const struct batch *b)
 {
 	if (begin == ISSUED)
@@ -343,8 +343,8 @@ static bool may_go(const struct host *h, const struct batch *b)
 }
 
 /*
- * The same if several batches of a turn may be out: they are an order, and the
- * turn is over when all of them have gone, or ended.
+ * A step if several batches of a turn may be in flight: they define the order, and
+ * the turn ends when all are issued, or with TURN, have completed.
  */
 static bool step_free(struct host *h, struct drive *d, bool write)
 {
@@ -365,7 +365,7 @@ static bool step_free(struct host *h, struct drive *d, bool write)
 			at = &b->next;
 			continue;
 		}
-		/* Who marks the end of the turn is needed until then. */
+		/* The batch that marks the end of the turn is needed until then. */
 		if (last && out && begin == TURN)
 			return false;
 		*at = b->next;
@@ -373,7 +373,7 @@ static bool step_free(struct host *h, struct drive *d, bool write)
 	}
 	if (out && begin == TURN)
 		return false;
-	/* What is left of them is out; nobody is to join in the next turn. */
+	/* The remaining requests are in flight; the next turn has a new last batch. */
 	end_phase(h);
 	for (b = h->batch[write]; b; b = b->next)
 		b->last = false;
@@ -404,14 +404,14 @@ static bool step(struct host *h, struct drive *d)
 		if (!b->wait.head) {
 			if (b->out)
 				return false;
-			/* All of it has ended. */
+			/* All of its requests have completed. */
 			h->batch[write] = b->next;
 			if (b->last)
 				end_phase(h);
 			free(b);
 			return true;
 		}
-		/* What the phase before left in the drive. */
+		/* Requests of the previous phase are in the drive. */
 		if (begin == LIST ? !may_go(h, b) : !b->out && h->out)
 			return false;
 		b->out++;
@@ -454,7 +454,7 @@ static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
 	u64 v;
 
 	refer(h, rq->vec, -1);
-	/* Where batches overlap, or none are made, several may be on a chip. */
+	/* With overlapping batches, or none, a chip may have several requests. */
 	for (v = rq->vec; v; v &= v - 1)
 		if (!--h->flying[__builtin_ctzll(v)])
 			h->busy &= ~(v & -v);

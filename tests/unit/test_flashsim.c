@@ -146,7 +146,7 @@ static void link_ways(void)
 	struct drive d;
 
 	for (duplex = 0; duplex < 2; duplex++) {
-		/* A read's 8 pages go up while a write comes down. */
+		/* A read's 8 pages are transferred while a write is received. */
 		const u64 up = FW_READ + T_READ + T_BUS;
 		const u64 wait = duplex ? 0 : 8 * T_LINK - 100;
 

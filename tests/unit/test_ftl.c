@@ -290,7 +290,7 @@ static void mix(const char *what, struct ftl_cfg c, u32 spare, u32 steps)
 		}
 		if (r == 1)
 			nr = 1 + tap_rand(&b.seed) % nr;
-		/* Half of the writes go to an eighth of the space. */
+		/* Half of the writes are in an eighth of the space. */
 		for (i = 0; i < nr; i++)
 			units[i] = tap_rand(&b.seed) %
 				(r % 2 ? c.units : c.units / 8 + 1);
