@@ -24,41 +24,24 @@
  */
 #include "admit.h"
 
-#include <linux/minmax.h>
-
 /* Most slots of one request */
 #define K2_SLOTS_MAX		1024U
 
 /* A read of this size costs one slot, in sectors. */
 #define K2_SLOT_SECTORS		8
 
-/* The clock counts ns / 16; longer steps of the time count as this, ns. */
-#define K2_CLOCK_SHIFT		4
-#define K2_CLOCK_STEP_MAX	1000000000ULL
-
-static void k2_admit_tick(struct k2_admit *a, u64 now)
-{
-	u64 ns = now > a->clock_at ? now - a->clock_at : 0;
-
-	a->clock_at = now;
-	if (a->nr)
-		a->clock += (min(ns, K2_CLOCK_STEP_MAX) << K2_CLOCK_SHIFT) / a->nr;
-}
-
 /**
- * k2_admit_slots - slots that a request holds
+ * k2_admit_cost - slots that a request holds by its cost
  * @a: the device
  * @dir: direction of the request
- * @sectors: its size; 0: it moves no data
+ * @sectors: its size
  *
  * Return: sixteenths of a slot.
  */
-u32 k2_admit_slots(const struct k2_admit *a, enum flash_dir dir, u64 sectors)
+u32 k2_admit_cost(const struct k2_admit *a, enum flash_dir dir, u64 sectors)
 {
 	u64 slot, ns;
 
-	if (!a->by_cost || !sectors)
-		return K2_SLOT;
 	slot = flash_cost_ns(&a->cost, FLASH_READ, K2_SLOT_SECTORS);
 	/* A device that was only written to: then a small write costs one slot. */
 	if (!slot)
@@ -67,43 +50,6 @@ u32 k2_admit_slots(const struct k2_admit *a, enum flash_dir dir, u64 sectors)
 	if (!slot || ns <= slot)
 		return K2_SLOT;
 	return (u32)min(ns * K2_SLOT / slot, (u64)K2_SLOTS_MAX * K2_SLOT);
-}
-
-/**
- * k2_admit_charge - a request has been dispatched to the device
- * @a: the device
- * @ar: the request; the caller has set @sectors, @dir and @rt
- * @now: the time, ns
- */
-void k2_admit_charge(struct k2_admit *a, struct k2_admit_rq *ar, u64 now)
-{
-	k2_admit_tick(a, now);
-	ar->clock = a->clock;
-	ar->slots = k2_admit_slots(a, ar->dir, ar->sectors);
-	a->nr++;
-	a->load += ar->slots;
-	if (!ar->rt)
-		a->load_nrt += ar->slots;
-}
-
-/**
- * k2_admit_release - a request has left the device
- * @a: the device
- * @ar: the request
- * @completed: it has completed, so its cost is learned; else it was requeued
- * @now: the time, ns
- */
-void k2_admit_release(struct k2_admit *a, struct k2_admit_rq *ar, bool completed, u64 now)
-{
-	k2_admit_tick(a, now);
-	a->nr--;
-	a->load -= ar->slots;
-	if (!ar->rt)
-		a->load_nrt -= ar->slots;
-	ar->slots = 0;
-	if (completed && a->by_cost)
-		flash_cost_learn(&a->cost, ar->dir, ar->sectors,
-				 (a->clock - ar->clock) >> K2_CLOCK_SHIFT);
 }
 
 /**

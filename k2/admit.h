@@ -7,10 +7,16 @@
 #ifndef K2_ADMIT_H
 #define K2_ADMIT_H
 
+#include <linux/minmax.h>
+
 #include "../common/estimate/service_time.h"
 
 /* Slots are counted in sixteenths. */
 #define K2_SLOT			16U
+
+/* The clock counts ns / 16; longer steps of the time count as this, ns. */
+#define K2_CLOCK_SHIFT		4
+#define K2_CLOCK_STEP_MAX	1000000000ULL
 
 /**
  * struct k2_admit_rq - a request in the device
@@ -56,10 +62,66 @@ struct k2_admit {
 	u64 nrt_turns;
 };
 
-u32 k2_admit_slots(const struct k2_admit *a, enum flash_dir dir, u64 sectors);
-void k2_admit_charge(struct k2_admit *a, struct k2_admit_rq *ar, u64 now);
-void k2_admit_release(struct k2_admit *a, struct k2_admit_rq *ar, bool completed, u64 now);
+u32 k2_admit_cost(const struct k2_admit *a, enum flash_dir dir, u64 sectors);
 bool k2_admit_nrt_due(struct k2_admit *a, u64 now);
+
+/**
+ * k2_admit_slots - slots that a request holds
+ * @a: the device
+ * @dir: direction of the request
+ * @sectors: its size; 0: it moves no data
+ *
+ * Return: sixteenths of a slot.
+ */
+static inline u32 k2_admit_slots(const struct k2_admit *a, enum flash_dir dir, u64 sectors)
+{
+	return a->by_cost && sectors ? k2_admit_cost(a, dir, sectors) : K2_SLOT;
+}
+
+static inline void k2_admit_tick(struct k2_admit *a, u64 now)
+{
+	u64 ns = now > a->clock_at ? now - a->clock_at : 0;
+
+	a->clock_at = now;
+	if (a->nr)
+		a->clock += (min(ns, K2_CLOCK_STEP_MAX) << K2_CLOCK_SHIFT) / a->nr;
+}
+
+/**
+ * k2_admit_charge - a request has been dispatched to the device
+ * @a: the device
+ * @ar: the request; the caller has set @sectors, @dir and @rt
+ * @now: the time, ns
+ */
+static inline void k2_admit_charge(struct k2_admit *a, struct k2_admit_rq *ar, u64 now)
+{
+	k2_admit_tick(a, now);
+	ar->clock = a->clock;
+	ar->slots = k2_admit_slots(a, ar->dir, ar->sectors);
+	a->nr++;
+	a->load += ar->slots;
+	a->load_nrt += ar->rt ? 0 : ar->slots;
+}
+
+/**
+ * k2_admit_release - a request has left the device
+ * @a: the device
+ * @ar: the request
+ * @completed: it has completed, so its cost is learned; else it was requeued
+ * @now: the time, ns
+ */
+static inline void k2_admit_release(struct k2_admit *a, struct k2_admit_rq *ar, bool completed,
+				    u64 now)
+{
+	k2_admit_tick(a, now);
+	a->nr--;
+	a->load -= ar->slots;
+	a->load_nrt -= ar->rt ? 0 : ar->slots;
+	ar->slots = 0;
+	if (completed && a->by_cost)
+		flash_cost_learn(&a->cost, ar->dir, ar->sectors,
+				 (a->clock - ar->clock) >> K2_CLOCK_SHIFT);
+}
 
 /** k2_admit_watches - do the settings need to know which requests are in flight? */
 static inline bool k2_admit_watches(const struct k2_admit *a)

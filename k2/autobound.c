@@ -155,13 +155,13 @@ static u32 autobound_exp_round(s64 level, u64 round)
 	return min((u32)((exp + round) >> 16), (u32)AUTOBOUND_LIMIT_MAX);
 }
 
-/* The limit whose logarithm is @level, rounded */
+/* 2^@level, rounded */
 static u32 autobound_exp(s64 level)
 {
 	return autobound_exp_round(level, 32768);
 }
 
-/* The same, rounded up from a twentieth on: logarithms are no more exact than that. */
+/* 2^@level, rounded up from 1/20 on: logarithms are no more exact than that. */
 static u32 autobound_exp_up(s64 level)
 {
 	return autobound_exp_round(level, 65535 - 3277);
@@ -310,17 +310,8 @@ static void autobound_open(struct autobound *ab, u64 now)
 	autobound_restart(ab);
 }
 
-/**
- * autobound_insert - a request is inserted
- * @ab: the search
- * @rt: it is a real-time request
- * @inflight: requests in the device
- * @now: the time, ns
- *
- * Return: true if it waits for requests that were dispatched while the limit was lifted,
- * so its time says nothing about the limit.
- */
-bool autobound_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
+/** autobound_note_insert - the part of autobound_insert() for searches and real time */
+bool autobound_note_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
 {
 	if (!rt) {
 		autobound_open(ab, now);

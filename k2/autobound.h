@@ -260,7 +260,7 @@ void autobound_init(struct autobound *ab, const struct autobound_config *cfg,
 		    const struct autobound_device *device, u64 now);
 void autobound_set(struct autobound *ab, const struct autobound_config *cfg, u64 now);
 void autobound_calibrate(struct autobound *ab, bool on, u64 now);
-bool autobound_insert(struct autobound *ab, bool rt, u32 inflight, u64 now);
+bool autobound_note_insert(struct autobound *ab, bool rt, u32 inflight, u64 now);
 bool autobound_completed(struct autobound *ab, const struct autobound_end *e);
 u64 autobound_tail_us(struct autobound *ab);
 u64 autobound_share_pct(struct autobound *ab);
@@ -271,6 +271,23 @@ u64 autobound_calibrating(struct autobound *ab);
 static inline u32 autobound_limit(const struct autobound *ab)
 {
 	return ab->limit;
+}
+
+/**
+ * autobound_insert - a request is inserted
+ * @ab: the search
+ * @rt: it is a real-time request
+ * @inflight: requests in the device
+ * @now: the time, ns
+ *
+ * Return: true if it waits for requests that were dispatched while the limit was lifted,
+ * so its time says nothing about the limit.
+ */
+static inline bool autobound_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
+{
+	if (!rt && ab->cfg.policy == K2_STATIC)
+		return false;
+	return autobound_note_insert(ab, rt, inflight, now);
 }
 
 /** autobound_watches - does the search need to know which requests are in flight? */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cgroups.c - control groups whose requests K2 serves as real-time ones
+ * cgroups.c - control groups with a real-time level
  *
  * A task can only ask for real-time priority itself, and needs the capability for it. The
  * administrator of a container wants to set the priority from outside, for all of the

@@ -225,23 +225,8 @@ void k2_chips_dispatch(struct k2_chips *c, struct k2_chips_rq *cr,
 	c->aged_picks += cr == oldest && k2_chips_is_aged(c, cr);
 	if (cr->chip != FLASH_NO_CHIP)
 		c->cursor = cr->chip;
+	cr->vec_valid = true;
 	k2_chips_list_del(c, cr);
 	c->waiting--;
 	c->departures++;
-}
-
-/**
- * k2_chips_charge - a request of any class has been dispatched to the device
- * @c: the chips
- * @cr: the request, which is in no list
- * @dir: its direction
- * @sector: its first sector, or FLASH_NO_SECTOR
- * @sectors: its length; 0: it moves no data
- */
-void k2_chips_charge(struct k2_chips *c, struct k2_chips_rq *cr, enum flash_dir dir,
-		     u64 sector, u64 sectors)
-{
-	flash_chipvec_fill(&cr->vec, &c->geo, sector, sectors, c->offset);
-	cr->dir = dir;
-	flash_occupancy_take(&c->occ, &cr->vec, dir);
 }

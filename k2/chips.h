@@ -16,8 +16,10 @@
  * @node: link in one of the lists of struct k2_chips, while the request waits
  * @place: its position in the order of insertion, counted from the time when the layout
  *	was set
- * @chip: the chip in whose list it waits; FLASH_NO_CHIP: the list of several chips
+ * @chip: chip of the list in which it waits; FLASH_NO_CHIP: the list of several chips
  * @vec: chips that it needs
+ * @vec_valid: k2_chips_dispatch() has just taken the request out of a list, where @vec
+ *	follows merges and layouts
  * @dir: its direction, from dispatch to completion
  */
 struct k2_chips_rq {
@@ -25,6 +27,7 @@ struct k2_chips_rq {
 	u64 place;
 	u32 chip;
 	struct flash_chipvec vec;
+	bool vec_valid;
 	enum flash_dir dir;
 };
 
@@ -34,11 +37,11 @@ struct k2_chips_rq {
  * @offset: start of the device on the drive, in sectors
  * @max_pass: most later requests that may pass one; 0: first in, first out
  * @occ: requests of all classes in the device, by chip
- * @listed: chips whose list is not empty
+ * @listed: chips with a list that is not empty
  * @cursor: chip of the latest dispatched request
  * @waiting: requests in the lists
  * @departures: requests that left the lists since the layout was set
- * @idle_picks: of the dispatched requests, those whose chips were all idle
+ * @idle_picks: of the dispatched requests, those that found all their chips idle
  * @passes: dispatched requests that passed an older one
  * @aged_picks: dispatched requests that had been passed @max_pass times
  * @wide: requests that need several chips, or none, in order of insertion
@@ -68,8 +71,24 @@ void k2_chips_absorb(struct k2_chips *c, struct k2_chips_rq *cr, struct k2_chips
 struct k2_chips_rq *k2_chips_pick(const struct k2_chips *c, struct k2_chips_rq *oldest);
 void k2_chips_dispatch(struct k2_chips *c, struct k2_chips_rq *cr,
 		       const struct k2_chips_rq *oldest);
-void k2_chips_charge(struct k2_chips *c, struct k2_chips_rq *cr, enum flash_dir dir,
-		     u64 sector, u64 sectors);
+
+/**
+ * k2_chips_charge - a request of any class has been dispatched to the device
+ * @c: the chips
+ * @cr: the request, which is in no list
+ * @dir: its direction
+ * @sector: its first sector, or FLASH_NO_SECTOR
+ * @sectors: its length; 0: it moves no data
+ */
+static inline void k2_chips_charge(struct k2_chips *c, struct k2_chips_rq *cr,
+				   enum flash_dir dir, u64 sector, u64 sectors)
+{
+	if (!cr->vec_valid)
+		flash_chipvec_fill(&cr->vec, &c->geo, sector, sectors, c->offset);
+	cr->vec_valid = false;
+	cr->dir = dir;
+	flash_occupancy_take(&c->occ, &cr->vec, dir);
+}
 
 /** k2_chips_release - a request of any class has left the device */
 static inline void k2_chips_release(struct k2_chips *c, struct k2_chips_rq *cr)

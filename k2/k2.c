@@ -6,7 +6,7 @@
  * NVMe-Attached Storage", RTSS 2019, and the analysis of its queue length bound
  * (Electronics 2021).
  *
- * An NVMe device serves the requests that it holds in an order of its own, so a real-time
+ * An NVMe device serves the requests that it holds in any order, so a real-time
  * request that is submitted late waits behind all requests in the device. K2 allows at
  * most max_inflight requests in the device at once, the paper's queue length bound, and
  * keeps the others in staging queues, where priority counts: a FIFO for each of the eight
@@ -172,7 +172,7 @@ static enum flash_why k2_limit_why(const struct autobound *ab)
 }
 
 /* The search may have another limit. The caller kicks if it does. */
-static void k2_apply_limit(struct k2_queue *k2)
+static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
 	u32 limit = autobound_limit(k2->ab);
@@ -222,7 +222,7 @@ static void k2_admit_apply(struct k2_queue *k2)
 }
 
 /* Data that a request moves, in sectors */
-static unsigned int k2_sectors(const struct request *rq)
+static inline unsigned int k2_sectors(const struct request *rq)
 {
 	return flash_dir_of(rq) == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
 }
@@ -397,7 +397,7 @@ static void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
 		k2_watch_insert(k2, fr);
 }
 
-static void k2_remove(struct k2_queue *k2, struct flash_rq *fr)
+static inline void k2_remove(struct k2_queue *k2, struct flash_rq *fr)
 {
 	list_del_init(&fr->rq->queuelist);
 	if (!--k2->nr[fr->class])
@@ -442,7 +442,7 @@ static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 }
 
 /* The most urgent real-time level, of which a request waits */
-static unsigned int k2_pick_rt(struct k2_order *o)
+static inline unsigned int k2_pick_rt(struct k2_order *o)
 {
 	o->passed = o->busy & (1U << K2_META) ? o->passed + 1 : 0;
 	return __ffs(o->busy & K2_RT_MASK);
@@ -453,7 +453,7 @@ static unsigned int k2_pick_rt(struct k2_order *o)
  * request is older than the oldest best-effort one; read only if both wait. If the class
  * is not real-time and idle requests wait, k2_pick_idle() decides.
  */
-static unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned int meta_every)
+static inline unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned int meta_every)
 {
 	unsigned int rt = o->busy & K2_RT_MASK, meta = o->busy & (1U << K2_META);
 

@@ -87,7 +87,7 @@ struct k2_idle {
  * @nr: requests in each staging queue
  * @served: requests dispatched from each staging queue
  * @meta_turns: metadata requests served before real-time ones
- * @rt_by_group: inserted requests whose control group has a more urgent level than theirs
+ * @rt_by_group: inserted requests with a control group of a more urgent level
  * @idle: the limit on how long the idle class waits
  * @admit: what the requests in the device hold
  */

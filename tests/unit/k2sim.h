@@ -58,7 +58,7 @@ struct sim {
 	struct out out[MOST_OUT];	/* a heap by ends */
 	unsigned int nr_out, peak;
 
-	/* What came out of it */
+	/* Results */
 	u64 rt_ns[MOST_RT];
 	unsigned int nr_rt;
 	u64 sec_moved[MOST_SECS];
@@ -205,7 +205,7 @@ static void ends(void)
 	dispatch();
 }
 
-/* Until so many real-time requests have ended, or that time has come. */
+/* Until @until_rt real-time requests have completed, or until the time @until */
 static void run(unsigned int until_rt, u64 until)
 {
 	while (s.nr_rt < until_rt && s.now < until) {

@@ -25,7 +25,7 @@ static void reserve(void)
 	drive_set(TUN_reserve, 1);
 	for (i = 0; i < 10; i++)
 		insert(K2_NRT, REQ_OP_READ, 8);
-	eq(drive_dispatch(), 3, "limit 4, one reserved: three of best effort are dispatched");
+	eq(drive_dispatch(), 3, "limit 4, one reserved: three of best effort go");
 	eq(k2.fq.held, 1, "the others are held");
 	late = insert(0, REQ_OP_READ, 8);
 	eq(k2.fq.held, 0, "until a real-time request is inserted");

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * K2's choice among best-effort requests, on a model of its queue and of a device: the
- * decisions (k2_chips.h) and the calls are the module's own. What must hold is looked
- * at after each choice, by a model that shares no code with it.
+ * K2's choice among best-effort requests (chips.c), on a model of its queue and of a device.
+ * After each choice a model that shares no code with chips.c checks the invariants.
  */
 #include "k2drive.h"
 #include "k2/chips.c"
@@ -13,7 +12,7 @@
 struct rq {
 	struct k2_chips_rq cr;
 	u64 sector, sectors;
-	u32 passed;		/* by how many that came later */
+	u32 passed;		/* later requests that passed it */
 	bool gone, out;
 };
 
@@ -51,7 +50,7 @@ static u32 arrive(u64 sector, u64 sectors)
 	return nr++;
 }
 
-/* The module has a list in order of arrival. */
+/* The module has a list in order of insertion. */
 static struct rq *oldest(void)
 {
 	while (oldest_at < nr && rq[oldest_at].gone)
@@ -142,7 +141,7 @@ static void wide(void)
 	eq(dispatch(FLASH_READ), 4, "and then");
 }
 
-/* Nobody is passed by more than max_pass, and the limit is reached. */
+/* A request is passed max_pass times, and no more. */
 static void ageing(u32 max_pass)
 {
 	u32 victim, i, n;
@@ -174,8 +173,8 @@ static void merges(void)
 	k2_chips_list_del(&c, &rq[0].cr);
 	c.waiting--;
 	rq[0].gone = true;
-	arrive(0, 8);			/* 1, whose chip is busy */
-	arrive(8, 8);			/* 2, goes */
+	arrive(0, 8);			/* 1, its chip is busy */
+	arrive(8, 8);			/* 2, dispatched first */
 	arrive(32, 8);			/* 3, of chip 0 */
 	rq[1].sectors = 4;
 	k2_chips_grow(&c, &rq[1].cr, 0, 8);
@@ -286,7 +285,7 @@ static void fuzz(void)
 		lost += c.occ.busy || !flash_chipvec_empty(&c.listed);
 	}
 	eq(bad, 0, "random loads: idle chips first, then the least loaded");
-	eq(late, 0, "nobody was passed by more than max_pass");
+	eq(late, 0, "no request was passed by more than max_pass");
 	eq(lost, 0, "nothing is lost, and the chips are idle at the end");
 }
 

@@ -205,7 +205,7 @@ static void infeasible(bool calibrated, unsigned int floor_pct)
 	eq(below * 20 <= n && n >= 25, 1,
 	   "the floor of %u %% holds: %u of %u seconds are below, bound %u",
 	   floor_pct, below, n, s.ab.limit);
-	/* Then it comes into reach. */
+	/* Then it is in reach. */
 	s.ab.cfg.target_ns = 20 * MS;
 	s.ab.target_ns = 20 * MS;
 	run(MOST_RT, s.now + 20 * SEC);

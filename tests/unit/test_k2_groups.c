@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Control groups with a real-time level: what is an entry, the table, and whose level
- * counts. That groups above count is seen in a guest only.
+ * Control groups with a real-time level: entries, the table, and which of two levels
+ * counts. Only a guest shows that groups further up count.
  */
 #include "k2drive.h"
 

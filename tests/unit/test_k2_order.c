@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* K2's order and liveness, by its own hooks: whoever frees a slot or raises the limit dispatches. */
+/* K2's order and liveness, by its own hooks. A free slot or a higher limit dispatches. */
 #include "k2drive.h"
 
 static char names[DRIVE_RQS][8];
@@ -273,11 +273,11 @@ static void random_mixes(bool idle)
 }
 
 /*
- * The idle class: one device that serves a request a millisecond, and always has best
- * effort (or metadata) waiting. Of 1000 idle requests that came at once, how many are
- * served in so many ms? The k-th of them at the latest after k times the limit.
+ * The idle class, on a device that serves a request a millisecond while best effort (or
+ * metadata) always waits. Returns how many of 1000 idle requests are served in @ms; the
+ * k-th of them has to be served after k times the limit.
  */
-static int idle_served(u64 wait_ms, unsigned int busy, int ms)
+static int nr_idle_served(u64 wait_ms, unsigned int busy, int ms)
 {
 	struct k2_order o = { .busy = busy | 1U << K2_IDLE };
 	struct k2_idle idle = { .wait_ns = wait_ms * 1000000 };
@@ -302,18 +302,18 @@ static void idle_ages(void)
 {
 	unsigned int nrt = 1U << K2_NRT, meta = 1U << K2_META;
 
-	eq(idle_served(50, nrt, 1000), 20, "beside best effort one in 50 ms");
-	eq(idle_served(50, nrt | meta, 1000), 20, "and beside metadata");
-	eq(idle_served(50, meta, 1000), 20, "and beside metadata alone");
-	eq(idle_served(50, 1, 1000), 0, "real-time requests go first");
-	eq(idle_served(50, 0, 1000), 1000, "with nothing else all of them go");
-	eq(idle_served(0, nrt, 1000), 1000, "no limit: those that came first");
+	eq(nr_idle_served(50, nrt, 1000), 20, "beside best effort one in 50 ms");
+	eq(nr_idle_served(50, nrt | meta, 1000), 20, "and beside metadata");
+	eq(nr_idle_served(50, meta, 1000), 20, "and beside metadata alone");
+	eq(nr_idle_served(50, 1, 1000), 0, "real-time requests go first");
+	eq(nr_idle_served(50, 0, 1000), 1000, "with nothing else all of them go");
+	eq(nr_idle_served(0, nrt, 1000), 1000, "no limit: those that came first");
 }
 
 /*
- * A slow device: each choice comes later than the limit after the one before it. Idle
- * requests get no more than every other one, with a flood of real-time requests
- * (of which best effort's own limit gives some choices away) and without.
+ * A slow device, on which two choices are further apart than the limit. At most every
+ * other request is idle, with a flood of real-time requests (where best effort's own limit
+ * makes the choices) and without.
  */
 static void idle_on_slow_devices(void)
 {
@@ -339,7 +339,7 @@ static void idle_on_slow_devices(void)
 	}
 }
 
-/* The place that metadata has before real-time requests is not an idle request's. */
+/* Idle requests do not replace metadata that is served before real-time requests. */
 static void idle_and_metadata(void)
 {
 	struct k2_order o = { .busy = 1U | 1U << K2_META | 1U << K2_IDLE };
@@ -354,7 +354,7 @@ static void idle_and_metadata(void)
 	}
 	eq(rt, 32, "a due idle request, metadata and a real-time flood: 32");
 	eq(meta, 2, "and 2 of metadata");
-	/* Best effort's turn before real-time requests (k2_admit.h) is shared. */
+	/* Best effort's turn before real-time requests (admit.c) is shared. */
 	eq(k2_pick_idle(&o, K2_NRT, 0), K2_IDLE, "nothing else has that turn");
 	o.busy |= 1U << K2_NRT;
 	eq(k2_pick_idle(&o, K2_NRT, 0), K2_NRT, "best effort has it");
