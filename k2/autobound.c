@@ -100,7 +100,7 @@
 /* A level this near to the floor is at the floor. */
 #define AB_NEAR			(AB_OCTAVE / 4)
 
-/* Time until an infeasible floor is tried again, or a smaller limit, ns */
+/* Time until an infeasible floor is tried again, or a smaller whole limit, ns */
 #define AB_RETRY_NS		5000000000ULL
 
 /*
@@ -471,7 +471,7 @@ static void autobound_raise_floor(struct autobound *ab, s64 from, s64 off, u64 n
 	autobound_update(ab);
 }
 
-/* A window has enough bandwidth, @off of it is a deficit, a log: lower the floor. */
+/* A window has enough bandwidth, and -@off to spare, a log: lower the floor from @from. */
 static void autobound_lower_floor(struct autobound *ab, s64 from, s64 off, u64 now)
 {
 	ab->bw.climbing = false;
@@ -479,7 +479,10 @@ static void autobound_lower_floor(struct autobound *ab, s64 from, s64 off, u64 n
 	if (ab->cfg.policy == K2_BANDWIDTH) {
 		ab->floor += autobound_pull(ab, off);
 	} else {
-		/* Only now and then below the whole limit in force, which moves more */
+		/*
+		 * The limit in force is rounded up and moves more than @from. A smaller one
+		 * is tried only if bandwidth was not lacking for a while.
+		 */
 		if (autobound_since(now, &ab->bw.lacked_at) < AB_RETRY_NS)
 			from = autobound_log(ab->limit);
 		if (from + off < ab->floor)

@@ -619,7 +619,7 @@ static bool k2_holds(struct flash_queue *fq)
 	struct k2_queue *k2 = to_k2(fq);
 	unsigned int busy = k2->order.busy;
 
-	return fq->watches && busy &&
+	return busy &&
 	       (k2_admit_is_full(&k2->admit, fq->bound) ||
 		(!(busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound)));
 }
