@@ -2,53 +2,65 @@
 /*
  * k2.c - K2, the work-constraining I/O scheduler
  *
- * T. Miemietz, H. Weisbach, M. Roitzsch, H. Haertig: "K2: Work-Constraining
- * Scheduling of NVMe-Attached Storage", RTSS 2019, and the analysis of its
- * queue length bound (Electronics 2021).
+ * T. Miemietz, H. Weisbach, M. Roitzsch, H. Haertig: "K2: Work-Constraining Scheduling of
+ * NVMe-Attached Storage", RTSS 2019, and the analysis of its queue length bound
+ * (Electronics 2021).
  *
- * An NVMe device serves what it holds in an order of its own, so a real-time
- * request that arrives late waits behind everything that is in the device
- * already. K2 lets at most max_inflight requests into the device at once and
- * keeps the rest in staging queues, where priority still counts: eight FIFO
- * queues for the real-time levels and one for the rest. (Two more queues are ours,
- * for metadata and for the idle class: see k2_order.h.) The smaller the bound,
- * the shorter the tail of a real-time request and the less work the device can
- * overlap. The bound is the whole trade-off; the paper writes K2-x for bound x.
+ * An NVMe device serves the requests that it holds in any order, so a real-time
+ * request that is submitted late waits behind all requests in the device. K2 allows at
+ * most max_inflight requests in the device at once, the paper's queue length bound, and
+ * keeps the others in staging queues, where priority counts: a FIFO for each of the eight
+ * real-time levels, and one for all other requests. Level 0 is served first, and the other
+ * requests when no real-time request waits. A small limit shortens the tail of real-time
+ * requests, and costs bandwidth, as the device overlaps less work. The paper writes K2-x
+ * for limit x.
  *
- * Who waits for whom is in k2_order.h; how the paper chooses a bound from
- * measurements is in k2_guide.h.
+ * Two more staging queues are ours:
  *
- * That is policy "static", which is all there is unless the user asks for more:
- * for a bound that is found at run time (k2_control.h), for what else lets a
- * request in or keeps it out (k2_admit.h), or by a layout for a choice among
- * best-effort requests (k2_chips.h). Only then does K2 watch what is in flight
- * (flash_queue.watches), and functions named k2_watch_*() run.
+ *   metadata	Strict order lets a real-time task starve itself: its fsync waits for a
+ *		journal commit that a kernel thread writes without real-time priority,
+ *		behind the task's own reads. So requests that other tasks are likely to
+ *		wait for (file-system metadata, swap, parts of a flush sequence) are served
+ *		at the latest after every meta_every real-time requests. With meta_every 0
+ *		the order is the paper's.
+ *   idle	The I/O priority class "idle", which the paper does not mention, is served
+ *		last. Without a limit it could wait for ever, so after idle_wait_ms without
+ *		an idle request one is served instead of another non-real-time request. Not
+ *		every request that waited for so long, or a backlog would overtake best
+ *		effort as a whole. With idle_wait_ms 0 idle requests are best effort.
+ *
+ * While no real-time request waits, metadata and best effort are one FIFO, as in the paper.
+ *
+ * Everything else is off by default: a limit that is searched for (autobound.c), other
+ * reasons to keep requests waiting (admit.c), and a choice of best-effort requests by
+ * their chips (chips.c). Only with one of them does K2 watch which requests are in flight
+ * (flash_queue.watches). Each hook has one branch for that; hooks of struct flash_policy
+ * that run for watched requests only have none.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
-#include <linux/sysfs.h>
 
-#include "../common/elevator/cgroup.h"
 #include "../common/elevator/trace.h"
 #include "k2.h"
 
 /*
- * max_inflight: the paper's queue length bound. 32 is the default of the
- *	original code; the paper's sweep is 1 to 64.
- * meta_every: see k2_order.h. 16 costs a real-time flood one slot in 17 and
- *	only while a metadata request waits. 0 is the paper's strict order.
- * idle_wait_ms: see k2_order.h. One request of the idle class in 200 ms costs best
- *	effort next to nothing, and an idle task that holds a lock of a file system
- *	keeps others waiting for no longer than that for each of its requests.
+ * max_inflight: the paper's queue length bound. 32 is the default of the original code; the
+ *	paper measured 1 to 64.
+ * meta_every: 16 costs a real-time flood one slot in 17, and only while a metadata request
+ *	waits. 0 is the paper's strict order.
+ * idle_wait_ms: one idle request in 200 ms costs best effort next to nothing, and an idle
+ *	task that holds a lock of a file system keeps others waiting for no longer than
+ *	that for each of its requests.
  * inline_dispatch: see elevator.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
- *	k2_target.
- * reserve, nrt_wait_ms: see k2_admit.h. 0 is the paper.
+ *	autobound_config.
+ * reserve, nrt_wait_ms: see admit.c. 0 is the paper.
+ * observe: watch with policy static and the defaults, too, so that there are measurements.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
- * max_pass: see k2_chips.h. With 16 chips and 128 requests that wait, 256 costs
- *	2 % of what no limit does; 32 would cost 23 %.
+ * max_pass: see chips.c. With 16 chips and 128 waiting requests, 256 costs 2 % of the
+ *	throughput that no limit has; 32 would cost 23 %.
  */
 #define K2_TUNABLES(X)					\
 	X(max_inflight, 1, 65535, 32,					\
@@ -119,40 +131,27 @@ static int k2_check_unit(const char *text)
 	return flash_word_check(k2_units, ARRAY_SIZE(k2_units), text);
 }
 
-static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
-				  size_t count);
-static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
-			       size_t count);
+static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, size_t count);
 
 FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
 /**
- * struct k2_rq - K2's record of a request; of the rest nothing is touched unless
- *	it is watched
- * @fr: what every policy has
- * @in: what it takes of the device
- * @it: what it takes of the chips; also of one that is not watched, while it waits
- * @arrived: when it first came, ns; 0: it went before everything
- * @returned: see k2_control_arrived()
+ * struct k2_rq - a request; all but @fr is used only of watched requests, and @chips also
+ *	while a request waits
+ * @fr: the part of all policies
+ * @admit: what it holds in the device
+ * @chips: its chips
+ * @inserted: time of its first insertion, ns; 0: it was inserted at the head
+ * @drain: what autobound_insert() returned
  */
 struct k2_rq {
 	struct flash_rq fr;
-	struct k2_admit_rq in;
-	struct k2_chips_item it;
-	u64 arrived;
-	bool returned;
-};
-
-/**
- * struct k2_table - a copy of k2_kept.groups that does not change any more
- * @rcu: frees it
- * @groups: the copy
- */
-struct k2_table {
-	struct rcu_head rcu;
-	struct k2_groups groups;
+	struct k2_admit_rq admit;
+	struct k2_chips_rq chips;
+	u64 inserted;
+	bool drain;
 };
 
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
@@ -160,74 +159,61 @@ static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 	return container_of(fr, struct k2_rq, fr);
 }
 
-static struct k2_chips_item *k2_it(struct flash_rq *fr)
-{
-	return &to_k2_rq(fr)->it;
-}
+/* Settings */
 
-/* May any of what waits go? Nothing else holds requests back but the bound. */
-static bool k2_holds(struct flash_queue *fq)
+/* The reason of the limit in force, for the trace */
+static enum flash_why k2_limit_why(const struct autobound *ab)
 {
-	struct k2_queue *k2 = to_k2(fq);
-	bool rt = k2->order.busy & K2_RT_MASK;
-
-	return fq->watches && k2->order.busy &&
-	       (k2_admit_full(&k2->admit, fq->bound) ||
-		(!rt && k2_admit_kept(&k2->admit, fq->bound)));
-}
-
-/* Why the bound is what it is. */
-static enum flash_why k2_watch_why(const struct k2_control *c)
-{
-	if (c->calibrating)
+	if (ab->measure.on)
 		return FLASH_WHY_CALIBRATE;
-	if (c->open)
+	if (ab->open)
 		return FLASH_WHY_OPEN;
-	return k2_control_rules(c) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
+	return autobound_searches(ab) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
 }
 
-/* What was found, or set, is in force. Whoever calls this kicks after it. */
-static void k2_watch_follow(struct k2_queue *k2)
+/* The search may have another limit. The caller kicks if it does. */
+static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
-	bool watches = k2_control_watches(k2->control) ||
-		       k2_admit_watches(&k2->admit) ||
-		       k2_chips_known(k2->chips) ||
-		       flash_tun(fq, TUN_observe);
+	u32 limit = autobound_limit(k2->ab);
 
 	lockdep_assert_held(&fq->lock);
 
+	if (fq->bound == limit)
+		return;
+	trace_flash_bound(fq, limit, k2_limit_why(k2->ab));
+	WRITE_ONCE(fq->bound, limit);
+}
+
+/* A setting has changed, or a calibration has its result. */
+static void k2_apply(struct k2_queue *k2)
+{
+	struct flash_queue *fq = &k2->fq;
+	bool watches = autobound_watches(k2->ab) || k2_admit_watches(&k2->admit) ||
+		       k2_chips_has_layout(k2->chips) || flash_tun(fq, TUN_observe);
+
 	if (fq->watches != watches)
 		WRITE_ONCE(fq->watches, watches);
-	if (fq->bound != k2->control->bound) {
-		trace_flash_bound(fq, k2->control->bound,
-				  k2_watch_why(k2->control));
-		WRITE_ONCE(fq->bound, k2->control->bound);
-	}
+	k2_apply_limit(k2);
 	fq->changed = true;
 }
 
-/* What the user wants of the search. */
-static struct k2_target k2_target(const struct k2_queue *k2)
+static struct autobound_config k2_autobound_config(const struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
-	struct k2_target t = {
+
+	return (struct autobound_config) {
 		.policy		= k2->policy,
 		.start		= flash_tun(fq, TUN_max_inflight),
 		.quantile	= flash_tun(fq, TUN_target_quantile),
-		.target_ns	= flash_tun(fq, TUN_target_us) *
-				  (u64)NSEC_PER_USEC,
+		.target_ns	= flash_tun(fq, TUN_target_us) * (u64)NSEC_PER_USEC,
 		.target_pct	= flash_tun(fq, TUN_target_pct),
 		.floor_pct	= flash_tun(fq, TUN_bw_floor_pct),
-		.hold_ns	= flash_tun(fq, TUN_rt_hold_ms) *
-				  (u64)NSEC_PER_MSEC,
+		.hold_ns	= flash_tun(fq, TUN_rt_hold_ms) * (u64)NSEC_PER_MSEC,
 	};
-
-	return t;
 }
 
-/* What the user wants of what lets requests in; the unit is known. */
-static void k2_admit_set(struct k2_queue *k2)
+static void k2_admit_apply(struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
 
@@ -235,13 +221,13 @@ static void k2_admit_set(struct k2_queue *k2)
 	k2->admit.wait_ns = flash_tun(fq, TUN_nrt_wait_ms) * (u64)NSEC_PER_MSEC;
 }
 
-/* Sectors of data that a request moves. */
-static unsigned int k2_sectors(const struct request *rq)
+/* Data that a request moves, in sectors */
+static inline unsigned int k2_sectors(const struct request *rq)
 {
 	return flash_dir_of(rq) == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
 }
 
-/* The layout that was set is in force: all of best effort that waits sorts by it. */
+/* Sort waiting best-effort requests by the layout that is set. */
 static void k2_chips_apply(struct k2_queue *k2)
 {
 	struct k2_chips *chips = k2->chips;
@@ -249,74 +235,44 @@ static void k2_chips_apply(struct k2_queue *k2)
 
 	lockdep_assert_held(&k2->fq.lock);
 
-	k2_chips_set(chips, &k2->given,
-		     flash_tun(&k2->fq, TUN_lba_offset_sectors));
-	if (!k2_chips_known(chips))
+	k2_chips_set_layout(chips, &k2->layout, flash_tun(&k2->fq, TUN_lba_offset_sectors));
+	if (!k2_chips_has_layout(chips))
 		return;
 	list_for_each_entry(rq, &k2->fifo[K2_NRT], queuelist)
-		k2_chips_add(chips, k2_it(flash_rq_of(rq)), flash_sector_of(rq),
-			     k2_sectors(rq));
-}
-
-/*
- * These groups have a level, for what comes from now on. @table is given away: none
- * is needed if there is no such group.
- */
-static void k2_groups_apply(struct k2_queue *k2, const struct k2_groups *groups,
-			    struct k2_table *table)
-{
-	struct k2_table *old;
-
-	table->groups = *groups;
-	old = rcu_replace_pointer(k2->table, groups->nr ? table : NULL,
-				  lockdep_is_held(&k2->fq.lock));
-	if (!groups->nr) {
-		kfree(table);
-		/* Whoever asks for a tag tells whether there is somebody else. */
-		WRITE_ONCE(k2->fq.urgent_seen, false);
-	}
-	/* Who asks for a tag reads it without the lock. */
-	kfree_rcu(old, rcu);
+		k2_chips_insert(chips, &to_k2_rq(flash_rq_of(rq))->chips, flash_sector_of(rq),
+				k2_sectors(rq));
 }
 
 static int k2_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct k2_table *table;
-	struct k2_kept *kept;
-	struct k2_target t;
+	struct autobound_config cfg;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
 	if (!fq->disk->kept)
-		fq->disk->kept = kvzalloc(sizeof(struct k2_kept), GFP_KERNEL);
-	kept = k2_kept(k2);
-	table = kmalloc(sizeof(*table), GFP_KERNEL);
-	k2->control = kvzalloc_node(sizeof(*k2->control), GFP_KERNEL,
-				    fq->q->node);
+		fq->disk->kept = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
+	k2->ab = kvzalloc_node(sizeof(*k2->ab), GFP_KERNEL, fq->q->node);
 	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
-	if (!kept || !table || !k2->control || !k2->chips) {
+	if (!fq->disk->kept || !k2->ab || !k2->chips || k2_groups_init(k2)) {
 		kvfree(k2->chips);
-		kvfree(k2->control);
-		kfree(table);
+		kvfree(k2->ab);
 		return -ENOMEM;
 	}
 	flash_lock(fq);
-	/* All texts were legal when they were set. */
-	k2->policy = match_string(k2_policies, K2_NR_POLICIES,
-				  fq->disk->text[TEXT_policy]);
+	/* All texts were checked when they were set. */
+	k2->policy = match_string(k2_policies, K2_NR_POLICIES, fq->disk->text[TEXT_policy]);
 	k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
 					 fq->disk->text[TEXT_bound_unit]);
-	k2_admit_set(k2);
+	k2_admit_apply(k2);
 	k2_chips_init(k2->chips);
 	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
-	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->given);
+	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->layout);
 	k2_chips_apply(k2);
-	t = k2_target(k2);
-	k2_control_init(k2->control, &t, &kept->cal, ktime_get_ns());
-	k2_watch_follow(k2);
-	k2_groups_apply(k2, &kept->groups, table);
+	cfg = k2_autobound_config(k2);
+	autobound_init(k2->ab, &cfg, &k2_disk(k2)->device, ktime_get_ns());
+	k2_apply(k2);
 	flash_unlock(fq);
 	return 0;
 }
@@ -328,38 +284,21 @@ static void k2_exit(struct flash_queue *fq)
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		WARN_ON_ONCE(!list_empty(&k2->fifo[class]));
-	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.rest);
+	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.load_nrt);
 	WARN_ON_ONCE(k2->chips->occ.busy);
-	WARN_ON_ONCE(k2_chips_known(k2->chips) && k2->chips->waiting);
-	/* Who could read it would have to be in the device's queue. */
-	kfree(rcu_dereference_protected(k2->table, true));
+	WARN_ON_ONCE(k2_chips_has_layout(k2->chips) && k2->chips->waiting);
+	k2_groups_exit(k2);
 	kvfree(k2->chips);
-	kvfree(k2->control);
+	kvfree(k2->ab);
 }
 
-/* The real-time level that a priority has by itself; K2_RT_LEVELS: none. */
+/* Classes */
+
+/* The real-time level of a priority; K2_RT_LEVELS: none */
 static unsigned int k2_level(unsigned short ioprio)
 {
-	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ?
-	       elv_ioprio_level(ioprio) : K2_RT_LEVELS;
-}
-
-static bool k2_has_groups(const struct k2_queue *k2)
-{
-	return unlikely(rcu_access_pointer(k2->table));
-}
-
-/* The level of a group, or FLASH_GROUP_NONE; under RCU, or with the lock held. */
-static u32 k2_group_level(const struct k2_queue *k2,
-			  const struct cgroup_subsys_state *css)
-{
-	const struct k2_table *table;
-
-	table = rcu_dereference_check(k2->table,
-				      lockdep_is_held(&k2->fq.lock));
-	/* Taken back meanwhile? */
-	return table ? flash_groups_near(table->groups.g, table->groups.nr,
-					 css) : FLASH_GROUP_NONE;
+	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ? elv_ioprio_level(ioprio) :
+							      K2_RT_LEVELS;
 }
 
 static bool k2_ioprio_idle(unsigned short ioprio)
@@ -367,60 +306,22 @@ static bool k2_ioprio_idle(unsigned short ioprio)
 	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_IDLE;
 }
 
+/* @meta: other tasks are likely to wait for the request */
 static unsigned int k2_class(unsigned int level, bool meta, unsigned short ioprio)
 {
-	return k2_classify_idle(k2_classify(level < K2_RT_LEVELS, level, meta),
-				k2_ioprio_idle(ioprio));
-}
-
-static unsigned int k2_bio_class(struct flash_queue *fq, const struct bio *bio)
-{
-	unsigned int level = k2_level(bio->bi_ioprio);
-	struct k2_queue *k2 = to_k2(fq);
-
-	if (k2_has_groups(k2))
-		level = k2_urgent(level,
-				  k2_group_level(k2, flash_bio_css(bio)));
-	return k2_class(level, bio->bi_opf & FLASH_ROOT_FLAGS, bio->bi_ioprio);
-}
-
-static unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq)
-{
-	unsigned short ioprio = req_get_ioprio((struct request *)rq);
-	unsigned int own = k2_level(ioprio);
-	bool meta = (rq->rq_flags & RQF_FLUSH_SEQ) || flash_rq_root(rq);
-	struct k2_queue *k2 = to_k2(fq);
-	unsigned int level = own;
-
-	/* All bios of a request are of one group. */
-	if (k2_has_groups(k2)) {
-		level = k2_urgent(own,
-				  k2_group_level(k2, flash_bio_css(rq->bio)));
-		k2->rt_by_group += level < own;
-	}
-	return k2_class(level, meta, ioprio);
-}
-
-/* The task's own priority, and its group: whose bio it will send nobody knows yet. */
-static bool k2_task_urgent(const struct k2_queue *k2, unsigned short ioprio)
-{
-	bool urgent;
-
-	if (k2_level(ioprio) < K2_RT_LEVELS)
-		return true;
-	if (!k2_has_groups(k2))
-		return false;
-	rcu_read_lock();
-	urgent = k2_group_level(k2, flash_task_css()) != FLASH_GROUP_NONE;
-	rcu_read_unlock();
-	return urgent;
+	if (level < K2_RT_LEVELS)
+		return level;
+	if (meta)
+		return K2_META;
+	return k2_ioprio_idle(ioprio) ? K2_IDLE : K2_NRT;
 }
 
 static enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
+	const struct k2_queue *k2 = container_of(fq, const struct k2_queue, fq);
 	unsigned short ioprio = get_current_ioprio();
 
-	if (k2_task_urgent(container_of(fq, const struct k2_queue, fq), ioprio))
+	if (k2_level(ioprio) < K2_RT_LEVELS || (k2_has_groups(k2) && k2_task_has_group(k2)))
 		return FLASH_URGENT;
 	if (opf & FLASH_ROOT_FLAGS)
 		return FLASH_RELATED;
@@ -429,27 +330,58 @@ static enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf
 	       FLASH_BACKGROUND : FLASH_PATIENT;
 }
 
-/* A request has come. Not inline, so that k2_insert() saves few registers. */
+static unsigned int k2_bio_class(struct flash_queue *fq, const struct bio *bio)
+{
+	unsigned int level = k2_level(bio->bi_ioprio);
+
+	if (k2_has_groups(to_k2(fq)))
+		level = k2_group_level(to_k2(fq), level, flash_bio_css(bio));
+	return k2_class(level, bio->bi_opf & FLASH_ROOT_FLAGS, bio->bi_ioprio);
+}
+
+static unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq)
+{
+	unsigned short ioprio = req_get_ioprio((struct request *)rq);
+	bool meta = (rq->rq_flags & RQF_FLUSH_SEQ) || flash_rq_root(rq);
+	unsigned int own = k2_level(ioprio), level = own;
+	struct k2_queue *k2 = to_k2(fq);
+
+	/* All bios of a request are of one group. */
+	if (k2_has_groups(k2)) {
+		level = k2_group_level(k2, own, flash_bio_css(rq->bio));
+		k2->rt_by_group += level < own;
+	}
+	return k2_class(level, meta, ioprio);
+}
+
+/* Insert and merge */
+
+/* Is a class sorted by chips? */
+static bool k2_by_chips(const struct k2_queue *k2, unsigned int class)
+{
+	return class == K2_NRT && k2_chips_has_layout(k2->chips);
+}
+
+/* Not inline, so that k2_insert() saves few registers */
 static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 {
 	struct k2_rq *kr = to_k2_rq(fr);
-	bool rt = fr->class < K2_RT_LEVELS, returned;
+	bool rt = fr->class < K2_RT_LEVELS, drain;
 	u64 now = ktime_get_ns();
 
-	returned = k2_control_arrived(k2->control, rt,
-				      atomic_read(&k2->fq.inflight), now);
-	/* Not of one that has come back. */
-	if (fr->watched && !kr->arrived) {
-		kr->arrived = now;
-		kr->returned = returned;
-		kr->in.rt = rt;
+	drain = autobound_insert(k2->ab, rt, atomic_read(&k2->fq.inflight), now);
+	/* A requeued request keeps the time of its first insertion. */
+	if (fr->watched && !kr->inserted) {
+		kr->inserted = now;
+		kr->drain = drain;
+		kr->admit.rt = rt;
 	}
 	if (fr->class >= K2_NRT && k2->nr[K2_NRT] + k2->nr[K2_IDLE] == 1)
-		k2_admit_waits(&k2->admit, now);
-	if (fr->class == K2_NRT && k2_chips_known(k2->chips))
-		k2_chips_add(k2->chips, &kr->it, flash_sector_of(fr->rq),
-			     k2_sectors(fr->rq));
-	k2_watch_follow(k2);
+		k2->admit.nrt_since = now;
+	if (k2_by_chips(k2, fr->class))
+		k2_chips_insert(k2->chips, &kr->chips, flash_sector_of(fr->rq),
+				k2_sectors(fr->rq));
+	k2_apply_limit(k2);
 }
 
 static void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
@@ -465,85 +397,168 @@ static void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
 		k2_watch_insert(k2, fr);
 }
 
-static void k2_remove(struct k2_queue *k2, struct flash_rq *fr)
+static inline void k2_remove(struct k2_queue *k2, struct flash_rq *fr)
 {
 	list_del_init(&fr->rq->queuelist);
 	if (!--k2->nr[fr->class])
 		k2->order.busy &= ~(1U << fr->class);
 }
 
+static void k2_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct k2_queue *k2 = to_k2(fq);
+
+	if (k2_by_chips(k2, fr->class))
+		k2_chips_grow(k2->chips, &to_k2_rq(fr)->chips, flash_sector_of(fr->rq),
+			      k2_sectors(fr->rq));
+}
+
+static void k2_merged(struct flash_queue *fq, struct flash_rq *fr, struct flash_rq *gone)
+{
+	struct k2_queue *k2 = to_k2(fq);
+
+	if (unlikely(fq->watches) && k2_by_chips(k2, fr->class)) {
+		k2_chips_absorb(k2->chips, &to_k2_rq(fr)->chips, &to_k2_rq(gone)->chips);
+		k2_grown(fq, fr);
+	}
+	/* First in, first out: keep the earlier one of the two places. */
+	if (gone->seq < fr->seq) {
+		list_move(&fr->rq->queuelist, &gone->rq->queuelist);
+		fr->seq = gone->seq;
+		if (fr->watched && gone->watched)
+			to_k2_rq(fr)->inserted = to_k2_rq(gone)->inserted;
+	}
+	k2_remove(k2, gone);
+}
+
+/* Select */
+
 static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 {
-	struct request *rq = list_first_entry_or_null(&k2->fifo[class],
-						      struct request, queuelist);
+	struct request *rq = list_first_entry_or_null(&k2->fifo[class], struct request,
+						      queuelist);
 
 	return rq ? flash_rq_of(rq) : NULL;
 }
 
-/* An idle request waits. Does it go in the place of @other, of class @class? */
+/* The most urgent real-time level, of which a request waits */
+static inline unsigned int k2_pick_rt(struct k2_order *o)
+{
+	o->passed = o->busy & (1U << K2_META) ? o->passed + 1 : 0;
+	return __ffs(o->busy & K2_RT_MASK);
+}
+
+/*
+ * The class to serve next, of which a request waits. @meta_first: the oldest metadata
+ * request is older than the oldest best-effort one; read only if both wait. If the class
+ * is not real-time and idle requests wait, k2_pick_idle() decides.
+ */
+static inline unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned int meta_every)
+{
+	unsigned int rt = o->busy & K2_RT_MASK, meta = o->busy & (1U << K2_META);
+
+	if (rt && !(meta && meta_every && o->passed >= meta_every))
+		return k2_pick_rt(o);
+	if (meta && (rt || !(o->busy & (1U << K2_NRT)) || meta_first)) {
+		o->passed = 0;
+		return K2_META;
+	}
+	return K2_NRT;
+}
+
+/*
+ * Is the idle class served before other non-real-time requests? @first: its oldest request
+ * is older than theirs. At most every other time, or only idle requests would be served
+ * where a choice takes longer than the limit.
+ */
+static bool k2_idle_due(const struct k2_idle *i, u64 now, bool first)
+{
+	return i->wait_ns ? !i->owed && now - i->since >= i->wait_ns : first;
+}
+
+/*
+ * The class to serve next: @class, or K2_IDLE, of which a request waits. Metadata that is
+ * served before waiting real-time requests is not replaced.
+ */
+static unsigned int k2_pick_idle(const struct k2_order *o, unsigned int class, bool due)
+{
+	if (class < K2_RT_LEVELS || (class == K2_META && (o->busy & K2_RT_MASK)))
+		return class;
+	return due || !(o->busy & (1U << class)) ? K2_IDLE : class;
+}
+
+/*
+ * @class is served while idle requests wait. @instead: another non-real-time request waits.
+ * Returns whether an idle request is served because of the limit.
+ */
+static bool k2_idle_served(struct k2_idle *i, unsigned int class, bool instead, u64 now)
+{
+	if (class < K2_RT_LEVELS)
+		return false;
+	i->owed = class == K2_IDLE && instead && i->wait_ns;
+	if (class == K2_IDLE)
+		i->since = now;
+	i->turns += i->owed;
+	return i->owed;
+}
+
+/* Idle requests wait. Is one served instead of @other, of class @class? */
 static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int class,
-				  const struct flash_rq *other)
+					   const struct flash_rq *other)
 {
 	const struct flash_rq *head = k2_head(k2, K2_IDLE);
 	struct k2_idle *idle = &k2->idle;
 	u64 now = ktime_get_ns();
 	bool due;
 
-	idle->wait_ns = flash_tun(&k2->fq, TUN_idle_wait_ms) *
-			(u64)NSEC_PER_MSEC;
+	idle->wait_ns = flash_tun(&k2->fq, TUN_idle_wait_ms) * (u64)NSEC_PER_MSEC;
 	due = k2_idle_due(idle, now, other && head->seq < other->seq);
 	class = k2_pick_idle(&k2->order, class, due);
-	if (k2_idle_served(idle, class, !!other, now))
+	if (k2_idle_served(idle, class, other, now))
 		flash_tell_why(&k2->fq, FLASH_WHY_IDLE_TURN);
 	return class;
 }
 
-/* The class to serve next: k2_pick(), but for a reserve and a cap on starvation. */
+/* k2_pick(), but for the reserve and the limit on how long best effort waits */
 static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
+	unsigned int busy = k2->order.busy, class;
 	struct flash_queue *fq = &k2->fq;
-	struct k2_order *o = &k2->order;
-	unsigned int class;
 	u64 now;
 
-	if (!(o->busy & K2_RT_MASK))
-		class = k2_pick(o, meta_first, 0);
-	else if (k2_admit_kept(&k2->admit, fq->bound))
-		return k2_pick_rt(o);
-	else
-		class = k2_pick(o, meta_first, flash_tun(fq, TUN_meta_every));
-	if (!(o->busy & K2_REST_MASK) || !k2->admit.wait_ns)
+	if ((busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound))
+		return k2_pick_rt(&k2->order);
+	class = k2_pick(&k2->order, meta_first, flash_tun(fq, TUN_meta_every));
+	if (!(busy & K2_REST_MASK) || !k2->admit.wait_ns)
 		return class;
 
 	now = ktime_get_ns();
-	if (class < K2_RT_LEVELS && k2_admit_due(&k2->admit, now)) {
+	if (class < K2_RT_LEVELS && k2_admit_nrt_due(&k2->admit, now)) {
 		class = K2_NRT;
-		k2->admit.turns++;
+		k2->admit.nrt_turns++;
 		flash_tell_why(fq, FLASH_WHY_NRT_TURN);
 	}
 	if (class == K2_NRT)
-		k2_admit_waits(&k2->admit, now);
+		k2->admit.nrt_since = now;
 	return class;
 }
 
 /*
- * The same, and which request that is of best effort: @nrt is the oldest one. None
- * passes metadata that came before it; the two go in order of arrival then, so
- * neither starves the other. Not inline, so that k2_select() saves few registers.
+ * The class to serve next, while K2 watches, and the best-effort request: @nrt is the oldest
+ * one, and with a layout replaced by one for idle chips. It does not pass metadata that is
+ * older, so the two classes stay one FIFO where they meet. Not inline, so that k2_select()
+ * saves few registers.
  */
-static noinline unsigned int k2_watch_pick(struct k2_queue *k2,
-				  const struct flash_rq *meta,
-				  struct flash_rq **nrt)
+static noinline unsigned int k2_watch_pick(struct k2_queue *k2, const struct flash_rq *meta,
+					   struct flash_rq **nrt)
 {
-	struct k2_chips *chips = k2->chips;
-	struct k2_chips_item *oldest = NULL;
+	struct k2_chips_rq *oldest = NULL;
 	struct flash_rq *pick;
 	unsigned int class;
 
-	if (*nrt && k2_chips_known(chips)) {
-		oldest = k2_it(*nrt);
-		pick = &container_of(k2_chips_pick(chips, oldest),
-				     struct k2_rq, it)->fr;
+	if (*nrt && k2_chips_has_layout(k2->chips)) {
+		oldest = &to_k2_rq(*nrt)->chips;
+		pick = &container_of(k2_chips_pick(k2->chips, oldest), struct k2_rq, chips)->fr;
 		if (!meta || pick->seq < meta->seq)
 			*nrt = pick;
 	}
@@ -551,13 +566,16 @@ static noinline unsigned int k2_watch_pick(struct k2_queue *k2,
 	if (unlikely(k2->order.busy & (1U << K2_IDLE)))
 		class = k2_idle_class(k2, class, class == K2_META ? meta : *nrt);
 	if (oldest && class == K2_NRT) {
-		if (k2->order.busy & K2_RT_MASK)
-			; /* Said already: it goes before real-time ones. */
-		else if (k2_it(*nrt) != oldest)
-			flash_tell_why(&k2->fq, FLASH_WHY_CHIPS);
-		else if (k2_chips_waited(chips, oldest))
-			flash_tell_why(&k2->fq, FLASH_WHY_AGED);
-		k2_chips_go(chips, k2_it(*nrt), oldest);
+		struct k2_chips_rq *cr = &to_k2_rq(*nrt)->chips;
+
+		/* Before waiting real-time requests the reason is FLASH_WHY_NRT_TURN. */
+		if (!(k2->order.busy & K2_RT_MASK)) {
+			if (cr != oldest)
+				flash_tell_why(&k2->fq, FLASH_WHY_CHIPS);
+			else if (k2_chips_is_aged(k2->chips, oldest))
+				flash_tell_why(&k2->fq, FLASH_WHY_AGED);
+		}
+		k2_chips_dispatch(k2->chips, cr, oldest);
 	}
 	return class;
 }
@@ -577,11 +595,9 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 		return NULL;
 	}
 	if (likely(!fq->watches)) {
-		class = k2_pick(&k2->order, meta_first,
-				flash_tun(fq, TUN_meta_every));
+		class = k2_pick(&k2->order, meta_first, flash_tun(fq, TUN_meta_every));
 		if (unlikely(k2->order.busy & (1U << K2_IDLE)))
-			class = k2_idle_class(k2, class,
-					      class == K2_META ? meta : nrt);
+			class = k2_idle_class(k2, class, class == K2_META ? meta : nrt);
 	} else {
 		class = k2_watch_pick(k2, meta, &nrt);
 	}
@@ -597,89 +613,71 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 	return fr;
 }
 
-/* The next two are called for requests that came while K2 was watching, only. */
+/* Must all waiting requests wait, although a slot is free? */
+static bool k2_holds(struct flash_queue *fq)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	unsigned int busy = k2->order.busy;
+
+	return busy &&
+	       (k2_admit_is_full(&k2->admit, fq->bound) ||
+		(!(busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound)));
+}
+
+/* Started and completed: of requests that were inserted while K2 watched */
+
 static void k2_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct k2_admit_rq *in = &to_k2_rq(fr)->in;
+	struct k2_rq *kr = to_k2_rq(fr);
 	const struct request *rq = fr->rq;
 	enum flash_dir dir = flash_dir_of(rq);
 
-	/* What moves no data costs one slot, as if it took no time. */
-	in->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
-	in->sectors = dir == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
-	k2_admit_take(&k2->admit, in, ktime_get_ns());
-	k2_chips_take(k2->chips, k2_it(fr), dir, flash_sector_of(rq),
-		      in->sectors);
+	/* A request that moves no data costs one slot, as if it took no time. */
+	kr->admit.dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	kr->admit.sectors = dir == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
+	k2_admit_charge(&k2->admit, &kr->admit, ktime_get_ns());
+	k2_chips_charge(k2->chips, &kr->chips, dir, flash_sector_of(rq), kr->admit.sectors);
 }
 
 static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct k2_control *c = k2->control;
 	struct k2_rq *kr = to_k2_rq(fr);
 	int inflight = atomic_read(&fq->inflight);
-	struct k2_end end = {
+	struct autobound_end end = {
 		.now		= ktime_get_ns(),
-		.arrived	= kr->arrived,
-		.sectors	= kr->in.sectors,
-		.inflight	= inflight > 0 ? inflight : 0,
-		.rt		= kr->in.rt,
-		.returned	= kr->returned,
-		.refused	= fq->queued &&
-				  (fq->held ||
-				   !flash_slot_free(inflight, fq->bound)),
+		.inserted	= kr->inserted,
+		.sectors	= kr->admit.sectors,
+		.inflight	= max(inflight, 0),
+		.rt		= kr->admit.rt,
+		.drain		= kr->drain,
+		.held_back	= fq->queued &&
+				  (fq->held || !flash_slot_free(inflight, fq->bound)),
 	};
 
-	k2_admit_give(&k2->admit, &kr->in, ended, end.now);
-	k2_chips_give(k2->chips, &kr->it);
-	if (ended && k2_control_done(c, &end))
-		k2_kept(k2)->cal = c->cal;
-	/* The slot that is given back next kicks. */
-	k2_watch_follow(k2);
-}
-
-static void k2_grown(struct flash_queue *fq, struct flash_rq *fr)
-{
-	struct k2_chips *chips = to_k2(fq)->chips;
-
-	if (fr->class == K2_NRT && k2_chips_known(chips))
-		k2_chips_grow(chips, k2_it(fr), flash_sector_of(fr->rq),
-			      k2_sectors(fr->rq));
-}
-
-/* @fr has swallowed @gone; both still wait where they were. */
-static void k2_watch_merged(struct k2_queue *k2, struct flash_rq *fr,
-			    struct flash_rq *gone)
-{
-	if (fr->class != K2_NRT || !k2_chips_known(k2->chips))
-		return;
-	k2_chips_absorb(k2->chips, k2_it(fr), k2_it(gone));
-	k2_chips_grow(k2->chips, k2_it(fr), flash_sector_of(fr->rq),
-		      k2_sectors(fr->rq));
-}
-
-static void k2_merged(struct flash_queue *fq, struct flash_rq *fr,
-		      struct flash_rq *gone)
-{
-	struct k2_queue *k2 = to_k2(fq);
-
-	if (unlikely(fq->watches))
-		k2_watch_merged(k2, fr, gone);
-	/* FIFO by first arrival: keep the earlier of the two places. */
-	if (gone->seq < fr->seq) {
-		list_move(&fr->rq->queuelist, &gone->rq->queuelist);
-		fr->seq = gone->seq;
-		if (fr->watched && gone->watched)
-			to_k2_rq(fr)->arrived = to_k2_rq(gone)->arrived;
+	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
+	k2_chips_release(k2->chips, &kr->chips);
+	if (ended && autobound_completed(k2->ab, &end)) {
+		k2_disk(k2)->device = k2->ab->device;
+		k2_apply(k2);
 	}
-	k2_remove(k2, gone);
+	/* If the limit has risen, flash_rq_ends() kicks. */
+	k2_apply_limit(k2);
+}
+
+/* Tunables changed */
+
+static void k2_autobound_apply(struct k2_queue *k2)
+{
+	struct autobound_config cfg = k2_autobound_config(k2);
+
+	autobound_set(k2->ab, &cfg, ktime_get_ns());
 }
 
 static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct k2_target t;
 
 	switch (idx) {
 	case TUN_meta_every:
@@ -690,11 +688,11 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	flash_lock(fq);
 	switch (idx) {
 	case TUN_nrt_wait_ms:
-		/* Nobody may have looked since when best effort waits. */
-		k2_admit_waits(&k2->admit, ktime_get_ns());
+		/* The wait may not have been measured before. */
+		k2->admit.nrt_since = ktime_get_ns();
 		fallthrough;
 	case TUN_reserve:
-		k2_admit_set(k2);
+		k2_admit_apply(k2);
 		break;
 	case TUN_lba_offset_sectors:
 		k2_chips_apply(k2);
@@ -705,45 +703,38 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	case TUN_observe:
 		break;
 	default:
-		t = k2_target(k2);
-		k2_control_set(k2->control, &t, ktime_get_ns());
+		k2_autobound_apply(k2);
 	}
-	k2_watch_follow(k2);
+	k2_apply(k2);
 	flash_unlock(fq);
 	flash_resume(fq);
 }
 
-static void k2_text_tuned(struct flash_queue *fq, unsigned int idx,
-			  const char *text)
+static void k2_text_tuned(struct flash_queue *fq, unsigned int idx, const char *text)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct k2_target t;
 
 	flash_lock(fq);
 	switch (idx) {
 	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
-		t = k2_target(k2);
-		k2_control_set(k2->control, &t, ktime_get_ns());
+		k2_autobound_apply(k2);
 		break;
 	case TEXT_bound_unit:
-		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
-						 text);
+		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units), text);
 		break;
 	default:
-		flash_geometry_parse(text, &k2->given);
+		flash_geometry_parse(text, &k2->layout);
 		k2_chips_apply(k2);
 	}
-	k2_watch_follow(k2);
+	k2_apply(k2);
 	flash_unlock(fq);
 	flash_resume(fq);
 }
 
-static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
-				  size_t count)
+static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, size_t count)
 {
 	struct flash_queue *fq = eq->elevator_data;
-	struct k2_queue *k2 = to_k2(fq);
 	const char *who = flash_disk_name(fq);
 	unsigned int on;
 	int ret;
@@ -754,47 +745,11 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page,
 	if (ret)
 		return ret;
 	flash_lock(fq);
-	k2_control_calibrate(k2->control, on, ktime_get_ns());
-	k2_watch_follow(k2);
+	autobound_calibrate(to_k2(fq)->ab, on, ktime_get_ns());
+	k2_apply(to_k2(fq));
 	flash_unlock(fq);
 	flash_resume(fq);
 	return count;
-}
-
-/* A group gets a level, or has none any more. */
-static int k2_group_set(struct flash_queue *fq, u64 id, u32 level)
-{
-	struct k2_queue *k2 = to_k2(fq);
-	struct k2_groups *groups = &k2_kept(k2)->groups;
-	struct k2_table *table;
-	int ret;
-
-	table = kmalloc(sizeof(*table), GFP_KERNEL);
-	if (!table)
-		return -ENOMEM;
-	flash_lock(fq);
-	/* What has come before is not of the class that it would have now. */
-	ret = k2_groups_set(groups, id, level);
-	if (ret)
-		kfree(table);
-	else
-		k2_groups_apply(k2, groups, table);
-	flash_unlock(fq);
-	return ret;
-}
-
-static const struct flash_group_attr k2_rt_cgroups = {
-	.name		= "rt_cgroups",
-	.min		= 0,
-	.max		= K2_RT_LEVELS - 1,
-	.entries	= K2_GROUPS,
-	.set		= k2_group_set,
-};
-
-static ssize_t k2_groups_store(struct elevator_queue *eq, const char *page,
-			       size_t count)
-{
-	return flash_groups_store(eq, page, count, &k2_rt_cgroups);
 }
 
 const struct flash_policy flash_policy = {

@@ -1,54 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * k2.h - what the parts of K2 share: its state on a device
+ * k2.h - K2's state on a device, for the files that include the block layer
  */
 #ifndef K2_H
 #define K2_H
 
+#include "../common/elevator/cgroup.h"
 #include "../common/elevator/iosched.h"
-#include "k2_admit.h"
-#include "k2_chips.h"
-#include "k2_control.h"
-#include "k2_groups.h"
-#include "k2_order.h"
+#include "admit.h"
+#include "autobound.h"
+#include "chips.h"
 
-struct k2_table;
+#define K2_RT_LEVELS	8
+
+enum k2_class {
+	/* 0 to 7: real-time levels, 0 is served first */
+	K2_META = K2_RT_LEVELS,
+	K2_NRT,
+	K2_IDLE,
+	K2_NR_CLASSES,
+};
+
+#define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
+
+/* Best effort and the idle class */
+#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
+
+/* Control groups of a disk that may have a level; a lookup compares with up to six. */
+#define K2_GROUPS	32
 
 /**
- * struct k2_kept - what stays with a disk; under flash_queue.lock
- * @cal: the last calibration
+ * struct k2_groups - control groups with a real-time level
+ * @nr: their number
+ * @g: the groups, by number; the value is the level
+ */
+struct k2_groups {
+	u32 nr;
+	struct flash_group g[K2_GROUPS];
+};
+
+/**
+ * struct k2_disk - what outlives the scheduler's selection; under flash_queue.lock
+ * @device: the latest calibration
  * @groups: control groups with a real-time level
  */
-struct k2_kept {
-	struct k2_calibration cal;
+struct k2_disk {
+	struct autobound_device device;
 	struct k2_groups groups;
 };
 
 /**
+ * struct k2_order - which staging queue is served next
+ * @busy: bit per class: its queue is not empty
+ * @passed: real-time requests served in a row while metadata waited
+ */
+struct k2_order {
+	unsigned int busy;
+	unsigned int passed;
+};
+
+/**
+ * struct k2_idle - the limit on how long the idle class waits
+ * @wait_ns: longest time without an idle request, ns; 0: idle requests are best effort
+ * @since: when the first idle request began to wait or one was last served, ns
+ * @turns: idle requests served before others because of @wait_ns
+ * @owed: an idle request was served before another one, and neither metadata nor best
+ *	effort has been served since
+ */
+struct k2_idle {
+	u64 wait_ns;
+	u64 since;
+	u64 turns;
+	bool owed;
+};
+
+/**
  * struct k2_queue - K2 on one device; all under flash_queue.lock
- * @fq: what every policy has
- * @table: levels of control groups, read under RCU; NULL if none has one
- * @control: the search for the bound
- * @chips: who of best effort goes, by that layout
- * @policy: what the user has set
- * @given: the layout that the user has set
- * @fifo: the staging queues, by class
- * @order: which of them is busy, and how long metadata has been passed over
+ * @fq: the part of all policies
+ * @table: control groups with a level, read under RCU; NULL: none
+ * @ab: the in-flight limit
+ * @chips: choice of best-effort requests by the layout
+ * @policy: the tunable
+ * @layout: the tunable
+ * @fifo: staging queues, by class
+ * @order: which of them is served next
  * @nr: requests in each staging queue
  * @served: requests dispatched from each staging queue
- * @meta_turns: times that metadata went before a waiting real-time request
- * @rt_by_group: requests that came and are of a more urgent class by it
- * @idle: how long the idle class has been kept waiting
- * @admit: what is in the device, as far as it is watched
+ * @meta_turns: metadata requests served before real-time ones
+ * @rt_by_group: inserted requests with a control group of a more urgent level
+ * @idle: the limit on how long the idle class waits
+ * @admit: what the requests in the device hold
  */
 struct k2_queue {
 	struct flash_queue fq;
-	/* Read without the lock when a tag is wanted: not where dispatch writes */
+	/* Read without the lock where tags are allocated: not on lines that dispatch writes */
 	struct k2_table __rcu *table;
-	struct k2_control *control;
+	struct autobound *ab;
 	struct k2_chips *chips;
 	enum k2_policy policy;
-	struct flash_geometry given;
+	struct flash_geometry layout;
 
 	struct list_head fifo[K2_NR_CLASSES] ____cacheline_aligned_in_smp;
 	struct k2_order order;
@@ -65,20 +115,32 @@ static inline struct k2_queue *to_k2(struct flash_queue *fq)
 	return container_of(fq, struct k2_queue, fq);
 }
 
-static inline struct k2_kept *k2_kept(const struct k2_queue *k2)
+static inline struct k2_disk *k2_disk(const struct k2_queue *k2)
 {
 	return k2->fq.disk->kept;
 }
 
-/* k2_show.c: attributes that can be read */
+/** k2_has_groups - does any control group have a real-time level? Without the lock */
+static inline bool k2_has_groups(const struct k2_queue *k2)
+{
+	return unlikely(rcu_access_pointer(k2->table));
+}
+
+/* cgroups.c */
+int k2_groups_init(struct k2_queue *k2);
+void k2_groups_exit(struct k2_queue *k2);
+unsigned int k2_group_level(const struct k2_queue *k2, unsigned int own,
+			    const struct cgroup_subsys_state *css);
+bool k2_task_has_group(const struct k2_queue *k2);
+ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
+ssize_t k2_groups_store(struct elevator_queue *eq, const char *page, size_t count);
+
+/* show.c */
 ssize_t k2_bound_show(struct elevator_queue *eq, char *page);
 ssize_t k2_tail_show(struct elevator_queue *eq, char *page);
 ssize_t k2_share_show(struct elevator_queue *eq, char *page);
 ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page);
 ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page);
-ssize_t k2_groups_show(struct elevator_queue *eq, char *page);
-
-/* k2_show.c */
 int k2_stats(struct flash_queue *fq, char *page, int len);
 void k2_arrays(struct flash_queue *fq, struct seq_file *m);
 

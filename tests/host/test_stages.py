@@ -313,7 +313,7 @@ def test_our_events_look_so():
     for name in ("flash_insert", "flash_dispatch", "flash_complete"):
         assert f"DEFINE_EVENT(flash_request, {name}," in text
         assert name in blocktrace.KINDS
-    order = (REPO / "k2" / "k2_order.h").read_text(encoding="utf-8")
+    order = (REPO / "k2" / "k2.h").read_text(encoding="utf-8")
     assert re.search(r"#define K2_RT_LEVELS\t(\d+)", order)[1] == \
         str(blocktrace.K2_META)
 

@@ -3,7 +3,7 @@
  * k2sim.h - a device for K2's search: chips that serve one request after the other
  *
  * One real-time task pauses between requests, best-effort tasks always have more.
- * The search (k2_control.h) is the module's own code.
+ * The search (autobound.c) is the module's own code.
  */
 #ifndef K2SIM_H
 #define K2SIM_H
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "k2/k2_control.h"
+#include "k2/autobound.c"
 #include "tap.h"
 
 #define US		1000ULL
@@ -25,12 +25,12 @@
 struct out {
 	u64 ends, arrived;
 	u32 sectors;
-	bool rt, returned;
+	bool rt, drain;
 };
 
 /* The device, and what it is asked for. */
 struct sim {
-	struct k2_control c;
+	struct autobound ab;
 	unsigned long long seed;
 	u64 now;
 
@@ -58,7 +58,7 @@ struct sim {
 	struct out out[MOST_OUT];	/* a heap by ends */
 	unsigned int nr_out, peak;
 
-	/* What came out of it */
+	/* Results */
 	u64 rt_ns[MOST_RT];
 	unsigned int nr_rt;
 	u64 sec_moved[MOST_SECS];
@@ -114,7 +114,7 @@ static struct out heap_pop(void)
 }
 
 /* Hands a request to a chip, which serves in the order of arrival. */
-static void issue(bool rt, u64 arrived, bool returned)
+static void issue(bool rt, u64 arrived, bool drain)
 {
 	unsigned int chip = tap_rand(&s.seed) % s.chips;
 	bool write = !rt && tap_rand(&s.seed) % 100 < s.write_pct;
@@ -127,7 +127,7 @@ static void issue(bool rt, u64 arrived, bool returned)
 	s.chip_free[chip] += takes;
 	heap_push((struct out) {
 		.ends = s.chip_free[chip], .arrived = arrived, .rt = rt,
-		.returned = returned, .sectors = rt ? 8 : s.sectors,
+		.drain = drain, .sectors = rt ? 8 : s.sectors,
 	});
 	s.be_out += !rt;
 	if (s.nr_out > s.peak)
@@ -136,7 +136,7 @@ static void issue(bool rt, u64 arrived, bool returned)
 
 static void dispatch(void)
 {
-	while (s.nr_out < s.c.bound && s.nr_out < MOST_OUT) {
+	while (s.nr_out < s.ab.limit && s.nr_out < MOST_OUT) {
 		if (s.rt_head != s.rt_tail) {
 			issue(true, s.rt_waits[s.rt_head % MOST_OUT],
 			      s.rt_marked[s.rt_head % MOST_OUT]);
@@ -156,14 +156,14 @@ static void set_depth(unsigned int depth)
 	s.depth = depth;
 	s.waiting = depth > s.be_out ? depth - s.be_out : 0;
 	if (s.waiting)
-		k2_control_arrived(&s.c, false, s.nr_out, seen_now());
+		autobound_insert(&s.ab, false, s.nr_out, seen_now());
 	dispatch();
 }
 
 static void rt_arrives(void)
 {
 	s.rt_marked[s.rt_tail % MOST_OUT] =
-		k2_control_arrived(&s.c, true, s.nr_out, seen_now());
+		autobound_insert(&s.ab, true, s.nr_out, seen_now());
 	s.rt_waits[s.rt_tail++ % MOST_OUT] = s.now;
 	s.rt_next = s.rt_open ? s.now + s.rt_gap : ~0ULL;
 	dispatch();
@@ -172,26 +172,26 @@ static void rt_arrives(void)
 static void ends(void)
 {
 	struct out o = s.out[0];
-	u64 stepped = s.c.stepped, steps = s.c.steps;
-	struct k2_end e = {
+	u64 stepped = s.ab.step.at, steps = s.ab.step.nr;
+	struct autobound_end e = {
 		.sectors = o.sectors, .inflight = s.nr_out, .rt = o.rt,
-		.returned = o.returned,
-		.refused = (s.waiting || s.rt_head != s.rt_tail) &&
-			   s.nr_out >= s.c.bound,
+		.drain = o.drain,
+		.held_back = (s.waiting || s.rt_head != s.rt_tail) &&
+			   s.nr_out >= s.ab.limit,
 	};
 	unsigned int sec;
 
 	s.now = o.ends;
 	e.now = seen_now();
-	e.arrived = (u64)((s64)o.arrived + s.clock);
+	e.inserted = (u64)((s64)o.arrived + s.clock);
 	heap_pop();
 	sec = (unsigned int)(s.now / SEC);
 	if (sec < MOST_SECS)
 		s.sec_moved[sec] += o.sectors;
 	s.moved += o.sectors;
-	k2_control_done(&s.c, &e);
-	if (s.c.steps > steps + 1 ||
-	    (s.c.steps != steps && stepped > e.now && !s.clock))
+	autobound_completed(&s.ab, &e);
+	if (s.ab.step.nr > steps + 1 ||
+	    (s.ab.step.nr != steps && stepped > e.now && !s.clock))
 		s.steps_apart_bad++;
 	if (o.rt) {
 		if (s.nr_rt < MOST_RT)
@@ -200,12 +200,12 @@ static void ends(void)
 			s.rt_next = s.now + s.rt_gap;
 	} else if (--s.be_out + s.waiting < s.depth) {
 		s.waiting++;
-		k2_control_arrived(&s.c, false, s.nr_out, e.now);
+		autobound_insert(&s.ab, false, s.nr_out, e.now);
 	}
 	dispatch();
 }
 
-/* Until so many real-time requests have ended, or that time has come. */
+/* Until @until_rt real-time requests have completed, or until the time @until */
 static void run(unsigned int until_rt, u64 until)
 {
 	while (s.nr_rt < until_rt && s.now < until) {
@@ -234,9 +234,9 @@ static void run(unsigned int until_rt, u64 until)
 	}
 }
 
-static struct k2_target aim(enum k2_policy policy)
+static struct autobound_config aim(enum k2_policy policy)
 {
-	struct k2_target t = {
+	struct autobound_config t = {
 		.policy = policy, .start = 32, .quantile = 990000,
 		.target_ns = 2 * MS, .target_pct = 50, .floor_pct = 10,
 		.hold_ns = 1000 * MS,
@@ -246,10 +246,10 @@ static struct k2_target aim(enum k2_policy policy)
 }
 
 /* Sixteen chips of 400 us, one real-time request each 2 ms. */
-static void device(const struct k2_target *t, bool random,
+static void device(const struct autobound_config *t, bool random,
 		   unsigned long long seed)
 {
-	static const struct k2_calibration none;
+	static const struct autobound_device none;
 
 	memset(&s, 0, sizeof(s));
 	s.seed = seed;
@@ -261,7 +261,7 @@ static void device(const struct k2_target *t, bool random,
 	s.rt_gap = 2 * MS;
 	s.now = 1 * MS;
 	s.rt_next = 3 * MS;
-	k2_control_init(&s.c, t, &none, s.now);
+	autobound_init(&s.ab, t, &none, s.now);
 }
 
 /* Real-time requests from @from on that were late, in parts of 10 000. */
@@ -297,7 +297,7 @@ static double rate_from(u64 moved, u64 when)
 }
 
 /* A policy on a device with that service; the rate from the 2500th request on. */
-static double settled_rate(struct k2_target *t, bool random)
+static double settled_rate(struct autobound_config *t, bool random)
 {
 	u64 moved, when;
 
@@ -314,7 +314,7 @@ static double settled_rate(struct k2_target *t, bool random)
 static double best_static(u64 target, bool random, unsigned int from,
 			  unsigned int to, unsigned int *best)
 {
-	struct k2_target t = aim(K2_STATIC);
+	struct autobound_config t = aim(K2_STATIC);
 	double most = 0;
 
 	*best = 0;

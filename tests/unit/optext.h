@@ -10,8 +10,8 @@
 
 #include "common/flash/op.h"
 #include "common/share/share.h"
-#include "k2/k2_admit.h"
-#include "k2/k2_chips.h"
+#include "k2/admit.h"
+#include "k2/chips.h"
 #include "layer_read/layer_pick.h"
 #include "piq/piq_sched.h"
 
@@ -113,7 +113,7 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	static struct piq_sched piq;
 	static struct piq_item piq_it;
 	static struct k2_chips chips;
-	static struct k2_chips_item k2_it;
+	static struct k2_chips_rq k2_it;
 	struct k2_admit admit = { .by_cost = true };
 	struct flash_geometry geo = { .generation = 0 };
 	struct op_charge c;
@@ -131,11 +131,11 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	op_learn(&admit.cost);
 	in.dir = c.dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	in.sectors = c.dir == FLASH_NR_DIRS ? 0 : sectors;
-	k2_admit_take(&admit, &in, 1);
-	c.slots = in.taken;
+	k2_admit_charge(&admit, &in, 1);
+	c.slots = in.slots;
 	k2_chips_init(&chips);
-	k2_chips_set(&chips, &geo, 0);
-	k2_chips_take(&chips, &k2_it, c.dir, c.sector, in.sectors);
+	k2_chips_set_layout(&chips, &geo, 0);
+	k2_chips_charge(&chips, &k2_it, c.dir, c.sector, in.sectors);
 	c.k2_chips = chips.occ.busy;
 
 	memset(&layer, 0, sizeof(layer));

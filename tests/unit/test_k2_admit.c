@@ -1,377 +1,258 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What K2 lets in beyond counting, on a model of its queues and of a device: the
- * decisions (k2_admit.h, k2_order.h, slot.h) and the calls are the module's own.
- */
-#include "common/elevator/slot.h"
-#include "k2/k2_admit.h"
-#include "k2/k2_order.h"
-#include "tap.h"
+/* K2's reserve, its slots by cost and its limit on starvation, by its own hooks. */
+#include "k2drive.h"
 
-#define MAX_RQ	4096
-
-struct rq {
-	struct k2_admit_rq in;
-	unsigned int class;
-	bool gone, out;
-};
-
-struct dev {
-	struct k2_admit a;
-	struct k2_order o;
-	struct k2_idle idle;
-	struct rq rq[MAX_RQ];
-	unsigned int nr, inflight, bound, waiting[K2_NR_CLASSES];
-	unsigned int meta_every;
-	bool held;
-	u64 now;
-	int last;
-};
-
-static struct dev d;
-
-static void dev_init(unsigned int bound)
+static unsigned int insert(unsigned int class, enum req_op op, u32 sectors)
 {
-	memset(&d, 0, sizeof(d));
-	d.bound = bound;
-	d.meta_every = 16;
-	d.now = 1000000;
+	return drive_insert(class, op, 0, sectors);
 }
 
-/* As k2_watch_hold(). */
-static void hold(void)
+static unsigned int last_class(void)
 {
-	bool rt = d.o.busy & K2_RT_MASK;
-
-	d.held = d.o.busy && (k2_admit_full(&d.a, d.bound) ||
-			      (!rt && k2_admit_kept(&d.a, d.bound)));
+	return drive_rqs[drive_last()].rec.fr.class;
 }
 
-static int head(unsigned int class)
+static void done(unsigned int i)
 {
-	unsigned int i;
-
-	for (i = 0; i < d.nr; i++)
-		if (!d.rq[i].gone && d.rq[i].class == class)
-			return (int)i;
-	return -1;
-}
-
-/* As k2_watch_pick() and k2_started(). */
-static bool dispatch_one(void)
-{
-	unsigned int class;
-	int meta = head(K2_META), nrt = head(K2_NRT), i;
-	bool first = meta >= 0 && nrt >= 0 && meta < nrt;
-
-	if (!d.o.busy || d.held || !flash_slot_free((int)d.inflight, d.bound))
-		return false;
-	if (!(d.o.busy & K2_RT_MASK)) {
-		class = k2_pick(&d.o, first, 0);
-	} else if (k2_admit_kept(&d.a, d.bound)) {
-		class = k2_pick_rt(&d.o);
-	} else {
-		class = k2_pick(&d.o, first, d.meta_every);
-		if ((d.o.busy & K2_REST_MASK) && class < K2_RT_LEVELS &&
-		    k2_admit_due(&d.a, d.now))
-			class = K2_NRT;
-	}
-	if (class == K2_NRT)
-		k2_admit_waits(&d.a, d.now);
-	if (d.o.busy & (1U << K2_IDLE)) {
-		int other = class == K2_META ? meta : nrt;
-		bool older = other >= 0 && head(K2_IDLE) < other;
-
-		class = k2_pick_idle(&d.o, class,
-				     k2_idle_due(&d.idle, d.now, older));
-		k2_idle_served(&d.idle, class, other >= 0, d.now);
-	}
-	i = head(class);
-	d.rq[i].gone = true;
-	d.rq[i].out = true;
-	if (!--d.waiting[class])
-		d.o.busy &= ~(1U << class);
-	d.inflight++;
-	k2_admit_take(&d.a, &d.rq[i].in, d.now);
-	hold();
-	d.last = i;
-	return true;
-}
-
-static unsigned int dispatch(void)
-{
-	unsigned int n = 0;
-
-	while (dispatch_one())
-		n++;
-	return n;
-}
-
-static int insert(unsigned int class, enum flash_dir dir, u32 sectors)
-{
-	struct rq *rq = &d.rq[d.nr];
-
-	memset(rq, 0, sizeof(*rq));
-	rq->class = class;
-	rq->in.rt = class < K2_RT_LEVELS;
-	rq->in.dir = dir;
-	rq->in.sectors = sectors;
-	d.waiting[class]++;
-	if (class >= K2_NRT && d.waiting[K2_NRT] + d.waiting[K2_IDLE] == 1)
-		k2_admit_waits(&d.a, d.now);
-	if (class == K2_IDLE && d.waiting[K2_IDLE] == 1)
-		d.idle.since = d.now;
-	d.o.busy |= 1U << class;
-	hold();
-	return (int)d.nr++;
-}
-
-static void leaves(int i, bool ended)
-{
-	d.rq[i].out = false;
-	k2_admit_give(&d.a, &d.rq[i].in, ended, d.now);
-	d.inflight--;
-	hold();
-}
-
-static void done(int i)
-{
-	leaves(i, true);
+	drive_end(i, true);
 }
 
 static void reserve(void)
 {
-	int i, late;
+	unsigned int i, late;
 
-	dev_init(4);
-	d.a.reserve = 1;
+	drive_init(4);
+	drive_set(TUN_reserve, 1);
 	for (i = 0; i < 10; i++)
-		insert(K2_NRT, FLASH_READ, 8);
-	eq(dispatch(), 3, "bound 4, one kept: three of best effort go");
-	eq(d.held, 1, "the others are held");
-	late = insert(0, FLASH_READ, 8);
-	eq(d.held, 0, "until a real-time request comes");
-	eq(dispatch(), 1, "which goes at once");
-	eq(d.last, late, "before those that wait");
+		insert(K2_NRT, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 3, "limit 4, one reserved: three of best effort go");
+	eq(k2.fq.held, 1, "the others are held");
+	late = insert(0, REQ_OP_READ, 8);
+	eq(k2.fq.held, 0, "until a real-time request is inserted");
+	eq(drive_dispatch(), 1, "which is dispatched at once");
+	eq(drive_last(), late, "before those that wait");
 	done(late);
-	eq(dispatch(), 0, "its slot stays kept");
-	insert(K2_META, FLASH_READ, 8);
-	eq(dispatch(), 0, "from metadata, too");
+	eq(drive_dispatch(), 0, "its slot stays reserved");
+	insert(K2_META, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 0, "from metadata, too");
 	done(0);
-	eq(dispatch(), 1, "best effort's own is best effort's");
+	eq(drive_dispatch(), 1, "best effort's own slot is best effort's");
 
-	dev_init(1);
-	d.a.reserve = 5;
-	insert(K2_NRT, FLASH_READ, 8);
-	eq(dispatch(), 1, "best effort has one slot at least");
-	dev_init(3);
-	d.a.reserve = 1;
+	drive_init(1);
+	drive_set(TUN_reserve, 5);
+	insert(K2_NRT, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 1, "best effort has one slot at least");
+	drive_init(3);
+	drive_set(TUN_reserve, 1);
 	for (i = 0; i < 10; i++)
-		insert(K2_NRT, FLASH_READ, 8);
+		insert(K2_NRT, REQ_OP_READ, 8);
 	for (i = 0; i < 40; i++)
-		insert(3, FLASH_READ, 8);
-	insert(K2_META, FLASH_READ, 8);
-	eq(dispatch(), 3, "real-time requests may have all");
-	eq(d.a.rest, 0, "and take all");
+		insert(3, REQ_OP_READ, 8);
+	insert(K2_META, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 3, "real-time requests may have all slots");
+	eq(k2.admit.load_nrt, 0, "and take all");
 }
 
-/* Metadata that is due, with no slot for it, has its turn when there is one. */
+/* Metadata that is due, with no slot for it, is served when there is one. */
 static void reserve_and_meta(void)
 {
-	int first, i;
+	unsigned int first, i;
 
-	dev_init(2);
-	d.a.reserve = 1;
-	d.meta_every = 2;
-	first = insert(K2_NRT, FLASH_READ, 8);
-	dispatch();
-	insert(K2_META, FLASH_READ, 8);
+	drive_init(2);
+	drive_set(TUN_reserve, 1);
+	drive_set(TUN_meta_every, 2);
+	first = insert(K2_NRT, REQ_OP_READ, 8);
+	drive_dispatch();
+	insert(K2_META, REQ_OP_READ, 8);
 	for (i = 0; i < 10; i++)
-		insert(0, FLASH_READ, 8);
+		insert(0, REQ_OP_READ, 8);
 	for (i = 0; i < 5; i++) {
-		eq(dispatch(), 1, "a real-time request goes");
-		eq(d.rq[d.last].class, 0, "metadata has to wait");
-		done(d.last);
+		eq(drive_dispatch(), 1, "a real-time request is dispatched");
+		eq(last_class(), 0, "metadata has to wait");
+		done(drive_last());
 	}
 	done(first);
-	dispatch_one();
-	eq(d.rq[d.last].class, K2_META, "best effort's slot is free: metadata");
+	drive_dispatch_one();
+	eq(last_class(), K2_META, "best effort's slot is free: metadata");
 }
 
 static void starvation(void)
 {
 	unsigned int i, turns = 0, apart = 0, most = 0;
 
-	dev_init(1);
-	d.a.wait_ns = 50000000;
-	insert(0, FLASH_READ, 8);
-	insert(K2_NRT, FLASH_READ, 8);
-	dispatch();
+	drive_init(1);
+	drive_set(TUN_nrt_wait_ms, 50);
+	insert(0, REQ_OP_READ, 8);
+	insert(K2_NRT, REQ_OP_READ, 8);
+	drive_dispatch();
 	for (i = 0; i < 1000; i++) {
-		insert(0, FLASH_READ, 8);
-		insert(0, FLASH_READ, 8);
-		insert(K2_NRT, FLASH_READ, 8);
-		d.now += 1000000;
-		done(d.last);
-		dispatch();
+		insert(0, REQ_OP_READ, 8);
+		insert(0, REQ_OP_READ, 8);
+		insert(K2_NRT, REQ_OP_READ, 8);
+		drive_now += 1000000;
+		done(drive_last());
+		drive_dispatch();
 		apart++;
-		if (d.rq[d.last].class == K2_NRT) {
+		if (last_class() == K2_NRT) {
 			turns++;
-			if (apart > most)
-				most = apart;
+			most = max(most, apart);
 			apart = 0;
 		}
 	}
-	eq(turns, 20, "a second of flood, a cap of 50 ms: 20 turns");
+	eq(turns, 20, "a second of flood, a limit of 50 ms: 20 turns");
 	eq(most, 50, "50 ms apart, whatever the backlog");
-	d.now -= 600000000;
-	done(d.last);
-	dispatch();
-	d.now += 50000000;
-	done(d.last);
-	dispatch();
-	eq(d.rq[d.last].class, K2_NRT, "a clock that is set back: its turn comes");
+	drive_now -= 600000000;
+	done(drive_last());
+	drive_dispatch();
+	drive_now += 50000000;
+	done(drive_last());
+	drive_dispatch();
+	eq(last_class(), K2_NRT, "a clock that is set back: best effort is served");
 
-	dev_init(1);
-	insert(K2_NRT, FLASH_READ, 8);
+	turns = 0;
 	for (i = 0; i < 1000; i++) {
-		insert(0, FLASH_READ, 8);
-		dispatch();
-		turns += d.rq[d.last].class == K2_NRT && i;
-		d.now += 1000000000;
-		done(d.last);
-		insert(0, FLASH_READ, 8);
+		if (i % 500 == 0) {
+			drive_init(1);
+			insert(K2_NRT, REQ_OP_READ, 8);
+		}
+		insert(0, REQ_OP_READ, 8);
+		insert(0, REQ_OP_READ, 8);
+		drive_dispatch();
+		turns += last_class() == K2_NRT;
+		drive_now += 1000000000;
+		done(drive_last());
 	}
-	eq(turns, 20, "no cap: never");
+	eq(turns, 0, "no limit: never");
+}
+
+static void by_cost(bool on)
+{
+	k2.admit.by_cost = on;
+	k2_apply(&k2);
+	flash_settle(&k2.fq);
 }
 
 /* A device with as many servers as requests: each takes its time. */
 static void learns(void)
 {
-	int small[4], large, i, round;
+	unsigned int small[4], large, i, round;
 
-	dev_init(64);
-	d.a.by_cost = true;
-	eq(k2_admit_slots(&d.a, FLASH_WRITE, 2048), K2_SLOT,
+	drive_init(64);
+	by_cost(true);
+	eq(k2_admit_slots(&k2.admit, FLASH_WRITE, 2048), K2_SLOT,
 	   "nothing known: one slot each");
 	for (round = 0; round < 50; round++) {
 		/* Five at a time: a large write of 1 ms, reads of 100 us. */
-		large = insert(K2_NRT, FLASH_WRITE, 2048);
+		large = insert(K2_NRT, REQ_OP_WRITE, 2048);
 		for (i = 0; i < 4; i++)
-			small[i] = insert(K2_NRT, FLASH_READ, 8);
-		dispatch();
+			small[i] = insert(K2_NRT, REQ_OP_READ, 8);
+		drive_dispatch();
 		for (i = 0; i < 40; i++) {
-			d.now += 25000;
+			drive_now += 25000;
 			/* The first ones have not had their time. */
-			leaves(small[i % 4], i >= 4);
-			small[i % 4] = insert(K2_NRT, FLASH_READ, 8);
-			dispatch();
+			drive_end(small[i % 4], i >= 4);
+			small[i % 4] = insert(K2_NRT, REQ_OP_READ, 8);
+			drive_dispatch();
 		}
 		done(large);
 		for (i = 0; i < 4; i++)
-			leaves(small[i], false);
-		d.nr = 0;
+			drive_end(small[i], false);
+		drive_nr = 0;
 	}
-	eq(k2_admit_slots(&d.a, FLASH_READ, 8), K2_SLOT,
-	   "a small read takes one slot");
-	i = (int)k2_admit_slots(&d.a, FLASH_WRITE, 2048);
-	eq(i >= 9 * 16 && i <= 11 * 16, 1,
-	   "what takes ten times as long takes %d/16", i);
-	eq(k2_admit_slots(&d.a, FLASH_WRITE, 0), K2_SLOT,
-	   "what moves nothing takes one");
+	eq(k2_admit_slots(&k2.admit, FLASH_READ, 8), K2_SLOT, "a small read takes one slot");
+	i = k2_admit_slots(&k2.admit, FLASH_WRITE, 2048);
+	eq(i >= 9 * 16 && i <= 11 * 16, 1, "ten times the time takes %u/16 slots", i);
+	eq(k2_admit_slots(&k2.admit, FLASH_WRITE, 0), K2_SLOT,
+	   "a request that moves no data takes one");
 
-	d.bound = 16;
+	drive_set(TUN_max_inflight, 16);
 	for (i = 0; i < 8; i++)
-		insert(K2_NRT, FLASH_WRITE, 2048);
-	eq(dispatch(), 2, "bound 16: two of them, the second beyond it");
-	eq(d.held, 1, "then the device is full");
-	insert(0, FLASH_READ, 8);
-	eq(dispatch(), 0, "for real-time requests as well");
-	d.a.by_cost = false;
-	hold();
-	eq(dispatch(), 7, "by requests there is room for all");
+		insert(K2_NRT, REQ_OP_WRITE, 2048);
+	eq(drive_dispatch(), 2, "limit 16: two of them, the second beyond it");
+	eq(k2.fq.held, 1, "then the device is full");
+	insert(0, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 0, "for real-time requests as well");
+	by_cost(false);
+	eq(drive_dispatch(), 7, "by requests there is room for all");
 	for (i = 0; i < 9; i++)
 		done(i);
-	eq(d.a.load == 0 && d.a.rest == 0 && d.a.nr == 0, 1,
+	eq(k2.admit.load == 0 && k2.admit.load_nrt == 0 && k2.admit.nr == 0, 1,
 	   "each gives back what it has taken");
+	drive_exit();
+	eq(warned, 0, "and nothing is left at exit");
 }
 
-/* Whatever comes: nothing is stuck, and at rest nothing is taken. */
+/* Another setting, while requests wait and are in the device */
+static void change(unsigned long long *seed)
+{
+	drive_set(TUN_reserve, tap_rand(seed) % 4);
+	drive_set(TUN_nrt_wait_ms, tap_rand(seed) % 2);
+	drive_set(TUN_meta_every, tap_rand(seed) % 4);
+	drive_set(TUN_idle_wait_ms, tap_rand(seed) % 2 ? 3 : 0);
+	drive_set(TUN_max_inflight, 1 + tap_rand(seed) % 8);
+	by_cost(tap_rand(seed) % 2);
+}
+
+/* Whatever is inserted: no request is stuck, and at rest no slot is taken. */
 static void random_mixes(void)
 {
 	unsigned long long seed = 11;
 	unsigned int round, bad = 0, i, n;
 
 	for (round = 0; round < 3000; round++) {
-		dev_init(1 + tap_rand(&seed) % 8);
-		d.a.reserve = tap_rand(&seed) % 4;
-		d.a.by_cost = tap_rand(&seed) % 2;
-		d.a.wait_ns = tap_rand(&seed) % 2 ? 1000000 : 0;
-		d.meta_every = tap_rand(&seed) % 4;
-		d.idle.wait_ns = tap_rand(&seed) % 2 ? 3000000 : 0;
+		drive_init(1);
+		change(&seed);
 		n = 20 + tap_rand(&seed) % 60;
 		for (i = 0; i < n; i++) {
 			insert(tap_rand(&seed) % K2_NR_CLASSES,
-			       tap_rand(&seed) % 2, 1U << tap_rand(&seed) % 12);
-			dispatch();
-			d.now += tap_rand(&seed) % 2000000;
+			       tap_rand(&seed) % 2 ? REQ_OP_WRITE : REQ_OP_READ,
+			       1U << tap_rand(&seed) % 12);
+			drive_dispatch();
+			drive_now += tap_rand(&seed) % 2000000;
 			if (tap_rand(&seed) % 50 == 0)
-				d.now = tap_rand(&seed);
-			if (tap_rand(&seed) % 2 && d.rq[d.last].out) {
-				done(d.last);
-				dispatch();
+				drive_now = tap_rand(&seed);
+			if (tap_rand(&seed) % 2 && drive_rqs[drive_last()].out) {
+				done(drive_last());
+				drive_dispatch();
 			}
 			if (tap_rand(&seed) % 16 == 0) {
-				/* Set while others wait and are in flight. */
-				d.a.reserve = tap_rand(&seed) % 4;
-				d.a.by_cost = tap_rand(&seed) % 2;
-				d.bound = 1 + tap_rand(&seed) % 8;
-				hold();
-				dispatch();
+				change(&seed);
+				drive_dispatch();
 			}
-			bad += !d.inflight && d.o.busy;
-			bad += d.held && !d.inflight;
+			bad += !drive_inflight && k2.order.busy;
+			bad += k2.fq.held && !drive_inflight;
 		}
-		for (i = 0; i < d.nr; i++) {
-			dispatch();
-			bad += !d.inflight && d.o.busy;
-			if (d.rq[i].out)
-				done((int)i);
-			else if (!d.rq[i].gone)
-				bad += !d.inflight;
+		for (i = 0; i < drive_dispatches; i++) {
+			if (!drive_rqs[drive_trace[i]].out)
+				continue;
+			done(drive_trace[i]);
+			drive_dispatch();
+			bad += !drive_inflight && k2.order.busy;
 		}
-		while (d.inflight || d.o.busy) {
-			unsigned int before = d.inflight;
-
-			dispatch();
-			for (i = 0; i < d.nr; i++)
-				if (d.rq[i].out)
-					done((int)i);
-			if (!before && !d.inflight && d.o.busy) {
-				dispatch();
-				if (!d.inflight) {
-					bad++;
-					break;
-				}
-			}
-		}
-		bad += d.a.nr || d.a.load || d.a.rest;
+		bad += k2.admit.nr || k2.admit.load || k2.admit.load_nrt;
+		bad += drive_nr != drive_dispatches;
+		drive_exit();
 	}
-	eq(bad, 0, "3000 random mixes: nobody is stuck, nothing is left");
+	eq(bad, 0, "3000 random mixes: no request is stuck, no slot is taken at rest");
+	eq(warned, 0, "and nothing is left at exit");
 }
 
 static void watching(void)
 {
-	dev_init(4);
-	eq(k2_admit_watches(&d.a), 0, "as it is by default: nothing is watched");
-	d.a.reserve = 1;
-	eq(k2_admit_watches(&d.a), 1, "a reserve wants to know");
-	d.a.reserve = 0;
-	d.a.wait_ns = 1;
-	eq(k2_admit_watches(&d.a), 1, "so does a cap on starvation");
-	d.a.wait_ns = 0;
-	d.a.by_cost = true;
-	eq(k2_admit_watches(&d.a), 1, "and cost");
+	drive_init(4);
+	eq(k2.fq.watches, 0, "with the defaults nothing is watched");
+	drive_set(TUN_reserve, 1);
+	eq(k2.fq.watches, 1, "a reserve watches");
+	drive_set(TUN_reserve, 0);
+	eq(k2.fq.watches, 0, "without it nothing is watched again");
+	drive_set(TUN_nrt_wait_ms, 1);
+	eq(k2.fq.watches, 1, "so does a limit on starvation");
+	drive_set(TUN_nrt_wait_ms, 0);
+	by_cost(true);
+	eq(k2.fq.watches, 1, "and cost");
+	by_cost(false);
+	drive_set(TUN_observe, 1);
+	eq(k2.fq.watches, 1, "and observe");
 }
 
 int main(void)

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * K2's choice among best-effort requests, on a model of its queue and of a device: the
- * decisions (k2_chips.h) and the calls are the module's own. What must hold is looked
- * at after each choice, by a model that shares no code with it.
+ * K2's choice among best-effort requests (chips.c), on a model of its queue and of a device.
+ * After each choice a model that shares no code with chips.c checks the invariants.
  */
-#include "common/elevator/slot.h"
-#include "k2/k2_chips.h"
-#include "k2/k2_order.h"
-#include "tap.h"
+#include "k2drive.h"
+#include "k2/chips.c"
 
 #define MAX_RQ	8192
 #define MAX_OUT	512
 
 struct rq {
-	struct k2_chips_item it;
+	struct k2_chips_rq cr;
 	u64 sector, sectors;
-	u32 passed;		/* by how many that came later */
+	u32 passed;		/* later requests that passed it */
 	bool gone, out;
 };
 
@@ -38,7 +35,7 @@ static void begin(const char *layout, u32 max_pass)
 		printf("Bail out! no layout: %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	k2_chips_set(&c, &geo, 0);
+	k2_chips_set_layout(&c, &geo, 0);
 }
 
 static u32 arrive(u64 sector, u64 sectors)
@@ -48,12 +45,12 @@ static u32 arrive(u64 sector, u64 sectors)
 	memset(r, 0, sizeof(*r));
 	r->sector = sector;
 	r->sectors = sectors;
-	k2_chips_add(&c, &r->it, sector, sectors);
+	k2_chips_insert(&c, &r->cr, sector, sectors);
 	waiting++;
 	return nr++;
 }
 
-/* The module has a list in order of arrival. */
+/* The module has a list in order of insertion. */
 static struct rq *oldest(void)
 {
 	while (oldest_at < nr && rq[oldest_at].gone)
@@ -69,7 +66,7 @@ static u32 load(const struct rq *r)
 		u32 on = c.occ.out[FLASH_READ][chip] +
 			 c.occ.out[FLASH_WRITE][chip];
 
-		if (flash_chipvec_test(&r->it.vec, chip) && on > most)
+		if (flash_chipvec_test(&r->cr.vec, chip) && on > most)
 			most = on;
 	}
 	return most;
@@ -77,7 +74,7 @@ static u32 load(const struct rq *r)
 
 static void take(struct rq *r, enum flash_dir dir)
 {
-	k2_chips_take(&c, &r->it, dir, r->sector, r->sectors);
+	k2_chips_charge(&c, &r->cr, dir, r->sector, r->sectors);
 	r->out = true;
 	inflight++;
 }
@@ -88,8 +85,8 @@ static u32 dispatch(enum flash_dir dir)
 	struct rq *first = oldest(), *r;
 	u32 i;
 
-	r = flash_link_of(k2_chips_pick(&c, &first->it), struct rq, it);
-	k2_chips_go(&c, &r->it, &first->it);
+	r = container_of(k2_chips_pick(&c, &first->cr), struct rq, cr);
+	k2_chips_dispatch(&c, &r->cr, &first->cr);
 	r->gone = true;
 	waiting--;
 	for (i = oldest_at; &rq[i] < r; i++)
@@ -100,7 +97,7 @@ static u32 dispatch(enum flash_dir dir)
 
 static void done(u32 i)
 {
-	k2_chips_give(&c, &rq[i].it);
+	k2_chips_release(&c, &rq[i].cr);
 	rq[i].out = false;
 	inflight--;
 }
@@ -120,8 +117,8 @@ static void order(void)
 	eq(dispatch(FLASH_READ), 1, "no chip is idle: nothing is held back");
 	arrive(24, 8);
 	eq(dispatch(FLASH_READ), 6, "the last one has an idle chip");
-	eq(c.passed, 3, "requests that went before an older one");
-	eq(c.idle, 4, "requests that found their chips idle");
+	eq(c.passes, 3, "requests that went before an older one");
+	eq(c.idle_picks, 4, "requests that found their chips idle");
 	arrive(8, 8);
 	eq(dispatch(FLASH_READ), 7, "no chip is idle: the one with the least in it");
 	done(0);
@@ -144,14 +141,14 @@ static void wide(void)
 	eq(dispatch(FLASH_READ), 4, "and then");
 }
 
-/* Nobody is passed by more than max_pass, and the limit is reached. */
+/* A request is passed max_pass times, and no more. */
 static void ageing(u32 max_pass)
 {
 	u32 victim, i, n;
 
 	begin("page=4096 chips=4", max_pass);
 	take(&rq[arrive(0, 8)], FLASH_READ);
-	k2_chips_leave(&c, &rq[0].it);
+	k2_chips_list_del(&c, &rq[0].cr);
 	c.waiting--;
 	rq[0].gone = true;
 	victim = arrive(0, 8);
@@ -163,7 +160,7 @@ static void ageing(u32 max_pass)
 			break;
 	}
 	eq(n, max_pass, "max_pass %u: so many have passed", max_pass);
-	eq(c.aged, !!max_pass, "and it was counted");
+	eq(c.aged_picks, !!max_pass, "and it was counted");
 }
 
 /* A request's chips and place follow what it merges with. */
@@ -173,34 +170,34 @@ static void merges(void)
 
 	begin("page=4096 chips=4", 3);
 	take(&rq[arrive(0, 8)], FLASH_READ);
-	k2_chips_leave(&c, &rq[0].it);
+	k2_chips_list_del(&c, &rq[0].cr);
 	c.waiting--;
 	rq[0].gone = true;
-	arrive(0, 8);			/* 1, whose chip is busy */
-	arrive(8, 8);			/* 2, goes */
+	arrive(0, 8);			/* 1, its chip is busy */
+	arrive(8, 8);			/* 2, dispatched first */
 	arrive(32, 8);			/* 3, of chip 0 */
 	rq[1].sectors = 4;
-	k2_chips_grow(&c, &rq[1].it, 0, 8);
-	eq(rq[1].it.chip, 0, "one that grows within its chip stays in line");
+	k2_chips_grow(&c, &rq[1].cr, 0, 8);
+	eq(rq[1].cr.chip, 0, "one that grows within its chip stays in line");
 	rq[3].sectors = 16;
-	k2_chips_grow(&c, &rq[3].it, 32, 16);
-	eq(rq[3].it.chip, FLASH_NO_CHIP, "one that needs two chips now has moved");
+	k2_chips_grow(&c, &rq[3].cr, 32, 16);
+	eq(rq[3].cr.chip, FLASH_NO_CHIP, "one that needs two chips now has moved");
 	eq(dispatch(FLASH_READ), 2, "the first of chip 1 goes");
 	/* 4 takes all of 1, and its place. */
 	arrive(16, 8);
-	i = (u32)rq[1].it.place;
-	k2_chips_absorb(&c, &rq[4].it, &rq[1].it);
+	i = (u32)rq[1].cr.place;
+	k2_chips_absorb(&c, &rq[4].cr, &rq[1].cr);
 	rq[1].gone = true;
 	rq[4].sector = 0;
 	rq[4].sectors = 24;
-	k2_chips_grow(&c, &rq[4].it, 0, 24);
-	eq(rq[4].it.place, i, "who swallows an older one has its place");
+	k2_chips_grow(&c, &rq[4].cr, 0, 24);
+	eq(rq[4].cr.place, i, "who swallows an older one has its place");
 	arrive(24, 8);
-	eq(k2_chips_pick(&c, &rq[4].it) == &rq[5].it, 1,
+	eq(k2_chips_pick(&c, &rq[4].cr) == &rq[5].cr, 1,
 	   "another one has an idle chip");
-	k2_chips_go(&c, &rq[5].it, &rq[4].it);
+	k2_chips_dispatch(&c, &rq[5].cr, &rq[4].cr);
 	arrive(24, 8);
-	eq(k2_chips_pick(&c, &rq[4].it) == &rq[4].it, 1,
+	eq(k2_chips_pick(&c, &rq[4].cr) == &rq[4].cr, 1,
 	   "but no more pass it than it allows");
 	eq(c.waiting, 3, "three wait");
 }
@@ -217,18 +214,18 @@ static u32 wrong_choice(void)
 	bool idle = false;
 	u32 i, least = ~0U, wide_seen = 0;
 
-	r = flash_link_of(k2_chips_pick(&c, &first->it), struct rq, it);
+	r = container_of(k2_chips_pick(&c, &first->cr), struct rq, cr);
 	if (r->gone)
 		return 1;
 	if (first->passed >= c.max_pass)
 		return r != first;
 	/* Passes that were none may count, but never too few. */
-	if (r == first && k2_chips_passes(&c, &first->it) >= c.max_pass)
+	if (r == first && k2_chips_nr_passes(&c, &first->cr) >= c.max_pass)
 		return 0;
 	for (i = oldest_at; i < nr; i++) {
 		if (rq[i].gone)
 			continue;
-		if (flash_chipvec_single(&rq[i].it.vec) == FLASH_NO_CHIP &&
+		if (flash_chipvec_single(&rq[i].cr.vec) == FLASH_NO_CHIP &&
 		    wide_seen++ >= 1)
 			continue;
 		idle = idle || !load(&rq[i]);
@@ -285,10 +282,10 @@ static void fuzz(void)
 		}
 		while (inflight)
 			done(out[inflight - 1]);
-		lost += c.occ.busy || !flash_chipvec_empty(&c.some);
+		lost += c.occ.busy || !flash_chipvec_empty(&c.listed);
 	}
 	eq(bad, 0, "random loads: idle chips first, then the least loaded");
-	eq(late, 0, "nobody was passed by more than max_pass");
+	eq(late, 0, "no request was passed by more than max_pass");
 	eq(lost, 0, "nothing is lost, and the chips are idle at the end");
 }
 
@@ -307,13 +304,13 @@ static void changes(void)
 	for (n = 0; n < 4000; n++) {
 		if (n % 10 == 9) {
 			flash_geometry_parse(layouts[tap_rand(&seed) % 4], &geo);
-			k2_chips_set(&c, &geo, tap_rand(&seed) % 100);
+			k2_chips_set_layout(&c, &geo, tap_rand(&seed) % 100);
 			for (i = 0; i < nr && geo.nr_chips; i++)
 				if (!rq[i].gone)
-					k2_chips_add(&c, &rq[i].it, rq[i].sector,
+					k2_chips_insert(&c, &rq[i].cr, rq[i].sector,
 						     rq[i].sectors);
 		}
-		if (!k2_chips_known(&c)) {
+		if (!k2_chips_has_layout(&c)) {
 			if (inflight)
 				done(out[inflight - 1]);
 			continue;
@@ -333,76 +330,57 @@ static void changes(void)
 }
 
 /*
- * Metadata among it: the two classes are one FIFO wherever they meet, so none of
- * either passes one of the other that came before. As k2_watch_pick().
+ * Metadata among it, by K2's own hooks: metadata and best effort are one FIFO wherever
+ * they meet, so no request of either passes an older one of the other.
  */
 static void metadata(void)
 {
-	static bool is_meta[MAX_RQ];
-	u32 out[MAX_OUT], step, i, meta_at = 0, crossed = 0;
-	u32 late = 0, went[2] = { 0, 0 };
+	static u32 passed[DRIVE_RQS];
+	u32 step, i, last, crossed = 0, late = 0, served[2] = { 0, 0 };
 
-	begin("page=4096 chips=8", 16);
+	drive_init(6);
+	drive_set(TUN_max_pass, 16);
+	k2_text_tuned(&k2.fq, TEXT_layout, "page=4096 chips=8");
 	seed = 23;
-	for (step = 0; step < 16000 && nr < MAX_RQ - 1; step++) {
-		struct rq *first = oldest(), *pick = NULL;
-		struct k2_order o = { .busy = 0 };
-
+	for (step = 0; step < 16000 && drive_nr < DRIVE_RQS; step++) {
 		if (tap_rand(&seed) % 2) {
-			/* Its sector says nothing: it waits in no line here. */
-			is_meta[nr] = tap_rand(&seed) % 4 == 0;
-			if (is_meta[nr]) {
-				memset(&rq[nr++], 0, sizeof(rq[0]));
-				rq[nr - 1].gone = true;
-				rq[nr - 1].sectors = 1;
-			} else {
-				arrive(random_sector(100), 8);
-			}
+			drive_insert(tap_rand(&seed) % 4 ? K2_NRT : K2_META, REQ_OP_READ,
+				     random_sector(100), 8);
 			continue;
 		}
-		if (inflight == 6) {
-			i = tap_rand(&seed) % inflight;
-			done(out[i]);
-			out[i] = out[inflight];
+		if (drive_inflight == 6) {
+			do
+				i = drive_trace[drive_dispatches - 1 - tap_rand(&seed) % 64 %
+						drive_dispatches];
+			while (!drive_rqs[i].out);
+			drive_end(i, true);
 			continue;
 		}
-		/* Metadata that waits is told by its length. */
-		while (meta_at < nr && !(is_meta[meta_at] && rq[meta_at].sectors))
-			meta_at++;
-		if (first)
-			pick = flash_link_of(k2_chips_pick(&c, &first->it),
-					     struct rq, it);
-		if (first && meta_at < nr && pick > &rq[meta_at])
-			pick = first;
-		o.busy = (first ? 1U << K2_NRT : 0) |
-			 (meta_at < nr ? 1U << K2_META : 0);
-		if (!o.busy)
+		if (!drive_dispatch_one())
 			continue;
-		if (k2_pick(&o, pick && meta_at < nr && &rq[meta_at] < pick, 0) ==
-		    K2_META) {
-			crossed += first && first < &rq[meta_at];
-			rq[meta_at].sectors = 0;
-			went[0]++;
-			continue;
+		last = drive_last();
+		served[drive_rqs[last].rec.fr.class == K2_NRT]++;
+		for (i = 0; i < last; i++) {
+			if (drive_rqs[i].gone)
+				continue;
+			passed[i]++;
+			crossed += drive_rqs[i].rec.fr.class != drive_rqs[last].rec.fr.class;
 		}
-		crossed += meta_at < nr && pick > &rq[meta_at];
-		k2_chips_go(&c, &pick->it, &first->it);
-		pick->gone = true;
-		waiting--;
-		for (i = oldest_at; &rq[i] < pick; i++)
-			rq[i].passed += !rq[i].gone;
-		take(pick, FLASH_READ);
-		out[inflight - 1] = (u32)(pick - rq);
-		went[1]++;
 	}
-	for (i = 0; i < nr; i++)
-		late += rq[i].passed > 16;
+	for (i = 0; i < drive_nr; i++)
+		late += passed[i] > 16;
 	eq(crossed, 0, "metadata and best effort never pass each other");
-	eq(late, 0, "and nobody is passed by more than max_pass");
-	eq(went[0] > 500 && went[1] > 1500, 1, "both go: %u and %u", went[0],
-	   went[1]);
-	while (inflight)
-		done(out[inflight - 1]);
+	eq(late, 0, "and no request is passed by more than max_pass");
+	eq(served[0] > 400 && served[1] > 1400, 1, "both are served: %u and %u", served[0],
+	   served[1]);
+	drive_dispatch();
+	for (i = 0; i < drive_dispatches; i++) {
+		if (drive_rqs[drive_trace[i]].out)
+			drive_end(drive_trace[i], true);
+		drive_dispatch();
+	}
+	drive_exit();
+	eq(warned, 0, "nothing is lost, and the chips are idle at the end");
 }
 
 /*
@@ -426,7 +404,7 @@ static u32 busy_percent(u32 max_pass)
 			for (i = at > MAX_OUT ? at - MAX_OUT : 0; i < at; i++) {
 				n = ends[i % MAX_OUT];
 				if (!rq[n].out ||
-				    flash_chipvec_single(&rq[n].it.vec) != chip)
+				    flash_chipvec_single(&rq[n].cr.vec) != chip)
 					continue;
 				done(n);
 				worked++;

@@ -4,8 +4,92 @@
  * admissible bounds and no figures, the scan below has figures that make
  * exactly those sets admissible.
  */
-#include "k2/k2_guide.h"
 #include "tap.h"
+
+/**
+ * struct k2_point - one bound of a scan
+ * @bound: the bound
+ * @tail_pct: real-time p99.9, in per cent of none's
+ * @bw_pct: total bandwidth, in per cent of none's
+ */
+struct k2_point {
+	unsigned int bound;
+	unsigned int tail_pct;
+	unsigned int bw_pct;
+};
+
+enum k2_load {
+	K2_SEQ_READ,
+	K2_RAND_READ,
+	K2_SEQ_WRITE,
+	K2_RAND_WRITE,
+};
+
+/**
+ * k2_guide_o1 - the bound for objective O1
+ * @p: the scan, in any order
+ * @n: its length
+ * @load: operation of the workload
+ * @full: the device is fully occupied (garbage collection runs)
+ * @alpha: allowed tail, in per cent of none's
+ *
+ * Reads: bandwidth grows with the bound (R2), so the largest admissible one.
+ * Writes: bandwidth does not depend on the bound except that one may cost some
+ * (W2), so the smallest admissible one above 1; on a full device random writes
+ * may use 1 as well (W1).
+ *
+ * Return: the bound, or 0 if none is admissible.
+ */
+static unsigned int k2_guide_o1(const struct k2_point *p, unsigned int n,
+				       enum k2_load load, int full,
+				       unsigned int alpha)
+{
+	int read = load == K2_SEQ_READ || load == K2_RAND_READ;
+	int one_is_free = load == K2_RAND_WRITE && full;
+	unsigned int best = 0, one = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (p[i].tail_pct > alpha)
+			continue;
+		if (!read && p[i].bound == 1 && !one_is_free) {
+			one = 1;
+			continue;
+		}
+		if (!best || (read ? p[i].bound > best : p[i].bound < best))
+			best = p[i].bound;
+	}
+	/* Nothing else holds the target: a slower device beats a missed one. */
+	return best ? best : one;
+}
+
+/**
+ * k2_guide_o2 - the bound for objective O2
+ * @p: the scan, in any order
+ * @n: its length
+ * @load: operation of the workload
+ * @beta: bandwidth to keep, in per cent of none's
+ *
+ * Reads: the smallest admissible bound, but for random reads never below 2,
+ * where the scheduler's own latency outweighs the shorter queue (R3).
+ * Writes: the smallest admissible bound.
+ *
+ * Return: the bound, or 0 if none is admissible.
+ */
+static unsigned int k2_guide_o2(const struct k2_point *p, unsigned int n,
+				       enum k2_load load, unsigned int beta)
+{
+	unsigned int best = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (p[i].bw_pct < beta)
+			continue;
+		if (load == K2_RAND_READ && p[i].bound < 2)
+			continue;
+		if (!best || p[i].bound < best)
+			best = p[i].bound;
+	}
+	return best;
+}
 
 /* Admissible for alpha = 50: {1,2,4,8}; for beta = 50: {16,32,64} */
 static const struct k2_point seq_read[] = {

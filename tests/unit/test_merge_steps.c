@@ -10,7 +10,7 @@
 #include "layer_read/layer_pick.h"
 #include "piq/piq_learn.h"
 #include "common/share/share.h"
-#include "k2/k2_chips.h"
+#include "k2/chips.h"
 #include "tap.h"
 
 #define WAITING		32768
@@ -221,7 +221,7 @@ static void share_steps(const char *text)
 /* K2, whose own queues are lists from which the kernel moves an entry to another's place */
 
 static struct k2_chips chips;
-static struct k2_chips_item k2_rq[WAITING + 1];
+static struct k2_chips_rq k2_rq[WAITING + 1];
 
 static void k2_steps(void)
 {
@@ -231,11 +231,11 @@ static void k2_steps(void)
 	memset(k2_rq, 0, sizeof(k2_rq));
 	k2_chips_init(&chips);
 	chips.max_pass = 256;
-	k2_chips_set(&chips, &geo, 0);
-	k2_chips_add(&chips, &k2_rq[0], 0, 8);
-	k2_chips_add(&chips, &k2_rq[1], 8, 8);
+	k2_chips_set_layout(&chips, &geo, 0);
+	k2_chips_insert(&chips, &k2_rq[0], 0, 8);
+	k2_chips_insert(&chips, &k2_rq[1], 8, 8);
 	for (i = 2; i <= WAITING; i++)
-		k2_chips_add(&chips, &k2_rq[i], (u64)i * 16, 16);
+		k2_chips_insert(&chips, &k2_rq[i], (u64)i * 16, 16);
 	few("k2: an old one grows beyond its chip",
 	    k2_chips_grow(&chips, &k2_rq[1], 8, 16));
 	few("k2: the youngest swallows an old one",

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * autobound.h - K2 finds its in-flight limit itself
+ *
+ * autobound.c explains the search. All of it is guarded by flash_queue.lock.
+ */
+#ifndef K2_AUTOBOUND_H
+#define K2_AUTOBOUND_H
+
+#include <linux/types.h>
+
+#include "../common/estimate/histogram.h"
+
+/* The largest limit: in effect none */
+#define AUTOBOUND_LIMIT_MAX	65535
+
+enum k2_policy {
+	K2_STATIC,
+	K2_LATENCY,
+	K2_BANDWIDTH,
+	K2_NR_POLICIES,
+};
+
+/**
+ * struct autobound_config - what the user has set
+ * @policy: the goal of the search; K2_STATIC: no search
+ * @start: the limit with K2_STATIC, and the first one of a search
+ * @quantile: share of real-time requests to meet the target, in parts of a million
+ * @target_ns: longest time of a real-time request, ns; 0: @target_pct
+ * @target_pct: the target in % of autobound_device.tail_ns
+ * @floor_pct: bandwidth to keep, in % of autobound_device.rate
+ * @hold_ns: time without real-time requests that lifts the limit, ns; 0: never
+ */
+struct autobound_config {
+	enum k2_policy policy;
+	u32 start;
+	u32 quantile;
+	u64 target_ns;
+	u32 target_pct;
+	u32 floor_pct;
+	u64 hold_ns;
+};
+
+/**
+ * struct autobound_device - result of a calibration: the device without a limit
+ * @rate: bandwidth, in sectors per 16 s; 0: unknown
+ * @tail_ns: the quantile of real-time requests, or of all requests if few were real-time
+ * @at: time of the calibration, ns
+ */
+struct autobound_device {
+	u64 rate;
+	u64 tail_ns;
+	u64 at;
+};
+
+/**
+ * struct autobound_end - a request that completes
+ * @now: the time, ns
+ * @inserted: time of its first insertion, ns; 0: unknown
+ * @sectors: data that it moved
+ * @inflight: requests in the device, with this one
+ * @rt: it is a real-time request
+ * @drain: what autobound_insert() returned for it
+ * @held_back: the limit keeps requests waiting
+ */
+struct autobound_end {
+	u64 now;
+	u64 inserted;
+	u64 sectors;
+	u32 inflight;
+	bool rt;
+	bool drain;
+	bool held_back;
+};
+
+/**
+ * struct autobound_step - the level; written when a real-time request completes
+ * @at: time of the latest step, ns
+ * @nr: steps
+ * @samples: real-time requests since the latest step
+ * @late: of these, those that missed the target
+ * @in_time: of these, those in time while the limit kept requests waiting, weighted
+ * @run: of these, those in a row since the latest late one
+ * @any_late: a request has been late since autobound_set()
+ * @held_back: the limit has kept a request waiting since the latest sample
+ * @fresh: since the latest step a request completed that was inserted after @cut_at
+ * @cut_at: when the current descent of the level began, ns
+ * @cut_low: the lowest level that this descent may reach
+ */
+struct autobound_step {
+	u64 at;
+	u64 nr;
+	u32 samples;
+	u32 late;
+	u64 in_time;
+	u64 run;
+	bool any_late;
+	bool held_back;
+	bool fresh;
+	u64 cut_at;
+	s64 cut_low;
+};
+
+/**
+ * struct autobound_target - is the target in reach? Judged once a second.
+ * @at: time of the latest judgement, ns
+ * @judgements: their number
+ * @samples: recent real-time requests
+ * @late: of these, those that missed the target
+ * @beyond: of these, those that no limit could have helped
+ * @unmet: the target is infeasible
+ */
+struct autobound_target {
+	u64 at;
+	u32 judgements;
+	u64 samples;
+	u64 late;
+	u64 beyond;
+	bool unmet;
+};
+
+/**
+ * struct autobound_window - bandwidth now; written when a request completes
+ * @begun: start of the window, ns; 0: none has begun
+ * @level: log of the limit at its start
+ * @sectors: sectors moved
+ * @ends: completed requests
+ * @held_back: of these, those that completed while the limit kept requests waiting
+ */
+struct autobound_window {
+	u64 begun;
+	s64 level;
+	u64 sectors;
+	u32 ends;
+	u32 held_back;
+};
+
+/**
+ * struct autobound_second - bandwidth of seconds, and how much they differ
+ * @begun: start of the second, ns; 0: none has begun
+ * @sectors: sectors moved
+ * @full: the limit kept requests waiting in every window of it
+ * @rate: bandwidth of the second before, in sectors per 16 s
+ * @scatter: mean difference of seconds, a log
+ */
+struct autobound_second {
+	u64 begun;
+	u64 sectors;
+	bool full;
+	u64 rate;
+	s64 scatter;
+};
+
+/**
+ * struct autobound_floor - the floor; written at the end of a window
+ * @best: the largest bandwidth of a window, in sectors per 16 s
+ * @mean: moving average of windows, in sectors per 16 s
+ * @climbing: bandwidth is too low, and the floor rises
+ * @climb_from: the floor when that began
+ * @climb_rate: bandwidth when that began, in sectors per 16 s
+ * @starved: the bandwidth is infeasible
+ * @starved_at: time when that was found, ns
+ * @lacked_at: time of the latest window with too little bandwidth, ns
+ */
+struct autobound_floor {
+	u64 best;
+	u64 mean;
+	bool climbing;
+	s64 climb_from;
+	u64 climb_rate;
+	bool starved;
+	u64 starved_at;
+	u64 lacked_at;
+};
+
+/**
+ * struct autobound_measure - a calibration that runs
+ * @on: it runs
+ * @begun: its start, ns
+ * @last: time of the latest completion, ns
+ * @busy_ns: time in which the device was busy, ns
+ * @sectors: sectors moved
+ * @ends: completed requests
+ * @rt_ends: of these, real-time ones
+ * @times: times of all requests, and of real-time ones
+ */
+struct autobound_measure {
+	bool on;
+	u64 begun;
+	u64 last;
+	u64 busy_ns;
+	u64 sectors;
+	u32 ends;
+	u32 rt_ends;
+	struct flash_latency times[2];
+};
+
+/**
+ * struct autobound_tail - times of recent real-time requests
+ * @begun: start of the current histogram, ns
+ * @nr: requests in it
+ * @index: of it in @times; the other one is older
+ * @times: the histograms
+ * @sum: their sum, while it is read
+ */
+struct autobound_tail {
+	u64 begun;
+	u32 nr;
+	u32 index;
+	struct flash_latency times[2];
+	struct flash_latency sum;
+};
+
+/**
+ * struct autobound - the search on one device
+ * @cfg: what the user has set
+ * @device: the latest calibration
+ * @target_ns: longest time of a real-time request, ns; 0: no target
+ * @limit: the in-flight limit, in requests
+ * @level: log of the limit that the target needs
+ * @floor: log of the limit that the bandwidth needs
+ * @last_rt: time of the latest real-time request, ns
+ * @open: no real-time requests, so no limit
+ * @draining: they are back, and more requests than @limit are still in the device
+ * @opens: times that the limit was lifted
+ * @rt_ended: completed real-time requests
+ * @rt_late: of these, those that missed the target
+ * @step: the level
+ * @target: is the target in reach?
+ * @window: bandwidth now
+ * @second: bandwidth of seconds
+ * @bw: the floor
+ * @measure: a calibration that runs
+ * @tail: times of recent real-time requests
+ */
+struct autobound {
+	struct autobound_config cfg;
+	struct autobound_device device;
+	u64 target_ns;
+	u32 limit;
+	s64 level;
+	s64 floor;
+	u64 last_rt;
+	bool open;
+	bool draining;
+	u64 opens;
+	u64 rt_ended;
+	u64 rt_late;
+
+	struct autobound_step step;
+	struct autobound_target target;
+	struct autobound_window window;
+	struct autobound_second second;
+	struct autobound_floor bw;
+	struct autobound_measure measure;
+	struct autobound_tail tail;
+};
+
+void autobound_init(struct autobound *ab, const struct autobound_config *cfg,
+		    const struct autobound_device *device, u64 now);
+void autobound_set(struct autobound *ab, const struct autobound_config *cfg, u64 now);
+void autobound_calibrate(struct autobound *ab, bool on, u64 now);
+bool autobound_note_insert(struct autobound *ab, bool rt, u32 inflight, u64 now);
+bool autobound_completed(struct autobound *ab, const struct autobound_end *e);
+u64 autobound_tail_us(struct autobound *ab);
+u64 autobound_share_pct(struct autobound *ab);
+u64 autobound_infeasible(struct autobound *ab);
+u64 autobound_calibrating(struct autobound *ab);
+
+/** autobound_limit - the in-flight limit, from 1 to AUTOBOUND_LIMIT_MAX */
+static inline u32 autobound_limit(const struct autobound *ab)
+{
+	return ab->limit;
+}
+
+/**
+ * autobound_insert - a request is inserted
+ * @ab: the search
+ * @rt: it is a real-time request
+ * @inflight: requests in the device
+ * @now: the time, ns
+ *
+ * Return: true if it waits for requests that were dispatched while the limit was lifted,
+ * so its time says nothing about the limit.
+ */
+static inline bool autobound_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
+{
+	if (!rt && ab->cfg.policy == K2_STATIC)
+		return false;
+	return autobound_note_insert(ab, rt, inflight, now);
+}
+
+/** autobound_watches - does the search need to know which requests are in flight? */
+static inline bool autobound_watches(const struct autobound *ab)
+{
+	return ab->cfg.policy != K2_STATIC || ab->measure.on;
+}
+
+/** autobound_searches - is the limit the result of the search? */
+static inline bool autobound_searches(const struct autobound *ab)
+{
+	return !ab->open && !ab->measure.on &&
+	       (ab->cfg.policy == K2_BANDWIDTH ||
+		(ab->cfg.policy == K2_LATENCY && ab->target_ns));
+}
+
+#endif /* K2_AUTOBOUND_H */
