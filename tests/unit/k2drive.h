@@ -34,11 +34,15 @@
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, v)	((x) = (v))
 #define smp_store_release(p, v)	(*(p) = (v))
+#define smp_load_acquire(p)	(*(p))
+#define smp_rmb()		((void)0)
 #define llist_empty(h)		(!(h)->first)
 #define llist_del_all(h)	((h)->first)
 #define llist_reverse_order(n)	(n)
 #define lockdep_assert_held(l)	((void)(l))
 #define lockdep_is_held(l)	((void)(l), true)
+#define spin_lock_irq(l)	((void)(l))
+#define spin_lock_irqsave(l, flags) ((void)(l), (flags) = 0)
 #define spin_unlock_irq(l)	((void)(l))
 #define spin_unlock_irqrestore(l, flags) ((void)(l), (void)(flags))
 #define rcu_read_lock()		((void)0)
@@ -77,7 +81,7 @@ static u64 drive_now = 1000000;
 /* The block layer */
 typedef u32 blk_opf_t;
 struct request_queue { int node; };
-struct blk_mq_hw_ctx;
+struct blk_mq_hw_ctx { unsigned int queue_num; };
 struct elevator_queue { void *elevator_data; };
 struct cgroup_subsys_state { u64 id; };
 struct kernel_param_ops { int unused; };
@@ -99,6 +103,7 @@ struct request {
 	u32 sectors;
 	u32 rq_flags;
 	unsigned short ioprio;
+	unsigned int internal_tag;
 };
 
 #define RQF_FLUSH_SEQ		1U
@@ -163,6 +168,8 @@ ssize_t flash_text_store(struct elevator_queue *eq, const char *page, size_t cou
 ssize_t flash_groups_store(struct elevator_queue *eq, const char *page, size_t count,
 			   const struct flash_group_attr *attr) NONE((ssize_t)(count * !attr))
 #undef NONE
+#define flash_groups_near(g, nr, css) \
+	((void)(g), (void)(nr), (void)(css), FLASH_GROUP_NONE)
 #define flash_groups_print(g, nr, from, page) ((void)(g), (void)(page), (ssize_t)(nr))
 #define flash_disk_name(fq)			((void)(fq), "disk")
 #define flash_whole(page, count, who, name)	((void)(page), (void)(who), (count) > 0)
