@@ -27,27 +27,21 @@ static void flash_pace_window(struct flash_pace *p, u64 now)
 }
 
 /**
- * flash_pace_end - a request that counts has ended
- * @p: the bound
- * @last: the device has nothing to do now
- * @rules: it is this bound that holds now
+ * flash_pace_judge - end the window if it has lasted long enough
+ * @p: the search
+ * @rules: this limit is in force
  * @now: the time, ns
- *
- * Its sectors have been added to @moved.
  */
-void flash_pace_end(struct flash_pace *p, bool last, bool rules, u64 now)
+void flash_pace_judge(struct flash_pace *p, bool rules, u64 now)
 {
-	p->ends++;
-	if (last)
-		p->dry = true;
+	u64 us;
+
 	if (!p->begun || !rules) {
 		p->climb.second = false;
 		flash_pace_window(p, now);
-	} else if (now - p->begun >= FLASH_PACE_NS &&
-		   p->ends >= p->least) {
+	} else if (now - p->begun >= FLASH_PACE_NS) {
 		/* Windows differ in length. */
-		u64 us = (now - p->begun) / 1024;
-
+		us = (now - p->begun) / 1024;
 		flash_climb_window(&p->climb, (p->moved << 20) / us, p->full,
 				   p->dry);
 		flash_pace_window(p, now);

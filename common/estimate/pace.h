@@ -51,6 +51,31 @@ static inline u32 flash_pace_bound(const struct flash_pace *p)
 	return flash_climb_bound(&p->climb);
 }
 
-void flash_pace_end(struct flash_pace *p, bool last, bool rules, u64 now);
+/**
+ * flash_pace_count - a request that counts has completed
+ * @p: the search
+ * @last: no other request is in flight
+ * @rules: this limit is in force
+ *
+ * Its sectors have been added to @moved.
+ *
+ * Return: flash_pace_judge() has to be called.
+ */
+static inline bool flash_pace_count(struct flash_pace *p, bool last, bool rules)
+{
+	p->ends++;
+	p->dry |= last;
+	return !p->begun || !rules || p->ends >= p->least;
+}
+
+void flash_pace_judge(struct flash_pace *p, bool rules, u64 now);
+
+/** flash_pace_end - flash_pace_count(), and flash_pace_judge() if necessary */
+static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
+				  u64 now)
+{
+	if (flash_pace_count(p, last, rules))
+		flash_pace_judge(p, rules, now);
+}
 
 #endif /* FLASH_PACE_H */

@@ -145,6 +145,26 @@ static inline u32 flash_chipvec_next(const struct flash_chipvec *v, u32 chip)
 }
 
 /**
+ * flash_chipvec_after - the next chip round-robin
+ * @v: at least one chip
+ * @chip: the chip before, of the same layout
+ *
+ * Return: the first chip after @chip, or the first one of all if there is none.
+ */
+static inline u32 flash_chipvec_after(const struct flash_chipvec *v, u32 chip)
+{
+	u32 next;
+	u64 after;
+
+	if (v->nr_chips <= 64) {
+		after = v->word[0] & (~1ULL << chip);
+		return (u32)__builtin_ctzll(after ? after : v->word[0]);
+	}
+	next = flash_chipvec_next(v, chip);
+	return next != FLASH_NO_CHIP ? next : flash_chipvec_first(v);
+}
+
+/**
  * struct flash_chip_walk - where flash_for_each_chip() is
  * @left:	chips of this word that are still to come
  * @at:		its first one

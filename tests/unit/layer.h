@@ -9,18 +9,17 @@
 
 #include <string.h>
 
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "tap.h"
 
 #define MAX_RQ		20000
 
 struct dev {
 	struct layer_sched s;
-	struct layer_item it[MAX_RQ];
+	struct layer_part part[MAX_RQ];
 	u32 nr;
 	u32 trace[MAX_RQ], nr_trace;
 	u64 now;
-	u32 max;
 };
 
 static inline struct layer_tunables layer_usual(void)
@@ -37,13 +36,14 @@ static inline void dev_set(struct dev *d, enum layer_mode mode,
 			   const char *layout, u64 capacity,
 			   const struct layer_tunables *tun)
 {
-	struct flash_geometry geo = { 0 };
+	struct layer_tunables all = *tun;
 
-	if (flash_geometry_parse(layout, &geo)) {
+	all.mode = mode;
+	if (flash_geometry_parse(layout, &all.layout)) {
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&d->s, mode, &geo, 0, capacity, tun);
+	layer_set(&d->s, &all, capacity);
 }
 
 static inline void dev_init(struct dev *d, enum layer_mode mode,
@@ -52,7 +52,7 @@ static inline void dev_init(struct dev *d, enum layer_mode mode,
 {
 	memset(d, 0, sizeof(*d));
 	d->now = 1000000;
-	layer_init(&d->s, tun);
+	layer_init(&d->s);
 	dev_set(d, mode, layout, capacity, tun);
 }
 
@@ -65,19 +65,19 @@ static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
 		printf("Bail out! more than %d requests\n", MAX_RQ);
 		exit(EXIT_FAILURE);
 	}
-	layer_add(&d->s, &d->it[i], i + 1, dir, sector, sectors, d->now);
+	hook_insert(&d->s, &d->part[i], i + 1, dir, sector, sectors, d->now);
 	return i;
 }
 
 /* The next one goes; MAX_RQ: none waits, or none may. */
 static inline u32 go(struct dev *d)
 {
-	struct layer_item *it = layer_next(&d->s, d->max, d->now);
+	struct layer_part *part = layer_select(&d->s, d->now);
 	u32 i;
 
-	if (!it)
+	if (!part)
 		return MAX_RQ;
-	i = (u32)(it - d->it);
+	i = (u32)(part - d->part);
 	d->trace[d->nr_trace++] = i;
 	return i;
 }

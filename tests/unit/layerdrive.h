@@ -10,7 +10,7 @@
 #define LAYER_DRIVE_H
 
 #include "flashsim.h"
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "profiles.h"
 
 /* Requests that wait or are out; more never are. */
@@ -34,14 +34,14 @@ struct host_seer {
 
 /**
  * struct host_rq - a request
- * @it: its item, whoever puts it in order
+ * @part: its part in the order, whichever scheduler is used
  * @srq: what the drive has of it; NULL: it waits
  * @born: when it came, ns
  * @user: whose it is
  * @used: it waits or is out
  */
 struct host_rq {
-	struct layer_item it;
+	struct layer_part part;
 	struct sim_rq *srq;
 	u64 born;
 	u32 user;
@@ -114,12 +114,12 @@ static inline struct host_rq *host_add(struct host *h, u32 user,
 	rq->user = user;
 	rq->born = h->drive.now;
 	if (h->order == HOST_LAYER) {
-		layer_add(&h->s, &rq->it, ++h->seq, dir, sector, sectors,
+		hook_insert(&h->s, &rq->part, ++h->seq, dir, sector, sectors,
 			  h->drive.now);
 	} else {
-		rq->it.dir = dir;
-		rq->it.sector = sector;
-		rq->it.sectors = sectors;
+		rq->part.dir = dir;
+		rq->part.sector = sector;
+		rq->part.sectors = sectors;
 		line = h->order == HOST_NONE ? FLASH_READ : dir;
 		h->line[line][h->nr[line]++] = i;
 	}
@@ -146,7 +146,7 @@ static inline struct host_rq *host_deadline(struct host *h)
 	if (!h->nr[FLASH_READ] && !h->nr[FLASH_WRITE])
 		return NULL;
 	for (n = 0; n < h->nr[h->dir]; n++)
-		if (h->rq[h->line[h->dir][n]].it.sector >= h->at[h->dir])
+		if (h->rq[h->line[h->dir][n]].part.sector >= h->at[h->dir])
 			break;
 	if (n == h->nr[h->dir] || ++h->batch > 16) {
 		h->batch = 1;
@@ -162,14 +162,14 @@ static inline struct host_rq *host_deadline(struct host *h)
 	best = 0;
 	for (n = 0; n < h->nr[h->dir]; n++) {
 		/* The next one upwards, else the lowest */
-		ahead = h->rq[h->line[h->dir][n]].it.sector - h->at[h->dir];
+		ahead = h->rq[h->line[h->dir][n]].part.sector - h->at[h->dir];
 		if (ahead < least) {
 			least = ahead;
 			best = n;
 		}
 	}
 	rq = host_leave(h, h->dir, best);
-	h->at[h->dir] = rq->it.sector + rq->it.sectors;
+	h->at[h->dir] = rq->part.sector + rq->part.sectors;
 	return rq;
 }
 
@@ -218,17 +218,16 @@ static inline void host_pump(struct host *h)
 		if (h->out >= h->tags)
 			return;
 		if (h->order == HOST_LAYER) {
-			struct layer_item *it;
+			struct layer_part *part;
 
-			if (layer_held(&h->s, h->max) ||
+			if (layer_holds(&h->s) ||
 			    (h->max && h->out >= h->max))
 				return;
-			it = layer_next(&h->s, h->max, h->drive.now);
-			if (!it)
+			part = layer_select(&h->s, h->drive.now);
+			if (!part)
 				return;
-			layer_take(&h->s, it, it->dir, it->sector, it->sectors);
-			rq = (struct host_rq *)((char *)it -
-						offsetof(struct host_rq, it));
+			layer_start(&h->s, part);
+			rq = container_of(part, struct host_rq, part);
 		} else if (h->order == HOST_DEADLINE) {
 			rq = host_deadline(h);
 		} else if (h->order == HOST_SEER) {
@@ -240,12 +239,12 @@ static inline void host_pump(struct host *h)
 			return;
 		if (++h->out > h->out_max)
 			h->out_max = h->out;
-		h->out_of[rq->it.dir]++;
+		h->out_of[rq->part.dir]++;
 		if (h->begin)
 			h->begin(h, rq);
 		rq->srq = drive_send(&h->drive,
-				     rq->it.dir == FLASH_READ ? SIM_READ :
-				     SIM_WRITE, rq->it.sector, rq->it.sectors);
+				     rq->part.dir == FLASH_READ ? SIM_READ :
+				     SIM_WRITE, rq->part.sector, rq->part.sectors);
 	}
 }
 
@@ -266,10 +265,9 @@ static inline bool host_step(struct host *h)
 		for (i = 0; h->rq[i].srq != srq; i++)
 			;
 		h->out--;
-		h->out_of[h->rq[i].it.dir]--;
+		h->out_of[h->rq[i].part.dir]--;
 		if (h->order == HOST_LAYER)
-			layer_give(&h->s, &h->rq[i].it, true, h->max,
-				   h->drive.now);
+			hook_completed(&h->s, &h->rq[i].part, true, h->drive.now);
 		h->rq[i].srq = NULL;
 		h->end(h, &h->rq[i]);
 		h->rq[i].used = false;
@@ -289,21 +287,23 @@ static inline void host_open(struct host *h, enum host_order order,
 	memset(h, 0, sizeof(*h));
 	h->order = order;
 	h->tags = tags;
-	layer_init(&h->s, &usual);
+	layer_init(&h->s);
+	layer_set(&h->s, &usual, cfg->sim.sectors);
 	drive_open(&h->drive, cfg);
 }
 
 static inline void host_layer(struct host *h, enum layer_mode mode,
 			      const char *layout)
 {
-	struct flash_geometry geo = { 0 };
 	struct layer_tunables tun = h->s.tun;
 
-	if (flash_geometry_parse(layout, &geo)) {
+	tun.mode = mode;
+	tun.max_inflight = h->max;
+	if (flash_geometry_parse(layout, &tun.layout)) {
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&h->s, mode, &geo, 0, h->drive.c.sim.sectors, &tun);
+	layer_set(&h->s, &tun, h->drive.c.sim.sectors);
 }
 
 static inline void host_close(struct host *h)
@@ -354,7 +354,7 @@ static inline void mix_send(struct host *h)
 static inline void mix_end(struct host *h, struct host_rq *rq)
 {
 	struct mix *m = h->load;
-	enum flash_dir dir = rq->it.dir;
+	enum flash_dir dir = rq->part.dir;
 
 	if (++m->ended == m->skip)
 		m->begun = h->drive.now;

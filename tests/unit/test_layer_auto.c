@@ -20,15 +20,12 @@ static void start(const char *layout, const struct layer_tunables *tun)
 /* To the driver, and back. */
 static void take(u32 i)
 {
-	struct layer_item *it = &d.it[i];
-
-	layer_take(&d.s, it, it->data ? it->dir : FLASH_NR_DIRS, it->sector,
-		   it->sectors);
+	layer_start(&d.s, &d.part[i]);
 }
 
-static void give(u32 i, u32 max)
+static void give(u32 i)
 {
-	layer_give(&d.s, &d.it[i], true, max, d.now);
+	hook_completed(&d.s, &d.part[i], true, d.now);
 }
 
 static void turns(void)
@@ -67,10 +64,10 @@ static void turns(void)
 		arrive(&d, W, i, 1);
 	for (i = 0; i < 4; i++)
 		go(&d);
-	eq(d.it[d.trace[3]].dir, W, "the first write of a turn by right");
+	eq(d.part[d.trace[3]].dir, W, "the first write of a turn by right");
 	r = arrive(&d, R, 0, 1);
 	go(&d);
-	eq(d.it[d.trace[4]].dir, W, "the second one, though reads wait");
+	eq(d.part[d.trace[4]].dir, W, "the second one, though reads wait");
 	go(&d);
 	eq(d.trace[5], r, "then reads");
 
@@ -125,7 +122,7 @@ static void turns(void)
 		 (int)w, (int)r, 2, 3);
 	eq(d.s.stats.expired[R] == 1 && d.s.stats.expired[W] == 1, 1,
 	   "one of each has expired");
-	eq(d.s.layer[3].expired, 1, "the read's layer knows");
+	eq(d.s.wait.layer[3].expired, 1, "the read's layer knows");
 
 	/* An expired read does not move the turn of the sub-layers. */
 	tun.expire[R] = 1000;
@@ -134,7 +131,7 @@ static void turns(void)
 	d.now += 1000;
 	arrive(&d, R, 0, 1);
 	go(&d);
-	eq(d.s.cursor, 0, "layer 0 still has its turn");
+	eq(d.s.turn.cursor, 0, "layer 0 still has its turn");
 }
 
 /* More to do than can be done, from both sides: everything has expired. */
@@ -154,12 +151,12 @@ static void overload(u64 read_ns, u64 write_ns)
 	for (n = 0; n < 6000; n++) {
 		d.now += 1000;
 		i = go(&d);
-		row = d.it[i].dir == way ? row + 1 : 1;
-		way = d.it[i].dir;
+		row = d.part[i].dir == way ? row + 1 : 1;
+		way = d.part[i].dir;
 		if (row > worst[way])
 			worst[way] = row;
 		count[way]++;
-		arrive(&d, (enum flash_dir)way, d.it[i].sector, 1);
+		arrive(&d, (enum flash_dir)way, d.part[i].sector, 1);
 	}
 	printf("# expire %llu %llu: %u reads, %u writes, rows of %u and %u\n",
 	       (unsigned long long)read_ns, (unsigned long long)write_ns,
@@ -191,9 +188,9 @@ static void one_expires(enum flash_dir dir, u32 limit)
 			i = go(&d);
 			if (i == old)
 				break;
-			passed += d.now > d.it[old].arrived + 5000 + when;
+			passed += d.now > d.part[old].arrived + 5000 + when;
 			/* Those of its direction are never old. */
-			arrive(&d, d.it[i].dir, d.it[i].sector, 1);
+			arrive(&d, d.part[i].dir, d.part[i].sector, 1);
 		}
 		eq(i, old, "it goes");
 		if (passed > worst)
@@ -214,7 +211,7 @@ static void no_deadline(const char *layout, bool busy)
 	tun.expire[R] = 0;
 	tun.expire[W] = 0;
 	start(layout, &tun);
-	limit = d.s.nr_layers * tun.per_layer;
+	limit = d.s.map.nr_layers * tun.per_layer;
 	if (busy) {
 		w = arrive(&d, W, 31, 1);
 		go(&d);
@@ -224,14 +221,14 @@ static void no_deadline(const char *layout, bool busy)
 		arrive(&d, R, i % 3 * 8, 1);
 	for (n = 0; n < 50; n++) {
 		i = go(&d);
-		arrive(&d, R, d.it[i].sector, 1);
+		arrive(&d, R, d.part[i].sector, 1);
 	}
 	old = arrive(&d, R, 30, 1);
 	for (n = 0; n < 9000; n++) {
 		i = go(&d);
 		if (i == old)
 			break;
-		arrive(&d, R, d.it[i].sector, 1);
+		arrive(&d, R, d.part[i].sector, 1);
 	}
 	printf("# %s%s: %u have passed it\n", layout, busy ? ", busy" : "", n);
 	/* Those that are older go first, each as late. */
@@ -263,32 +260,32 @@ static void chips(void)
 	u32 i, n, bad = 0;
 
 	start("page=4096 chips=4", NULL);
-	eq(d.s.nr_layers, 4, "four chips: four layers");
+	eq(d.s.map.nr_layers, 4, "four chips: four layers");
 	for (i = 0; i < 12; i++)
 		arrive(&d, R, i / 3 * 8 + i % 3, 1);
 	/* All of them in the device: each chip in its turn. */
 	for (i = 0; i < 4; i++) {
 		n = go(&d);
 		take(n);
-		bad += d.it[n].sector / 8 != i;
+		bad += d.part[n].sector / 8 != i;
 	}
 	eq(bad, 0, "four idle chips: one read each");
-	eq(d.s.in_layer, 1, "the last one's turn has begun");
+	eq(d.s.turn.in_layer, 1, "the last one's turn has begun");
 	n = go(&d);
-	eq(d.it[n].sector / 8, 3, "all are busy: its turn goes on");
+	eq(d.part[n].sector / 8, 3, "all are busy: its turn goes on");
 	take(n);
-	give(d.trace[1], 0);
+	give(d.trace[1]);
 	n = go(&d);
-	eq(d.it[n].sector / 8, 1, "chip 1 is idle: it is next");
+	eq(d.part[n].sector / 8, 1, "chip 1 is idle: it is next");
 	take(n);
-	eq(d.s.occ.busy, 4, "all are busy");
+	eq(d.s.flight.occ.busy, 4, "all are busy");
 	for (i = 0; i < d.nr_trace; i++) {
-		if (d.it[d.trace[i]].out)
-			give(d.trace[i], 0);
+		if (d.part[d.trace[i]].pieces)
+			give(d.trace[i]);
 	}
 	all_go(&d);
 	eq(d.nr_trace, 12, "all have gone");
-	eq(d.s.occ.busy + d.s.out + d.s.pieces[R], 0, "and nothing is counted");
+	eq(d.s.flight.occ.busy + d.s.flight.out + d.s.flight.pieces[R], 0, "and nothing is counted");
 
 	/* per_layer bounds a turn there, too; nothing is busy. */
 	tun.per_layer = 2;
@@ -302,25 +299,27 @@ static void chips(void)
 	/* The offset, and terms. */
 	tun = layer_usual();
 	start("page=4096 terms=1:2:1,8:2:2", NULL);
-	eq(layer_index(&d.s, 8), 1, "page 1 is on chip 1");
-	eq(layer_index(&d.s, 8 * 9), 3, "page 9 on chip 3");
-	layer_set(&d.s, LAYER_AUTO, &d.s.given, 8, 1000, &tun);
-	eq(layer_index(&d.s, 0), 1, "sector 0 of the device is on page 1");
+	eq(layer_index(&d.s.map, 8), 1, "page 1 is on chip 1");
+	eq(layer_index(&d.s.map, 8 * 9), 3, "page 9 on chip 3");
+	tun.offset = 8;
+	dev_set(&d, LAYER_AUTO, "page=4096 terms=1:2:1,8:2:2", 1000, &tun);
+	eq(layer_index(&d.s.map, 0), 1, "sector 0 of the device is on page 1");
 
+	tun.offset = 0;
 	/* Mode paper knows no chips; what is out gives back what it took. */
 	start("page=4096 chips=4", NULL);
 	i = arrive(&d, R, 24, 8);
 	arrive(&d, R, 600, 8);
 	go(&d);
 	take(i);
-	eq(flash_occupancy_on(&d.s.occ, 3), 1, "chip 3 is busy");
+	eq(flash_occupancy_on(&d.s.flight.occ, 3), 1, "chip 3 is busy");
 	dev_set(&d, LAYER_PAPER, "page=4096 chips=4", 1000, &tun);
-	eq(d.s.nr_layers, 4, "mode paper: four ranges");
-	eq(d.s.layer[2].waiting, 1, "the other one waits in the third");
+	eq(d.s.map.nr_layers, 4, "mode paper: four ranges");
+	eq(d.s.wait.layer[2].waiting, 1, "the other one waits in the third");
 	dev_set(&d, LAYER_AUTO, "page=4096 chips=200", 1000, &tun);
-	eq(d.s.layer[75].waiting, 1, "200 chips: it waits for chip 75");
-	give(i, 0);
-	eq(d.s.occ.busy, 0, "chip 3 is idle again");
+	eq(d.s.wait.layer[75].waiting, 1, "200 chips: it waits for chip 75");
+	give(i);
+	eq(d.s.flight.occ.busy, 0, "chip 3 is idle again");
 	all_go(&d);
 	eq(d.nr_trace, 2, "both have gone");
 }
@@ -332,19 +331,19 @@ static void one_waits(void)
 
 	for (extra = 0; extra < 2; extra++) {
 		start("none", NULL);
-		for (i = 0; i < LAYER_BOUND_START + extra; i++)
+		for (i = 0; i < LAYER_LIMIT_START + extra; i++)
 			arrive(&d, R, i, 8);
-		for (n = 0; n < LAYER_BOUND_START; n++)
+		for (n = 0; n < LAYER_LIMIT_START; n++)
 			take(go(&d));
 		for (i = 0; i < 10; i++) {
-			give(d.trace[i], 0);
+			give(d.trace[i]);
 			if (extra)
 				take(go(&d));
 			arrive(&d, R, 1000 + i, 8);
 			if (!extra)
 				take(go(&d));
 		}
-		eq(d.s.pace.full, extra, "%u more than the bound: it %s", extra,
+		eq(d.s.flight.pace.full, extra, "%u more than the bound: it %s", extra,
 		   extra ? "binds" : "does not bind");
 	}
 }
@@ -357,85 +356,89 @@ static void held(void)
 	start("none", NULL);
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i, 8);
-	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
+	for (n = 0; !layer_holds(&d.s) && n < 100; n++)
 		take(go(&d));
-	eq(n, LAYER_BOUND_START, "so many reads of 4 KiB");
-	eq(layer_held(&d.s, 200), 0, "not if the user says how many");
+	eq(n, LAYER_LIMIT_START, "so many reads of 4 KiB");
+	tun.max_inflight = 200;
+	dev_set(&d, LAYER_AUTO, "none", 1000, &tun);
+	eq(layer_holds(&d.s), 0, "not if the user says how many");
+	tun.max_inflight = 0;
+	dev_set(&d, LAYER_AUTO, "none", 1000, &tun);
 	/* The first end begins a window. */
-	give(d.trace[0], 0);
+	give(d.trace[0]);
 	take(go(&d));
-	give(d.trace[1], 0);
-	eq(d.s.pace.full, 1, "the bound has held something back");
-	eq(layer_held(&d.s, 0), 0, "one ends: one more may go");
+	give(d.trace[1]);
+	eq(d.s.flight.pace.full, 1, "the bound has held something back");
+	eq(layer_holds(&d.s), 0, "one ends: one more may go");
 	/* In mode paper nothing is held back. */
 	take(go(&d));
-	eq(layer_held(&d.s, 0), 1, "full again");
+	eq(layer_holds(&d.s), 1, "full again");
 	dev_set(&d, LAYER_PAPER, "none", 1000, &tun);
-	eq(layer_held(&d.s, 0), 0, "mode paper has no bound");
+	eq(layer_holds(&d.s), 0, "mode paper has no bound");
 	dev_set(&d, LAYER_AUTO, "none", 1000, &tun);
 	for (i = 2; i < d.nr_trace; i++)
-		give(d.trace[i], 0);
-	eq(d.s.pieces[R] + d.s.out, 0, "nothing is out");
+		give(d.trace[i]);
+	eq(d.s.flight.pieces[R] + d.s.flight.out, 0, "nothing is out");
 
 	start("none", NULL);
 	for (i = 0; i < 20; i++)
 		arrive(&d, W, 1024 * i, 1024);
-	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
+	for (n = 0; !layer_holds(&d.s) && n < 100; n++)
 		take(go(&d));
 	eq(n, 4, "four writes of 512 KiB");
-	eq(d.s.pieces[W], 64, "64 pieces");
+	eq(d.s.flight.pieces[W], 64, "64 pieces");
 	for (i = 0; i < 17; i++)
 		arrive(&d, R, 1024 * i, 1024);
-	eq(layer_held(&d.s, 0), 0, "reads may go");
-	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
+	eq(layer_holds(&d.s), 0, "reads may go");
+	for (n = 0; !layer_holds(&d.s) && n < 100; n++)
 		take(go(&d));
 	eq(n, 16, "16 reads of 512 KiB beside them");
-	eq(d.s.pieces[R], 64, "64 pieces, too");
+	eq(d.s.flight.pieces[R], 64, "64 pieces, too");
 	/* Beside so many reads there is one of them. */
 	for (i = 0; i < 3; i++)
-		give(d.trace[i], 0);
-	eq(layer_held(&d.s, 0), 1, "one write is enough beside 16 reads");
-	give(d.trace[3], 0);
+		give(d.trace[i]);
+	eq(layer_holds(&d.s), 1, "one write is enough beside 16 reads");
+	give(d.trace[3]);
 	n = go(&d);
-	eq(d.it[n].dir, W, "it ends: another one, though a read waits");
+	eq(d.part[n].dir, W, "it ends: another one, though a read waits");
 	take(n);
-	eq(layer_held(&d.s, 0), 1, "and no more");
+	eq(layer_holds(&d.s), 1, "and no more");
 	/* What reads take counts twice: 16 + 2 * 24 and 16 + 2 * 20 of 64. */
-	give(d.trace[4], 0);
+	give(d.trace[4]);
 	take(go(&d));
 	for (i = 5; i < 15; i++)
-		give(d.trace[i], 0);
-	eq(d.s.waiting[R], 0, "no read waits");
-	eq(layer_held(&d.s, 0), 1, "six reads are out: one write is enough");
-	give(d.trace[15], 0);
-	eq(layer_held(&d.s, 0), 0, "five: another one may go");
+		give(d.trace[i]);
+	eq(d.s.wait.nr[R], 0, "no read waits");
+	eq(layer_holds(&d.s), 1, "six reads are out: one write is enough");
+	give(d.trace[15]);
+	eq(layer_holds(&d.s), 0, "five: another one may go");
 	for (i = 16; i < 20; i++)
-		give(d.trace[i], 0);
+		give(d.trace[i]);
 	take(go(&d));
-	eq(layer_held(&d.s, 0), 1, "one read is out: two writes are enough");
+	eq(layer_holds(&d.s), 1, "one read is out: two writes are enough");
 	start("none", NULL);
 	for (i = 0; i < 100; i++)
 		arrive(&d, R, i, 33);
-	for (n = 0; !layer_held(&d.s, 0) && n < 100; n++)
+	for (n = 0; !layer_holds(&d.s) && n < 100; n++)
 		take(go(&d));
 	eq(n, 32, "33 sectors are two pieces");
 
 	/* Discards have no data and no chips, whatever their length. */
 	start("page=4096 chips=4", NULL);
 	i = arrive(&d, FLASH_NR_DIRS, 0, 1 << 20);
-	eq(d.s.waiting[W], 1, "a discard waits among writes");
+	eq(d.s.wait.nr[W], 1, "a discard waits among writes");
 	go(&d);
 	take(i);
-	eq(d.s.pieces[W], 1, "is one piece");
-	eq(d.s.occ.busy, 0, "and on no chip");
-	give(i, 0);
-	eq(d.s.pace.moved, 0, "and moves nothing");
+	eq(d.s.flight.pieces[W], 1, "is one piece");
+	eq(d.s.flight.occ.busy, 0, "and on no chip");
+	give(i);
+	eq(d.s.flight.pace.moved, 0, "and moves nothing");
 
 	/* Never with an empty device: even if pieces were counted wrongly. */
 	start("none", NULL);
-	d.s.pieces[R] = d.s.pieces[W] = 1000;
+	d.s.flight.pieces[R] = d.s.flight.pieces[W] = 1000;
 	arrive(&d, R, 0, 8);
-	eq(layer_held(&d.s, 0), 0, "an empty device is never held");
+	eq(layer_holds(&d.s), 0, "an empty device is never held");
 }
 
 /* Throughput rises up to @knee requests of a piece: does the bound? */
@@ -449,21 +452,21 @@ static void opens(u32 knee, u32 low, u32 high)
 		.sort = LAYER_FIFO });
 	while (d.now < 1500000000) {
 		/* First come, first served: places are used again. */
-		while (d.s.waiting[R] < LAYER_BOUND_MAX) {
+		while (d.s.wait.nr[R] < LAYER_LIMIT_MAX) {
 			i = d.nr++ % MAX_RQ;
-			layer_add(&d.s, &d.it[i], d.nr, R,
+			hook_insert(&d.s, &d.part[i], d.nr, R,
 				  tap_rand(&seed) % 4096, 32, d.now);
 		}
-		while (!layer_held(&d.s, 0)) {
-			i = (u32)(layer_next(&d.s, 0, d.now) - d.it);
+		while (!layer_holds(&d.s)) {
+			i = (u32)(layer_select(&d.s, d.now) - d.part);
 			take(i);
 			d.trace[d.nr_trace++ % MAX_RQ] = i;
 		}
-		i = d.s.out < knee ? d.s.out : knee;
+		i = d.s.flight.out < knee ? d.s.flight.out : knee;
 		d.now += 400000 / i;
-		give(d.trace[head++ % MAX_RQ], 0);
+		give(d.trace[head++ % MAX_RQ]);
 	}
-	n = flash_pace_bound(&d.s.pace);
+	n = flash_pace_bound(&d.s.flight.pace);
 	eq(n >= low && n <= high, 1, "a device that needs %u: bound %u", knee, n);
 }
 

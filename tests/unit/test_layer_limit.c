@@ -49,7 +49,7 @@ static void look(struct host *on, struct host_rq *rq)
 	struct ahead most = { 0 };
 	u32 i;
 
-	if (rq->it.dir != FLASH_READ)
+	if (rq->part.dir != FLASH_READ)
 		return;
 	for (i = 0; i < on->drive.s->nand.luns; i++) {
 		const struct nand_lun *l = &on->drive.s->nand.lun[i];
@@ -87,8 +87,8 @@ static struct found load(const struct drive_cfg *cfg, enum host_order order,
 	u32 i;
 
 	host_open(&h, order, cfg, 1023);
-	host_layer(&h, LAYER_AUTO, "none");
 	h.max = max;
+	host_layer(&h, LAYER_AUTO, "none");
 	h.see = see;
 	if (mean) {
 		memset(&ahead, 0, sizeof(ahead));

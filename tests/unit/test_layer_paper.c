@@ -20,8 +20,8 @@ static void start(u64 capacity, const struct layer_tunables *tun)
 
 static void index_is(u64 sector, u32 want)
 {
-	eq(layer_index(&d.s, sector), want, "sector %llu of %llu is in layer %u",
-	   (unsigned long long)sector, (unsigned long long)d.s.capacity, want);
+	eq(layer_index(&d.s.map, sector), want, "sector %llu of %llu is in layer %u",
+	   (unsigned long long)sector, (unsigned long long)d.s.map.capacity, want);
 }
 
 static void indexes(void)
@@ -31,8 +31,8 @@ static void indexes(void)
 	u32 chips, bad = 0;
 
 	start(1000, NULL);
-	eq(d.s.nr_layers, 4, "two chips: four layers");
-	eq(d.s.span, 251, "1000 sectors: 251 in each");
+	eq(d.s.map.nr_layers, 4, "two chips: four layers");
+	eq(d.s.map.span, 251, "1000 sectors: 251 in each");
 	index_is(0, 0);
 	index_is(250, 0);
 	index_is(251, 1);
@@ -44,7 +44,7 @@ static void indexes(void)
 
 	tun.chips = 8;
 	start(m, &tun);
-	eq(d.s.span, 7326964, "the paper's drive: R");
+	eq(d.s.map.span, 7326964, "the paper's drive: R");
 	index_is(7326963, 0);
 	index_is(7326964, 1);
 	index_is(m - 1, 15);
@@ -54,12 +54,12 @@ static void indexes(void)
 		tun.chips = chips;
 		for (m = 1; m < 3000; m += 1 + m / 7) {
 			dev_set(&d, LAYER_PAPER, "none", m, &tun);
-			bad += d.s.span * (2 * chips - 1) > m &&
-			       layer_index(&d.s, m - 1) >= 2 * chips;
+			bad += d.s.map.span * (2 * chips - 1) > m &&
+			       layer_index(&d.s.map, m - 1) >= 2 * chips;
 			for (s = 0; s < m; s += 1 + m / 50)
-				bad += layer_index(&d.s, s) !=
+				bad += layer_index(&d.s.map, s) !=
 				       s / (m / (2 * chips) + 1);
-			bad += d.s.span * d.s.nr_layers <= m - 1;
+			bad += d.s.map.span * d.s.map.nr_layers <= m - 1;
 		}
 	}
 	eq(bad, 0, "128 drives of many sizes: each sector is in its layer");
@@ -114,7 +114,7 @@ static void orders(void)
 	all_go(&d);
 	order_is(&d, "9 has expired: 9 3 5 260 300 W1", 0, 1, 2, 4, 3, 5);
 	eq(d.s.stats.expired[R], 1, "one has expired");
-	eq(d.s.layer[0].expired, 1, "in layer 0");
+	eq(d.s.wait.layer[0].expired, 1, "in layer 0");
 
 	/* A nanosecond before that it has not. */
 	start(1000, NULL);
@@ -160,7 +160,7 @@ static void batches(void)
 		arrive(&d, W, i, 1);
 	all_go(&d);
 	for (i = 0; i < 45; i++)
-		bad += (d.it[d.trace[i]].dir == R) != (want[i] == 'r');
+		bad += (d.part[d.trace[i]].dir == R) != (want[i] == 'r');
 	eq(bad, 0, "20 reads, 25 writes: 16 20 4 5");
 	eq(d.s.stats.switches, 3, "three changes of direction");
 
@@ -186,9 +186,9 @@ static void batches(void)
 	for (i = 0; i < 25; i++) {
 		static const u32 layer[] = { 0, 0, 0, 0, 0, 0, 0, 0,
 			1, 1, 1, 1, 1, 1, 1, 1, 9, 0, 0, 0, 0, 1, 1, 1, 1 };
-		const struct layer_item *it = &d.it[d.trace[i]];
+		const struct layer_part *part = &d.part[d.trace[i]];
 
-		bad += (it->dir == R ? layer_index(&d.s, it->sector) : 9) !=
+		bad += (part->dir == R ? layer_index(&d.s.map, part->sector) : 9) !=
 		       layer[i];
 	}
 	eq(bad, 0, "8 of layer 0, 8 of 1, the write, 4 of 0, 4 of 1");
@@ -203,16 +203,16 @@ static void boundaries(void)
 	a = arrive(&d, R, 250, 8);
 	b = arrive(&d, R, 251, 8);
 	c = arrive(&d, R, 999, 1);
-	eq(d.s.layer[0].waiting, 1, "sectors 250 to 257 are in layer 0");
-	eq(d.s.layer[1].waiting, 1, "251 to 258 in layer 1");
-	eq(d.s.layer[3].waiting, 1, "the last one in the last layer");
+	eq(d.s.wait.layer[0].waiting, 1, "sectors 250 to 257 are in layer 0");
+	eq(d.s.wait.layer[1].waiting, 1, "251 to 258 in layer 1");
+	eq(d.s.wait.layer[3].waiting, 1, "the last one in the last layer");
 
 	/* At its end it stays, at its front it may move. */
-	layer_grow(&d.s, &d.it[b], 251, 16);
-	eq(d.it[b].layer, 1, "grown at its end it stays");
-	layer_grow(&d.s, &d.it[b], 243, 24);
-	eq(d.it[b].layer, 0, "grown at its front it is in layer 0");
-	eq(d.s.layer[1].waiting, 0, "and no more in layer 1");
+	layer_grow(&d.s, &d.part[b], 251, 16);
+	eq(d.part[b].layer, 1, "grown at its end it stays");
+	layer_grow(&d.s, &d.part[b], 243, 24);
+	eq(d.part[b].layer, 0, "grown at its front it is in layer 0");
+	eq(d.s.wait.layer[1].waiting, 0, "and no more in layer 1");
 	all_go(&d);
 	order_is(&d, "in order of address", (int)b, (int)a, (int)c);
 
@@ -223,9 +223,9 @@ static void boundaries(void)
 	d.now += 500000000;
 	c = arrive(&d, R, 252, 8);
 	arrive(&d, R, 251, 1);
-	layer_absorb(&d.s, &d.it[c], &d.it[b], 252, 16);
-	eq(d.it[c].seq, b + 1, "the place of the older one");
-	eq(layer_waiting(&d.s), 3, "which waits no more");
+	layer_absorb(&d.s, &d.part[c], &d.part[b], 252, 16);
+	eq(d.part[c].seq, b + 1, "the place of the older one");
+	eq(layer_nr_waiting(&d.s), 3, "which waits no more");
 	all_go(&d);
 	order_is(&d, "it has expired as the older one had", (int)c, (int)c + 1,
 		 (int)a);
@@ -235,9 +235,9 @@ static void boundaries(void)
 	b = arrive(&d, R, 251, 8);
 	a = arrive(&d, R, 10, 8);
 	c = arrive(&d, R, 243, 8);
-	layer_absorb(&d.s, &d.it[c], &d.it[b], 243, 16);
-	eq(d.s.layer[1].waiting, 0, "layer 1 is empty");
-	eq(layer_oldest_in(&d.s.layer[0]) == &d.it[c], 1,
+	layer_absorb(&d.s, &d.part[c], &d.part[b], 243, 16);
+	eq(d.s.wait.layer[1].waiting, 0, "layer 1 is empty");
+	eq(rb_first_cached(&d.s.wait.layer[0].late) == &d.part[c].late_node, 1,
 	   "and it is the oldest of layer 0");
 	all_go(&d);
 	order_is(&d, "by address all the same", (int)a, (int)c);
@@ -247,11 +247,11 @@ static void boundaries(void)
 	a = arrive(&d, R, 10, 8);
 	b = arrive(&d, R, 120, 8);
 	c = arrive(&d, R, 100, 8);
-	layer_grow(&d.s, &d.it[a], 10, 16);
-	layer_grow(&d.s, &d.it[a], 9, 17);
-	eq(layer_of_line(d.s.layer[0].line.next) == &d.it[a], 1,
+	layer_grow(&d.s, &d.part[a], 10, 16);
+	layer_grow(&d.s, &d.part[a], 9, 17);
+	eq(d.s.wait.layer[0].line.next == &d.part[a].line, 1,
 	   "the oldest one grows where it is");
-	eq(d.s.layer[0].late == NULL, 1, "and is not late there");
+	eq(rb_first_cached(&d.s.wait.layer[0].late) == NULL, 1, "and is not late there");
 	all_go(&d);
 	order_is(&d, "and goes where it starts now", (int)a, (int)c, (int)b);
 }
@@ -265,26 +265,26 @@ static void capacity(void)
 	for (i = 0; i < 10; i++)
 		arrive(&d, R, i * 100, 8);
 	arrive(&d, W, 0, 8);
-	eq(d.s.layer[0].waiting, 3, "0 100 200 are in layer 0");
+	eq(d.s.wait.layer[0].waiting, 3, "0 100 200 are in layer 0");
 	for (i = 0; i < 9; i++)
 		go(&d);
-	eq(d.s.cursor, 3, "the last layer has its turn");
+	eq(d.s.turn.cursor, 3, "the last layer has its turn");
 	/* It has grown: all that waits is in layer 0 now. */
 	arrive(&d, R, 2000, 8);
 	dev_set(&d, LAYER_PAPER, "none", 4000, &tun);
-	eq(d.s.span, 1001, "grown to 4000: 1001 in each");
-	eq(d.s.layer[0].waiting, 1, "900 is in layer 0");
-	eq(d.s.layer[1].waiting, 1, "2000 is in layer 1");
-	eq(d.s.layer[3].waiting, 0, "nothing is left in layer 3");
+	eq(d.s.map.span, 1001, "grown to 4000: 1001 in each");
+	eq(d.s.wait.layer[0].waiting, 1, "900 is in layer 0");
+	eq(d.s.wait.layer[1].waiting, 1, "2000 is in layer 1");
+	eq(d.s.wait.layer[3].waiting, 0, "nothing is left in layer 3");
 	/* It has shrunk: what is beyond is in the last layer. */
 	dev_set(&d, LAYER_PAPER, "none", 400, &tun);
-	eq(d.s.layer[3].waiting, 2, "shrunk to 400: both are in the last layer");
+	eq(d.s.wait.layer[3].waiting, 2, "shrunk to 400: both are in the last layer");
 	tun.chips = 1;
 	dev_set(&d, LAYER_PAPER, "none", 400, &tun);
-	eq(d.s.cursor < 2, 1, "two layers: one of them has its turn");
+	eq(d.s.turn.cursor < 2, 1, "two layers: one of them has its turn");
 	all_go(&d);
 	eq(d.nr_trace, 12, "nobody is lost");
-	eq(layer_waiting(&d.s), 0, "nobody waits");
+	eq(layer_nr_waiting(&d.s), 0, "nobody waits");
 }
 
 static void sorts(void)
@@ -329,7 +329,7 @@ static void sorts(void)
 	tun.per_layer = 1;
 	tun.sort = LAYER_FIFO;
 	start(1000, &tun);
-	eq(d.s.nr_layers == 1 && layer_index(&d.s, 999) == 0, 1, "one layer");
+	eq(d.s.map.nr_layers == 1 && layer_index(&d.s.map, 999) == 0, 1, "one layer");
 	for (i = 0; i < 5; i++)
 		arrive(&d, R, 900 - 200 * i, 8);
 	arrive(&d, W, 0, 8);
@@ -369,23 +369,23 @@ static void flood(u32 chips, u32 per_layer, u32 mine)
 	for (n = 0; n < 20; n++)
 		arrive(&d, W, n, 1);
 	for (n = 0; n < 3000; n++) {
-		u32 was = d.s.waiting[R] && d.s.waiting[W];
+		u32 was = d.s.wait.nr[R] && d.s.wait.nr[W];
 
 		d.now++;
 		i = go(&d);
 		if (was) {
-			row = d.it[i].dir == way ? row + 1 : 1;
-			way = d.it[i].dir;
+			row = d.part[i].dir == way ? row + 1 : 1;
+			way = d.part[i].dir;
 			if (row > worst[way])
 				worst[way] = row;
 		}
 		if (i == old)
 			gone = true;
-		if (!gone && d.now > d.it[old].arrived + 1000) {
-			reads += d.it[i].dir == R;
-			writes += d.it[i].dir == W;
+		if (!gone && d.now > d.part[old].arrived + 1000) {
+			reads += d.part[i].dir == R;
+			writes += d.part[i].dir == W;
 		}
-		arrive(&d, d.it[i].dir, i == old ? 0 : d.it[i].sector, 1);
+		arrive(&d, d.part[i].dir, i == old ? 0 : d.part[i].sector, 1);
 	}
 	printf("# %u layers, %u each: %u reads and %u writes before it\n",
 	       layers, per_layer, reads, writes);

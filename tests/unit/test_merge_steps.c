@@ -7,7 +7,7 @@
  * counted and no clock is read. What a step is depends on the compiler; the limit is
  * far above what any merge takes and far below one step for each waiting request.
  */
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "piq/piq_learn.h"
 #include "common/share/share.h"
 #include "k2/k2_chips.h"
@@ -50,7 +50,7 @@ static struct flash_geometry layout(const char *text)
 /* Layer_Read */
 
 static struct layer_sched layers;
-static struct layer_item layer_rq[WAITING + 1];
+static struct layer_part layer_rq[WAITING + 1];
 
 /* Reads in two sub-layers in turns, from the lowest sectors of each on. */
 static void layer_fill(enum layer_mode mode, const char *text,
@@ -58,48 +58,47 @@ static void layer_fill(enum layer_mode mode, const char *text,
 {
 	struct layer_tunables tun = {
 		.chips = 1, .per_layer = 8, .batch = { 16, 20 },
-		.sort_writes = sort_writes,
+		.sort_writes = sort_writes, .mode = mode, .layout = layout(text),
 	};
-	struct flash_geometry geo = layout(text);
 	u32 i;
 
 	memset(&layers, 0, sizeof(layers));
 	memset(layer_rq, 0, sizeof(layer_rq));
-	layer_init(&layers, &tun);
-	layer_set(&layers, mode, &geo, 0, 1ULL << 30, &tun);
+	layer_init(&layers);
+	layer_set(&layers, &tun, 1ULL << 30);
 	for (i = 0; i <= WAITING; i++)
-		layer_add(&layers, &layer_rq[i], i + 1, dir,
+		hook_insert(&layers, &layer_rq[i], i + 1, dir,
 			  ((u64)(i % 2) << 29) + 4096 + (u64)i * 16, 8, i);
 }
 
 static void layer_steps(enum layer_mode mode, const char *text)
 {
-	struct layer_item *young = &layer_rq[WAITING];
-	struct layer_item *old = &layer_rq[0], *mid = &layer_rq[WAITING / 2];
+	struct layer_part *young = &layer_rq[WAITING];
+	struct layer_part *old = &layer_rq[0], *mid = &layer_rq[WAITING / 2];
 
 	layer_fill(mode, text, FLASH_READ, false);
 	few("layer_read: the youngest swallows the oldest of its sub-layer",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_READ, false);
 	old = &layer_rq[1];
 	few("layer_read: the youngest swallows the oldest of another one",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
 	few("layer_read: one that is late swallows an older one",
 	    layer_absorb(&layers, young, &layer_rq[0], young->sector, 24));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_READ, false);
 	few("layer_read: an old one grows into another sub-layer",
 	    layer_grow(&layers, mid, mid->sector + (1ULL << 29) + 8, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_WRITE, true);
 	old = &layer_rq[0];
 	few("layer_read: a sorted write swallows the oldest one",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 }
 
 /* PIQ */
