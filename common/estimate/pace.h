@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * pace.h - the windows in which depth_search.h compares bounds
- *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
- *
- * The caller tells when something ends, and when the bound held something back;
- * a window has at least so much time and so many ends.
- */
+/* pace.h - the windows of time in which depth_search.c compares limits */
 #ifndef FLASH_PACE_H
 #define FLASH_PACE_H
 
 #include "depth_search.h"
 
+/* Shortest window, in ns and in completions */
 #define FLASH_PACE_NS		4000000
 #define FLASH_PACE_ENDS		64
 
 /**
- * struct flash_pace - a bound that is looked for
+ * struct flash_pace - the search for a limit, and its window
  * @climb:	the search
- * @least:	ends that a window has at least
- * @begun:	when the window began, ns; 0: none has
- * @ends:	requests that ended in it
+ * @least:	completions that a window has at least
+ * @begun:	start of the window, ns; 0: none
+ * @ends:	completions in it
  * @moved:	sectors that they have read or written
- * @full:	the bound held something back in it
- * @dry:	there was nothing to do in it for a time
+ * @full:	the limit held a request back in it
+ * @dry:	the device was idle in it at some time
  */
 struct flash_pace {
 	struct flash_climb climb;
@@ -38,21 +31,21 @@ struct flash_pace {
 
 void flash_pace_init(struct flash_pace *p, u32 start, u32 max);
 
-/** flash_pace_break - what comes between the two windows of a pair is no evidence */
+/** flash_pace_break - abandon the window and its pair: the load will be another one */
 static inline void flash_pace_break(struct flash_pace *p)
 {
 	p->begun = 0;
 	p->climb.second = false;
 }
 
-/** flash_pace_bound - what holds now */
+/** flash_pace_bound - the limit in force */
 static inline u32 flash_pace_bound(const struct flash_pace *p)
 {
 	return flash_climb_bound(&p->climb);
 }
 
 /**
- * flash_pace_count - a request that counts has completed
+ * flash_pace_count - count a completion
  * @p: the search
  * @last: no other request is in flight
  * @rules: this limit is in force
