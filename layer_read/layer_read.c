@@ -5,15 +5,23 @@
  * L. Han, Y. Lin, W. Jia: "A New I/O Scheduler Designed for SSD through Exploring
  * Performance Characteristics".
  *
- * The address range of a flash drive is divided into sub-layers, two for each of
- * its chips. Reads wait in that of their first sector and go from one after the
- * other, some of each, in order of address, or at once if they have waited too
- * long; writes wait in one FIFO. Long runs of one direction keep reads and writes
- * from getting into each other's way, and front merges are not worth their cost.
+ * Problem: reads wait behind writes in a flash drive, because both need the same chips, and
+ * each change of direction costs time.
  *
- * Who waits where is in layer_order.h, who goes next in layer_pick.h: the paper's
- * order, and mode auto, which is ours. Here is what connects that with the block
- * layer.
+ * Algorithm: the address range of the drive is divided into sub-layers, two for each of
+ * its chips. A read waits in the sub-layer of its first sector. Sub-layers dispatch some
+ * reads each, round-robin, in order of address, or at once if a read has waited too
+ * long. Writes wait in one FIFO. Long runs of one direction keep reads and writes apart.
+ * Front merges are off, as the paper found that they do not pay.
+ *
+ * This file connects the algorithm with the block layer: tunables, hooks in the order of
+ * a request's life, statistics, and the table of hooks. sublayer.c has the sub-layers and
+ * their queues. select.c chooses the next request: the paper's order, and mode auto,
+ * which is ours.
+ *
+ * Invariant: each request with a record passes insert, select, started and completed in
+ * this order, or only the last two if it bypasses the queues. flash_queue.lock guards all
+ * state but the tunables.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -27,9 +35,9 @@
  * chips: the paper's N; its drive has 8. 0 is for comparisons.
  * per_layer, batch_read, batch_write: the paper's parameters and values.
  * read_expire_ms, write_expire_ms: the paper gives no value; these are Deadline's.
- * max_inflight: 0: mode auto follows the device, mode paper has no bound.
+ * max_inflight: with 0, mode auto finds its own limits, and mode paper has none.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
- * front_merges, sort_writes: the schedulers that the paper compares with have them.
+ * front_merges, sort_writes: for the schedulers that the paper compares with.
  * inline_dispatch: see elevator.c.
  */
 #define LAYER_TUNABLES(X)					\
@@ -94,7 +102,7 @@ static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
 /**
  * struct layer_rq - Layer_Read's record of a request
- * @fr: what every policy has
+ * @fr: the record that all policies have
  * @part: its part in the order
  */
 struct layer_rq {
@@ -104,7 +112,7 @@ struct layer_rq {
 
 /**
  * struct layer_queue - Layer_Read on one device
- * @fq: what every policy has; its lock guards the rest
+ * @fq: the structure that all policies have; its lock guards the rest
  * @s: queues and turns
  * @tun: the user's settings; @tun.mode is read without the lock, too
  */
@@ -124,7 +132,7 @@ static struct layer_part *layer_part_of(struct flash_rq *fr)
 	return &container_of(fr, struct layer_rq, fr)->part;
 }
 
-/* The disk's size, which changes without notice; seen at the next insertion. */
+/* The disk's size; there is no notice of a change, so each insertion compares it. */
 static u64 layer_capacity(const struct flash_queue *fq)
 {
 	struct gendisk *disk = fq->q->disk;

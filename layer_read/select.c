@@ -29,7 +29,7 @@
  *   overload would end all turns of the other one. So an expired request waits for
  *   older requests of its direction, and for the turns between them. A turn of writes is
  *   also full once it has filled the device: more writes would only delay reads.
- * - If sub-layers are chips, those whose chip is idle precede all others.
+ * - If sub-layers are chips, those of idle chips precede all others.
  * - No read waits for its deadline just because others have lower addresses or idle
  *   chips: a sub-layer's turn begins with its oldest read, and the oldest of all
  *   reads is dispatched after a round of full turns. Sorted writes need their deadline.
@@ -37,7 +37,7 @@
  *   only the other direction is below its limit, it has the turn.
  *
  * Limits are in pieces of 16 KiB, the size of the paper's requests, see layer_pieces().
- * Each direction has a limit of its own: reads that wait in the device for busy chips must
+ * Each direction has its own limit: reads that wait in the device for busy chips must
  * not keep writes from idle ones. But the room for writes shrinks with reads in
  * flight. The search of common/estimate/pace.c finds the limit.
  *

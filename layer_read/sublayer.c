@@ -192,36 +192,36 @@ void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
 /**
  * layer_absorb - a waiting request has absorbed another one
  * @s: the device
- * @part: the request's part; it inherits the age of @gone if that is older
- * @gone: the other request's part, which waits in the same direction and is removed
+ * @part: the request's part; it inherits the age of @other if that is older
+ * @other: the absorbed one's part, which waits in the same direction and is removed
  * @sector: the first sector of both
  * @sectors: the length of both
  */
 void layer_absorb(struct layer_sched *s, struct layer_part *part,
-		  struct layer_part *gone, u64 sector, u32 sectors)
+		  struct layer_part *other, u64 sector, u32 sectors)
 {
-	if (gone->seq > part->seq) {
-		layer_remove(s, gone);
+	if (other->seq > part->seq) {
+		layer_remove(s, other);
 		layer_grow(s, part, sector, sectors);
 		return;
 	}
 	layer_dequeue(s, part);
-	part->seq = gone->seq;
-	part->arrived = gone->arrived;
+	part->seq = other->seq;
+	part->arrived = other->arrived;
 	part->sector = sector;
 	part->sectors = sectors;
-	list_move(&part->fifo, &gone->fifo);
-	if (part->dir == FLASH_READ && !gone->late &&
-	    layer_index(&s->map, sector) == gone->layer) {
-		/* The place of @gone is the right one by age. */
-		part->layer = gone->layer;
+	list_move(&part->fifo, &other->fifo);
+	if (part->dir == FLASH_READ && !other->late &&
+	    layer_index(&s->map, sector) == other->layer) {
+		/* The place of @other is the right one by age. */
+		part->layer = other->layer;
 		part->late = false;
-		list_add(&part->line, &gone->line);
+		list_add(&part->line, &other->line);
 		layer_sort(s, part);
 	} else {
 		layer_enqueue(s, part);
 	}
-	layer_remove(s, gone);
+	layer_remove(s, other);
 }
 
 /* Make the sub-layers, without requests. */

@@ -47,7 +47,7 @@ enum layer_sort {
  * @layer:	a read's sub-layer
  * @pieces:	share of the limit of mode auto, in pieces; 0 unless it was selected or is
  *		in flight
- * @dir:	direction whose queues it belongs to: writes, if it moves no data
+ * @dir:	direction of its queues; writes, if it moves no data
  * @data:	it moves data
  * @late:	it waits in layer_one.late
  *
@@ -230,7 +230,7 @@ void layer_remove(struct layer_sched *s, struct layer_part *part);
 void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
 		u32 sectors);
 void layer_absorb(struct layer_sched *s, struct layer_part *part,
-		  struct layer_part *gone, u64 sector, u32 sectors);
+		  struct layer_part *other, u64 sector, u32 sectors);
 
 /** layer_nr_waiting - number of requests that wait */
 static inline u32 layer_nr_waiting(const struct layer_sched *s)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * layer.h - requests that wait under Layer_Read, and the order in which they go
+ * layer.h - the order in which Layer_Read dispatches requests
  *
- * The headers are the module's own. Nothing is served here: who has gone is gone.
+ * The code is the module's own. A dispatched request does not complete unless the test
+ * says so.
  */
 #ifndef LAYER_MODEL_H
 #define LAYER_MODEL_H
@@ -22,6 +23,7 @@ struct dev {
 	u64 now;
 };
 
+/* The defaults, for a drive of two chips */
 static inline struct layer_tunables layer_usual(void)
 {
 	struct layer_tunables tun = {
@@ -56,7 +58,7 @@ static inline void dev_init(struct dev *d, enum layer_mode mode,
 	dev_set(d, mode, layout, capacity, tun);
 }
 
-static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
+static inline u32 insert(struct dev *d, enum flash_dir dir, u64 sector,
 			 u32 sectors)
 {
 	u32 i = d->nr++;
@@ -69,8 +71,8 @@ static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
 	return i;
 }
 
-/* The next one goes; MAX_RQ: none waits, or none may. */
-static inline u32 go(struct dev *d)
+/* Dispatch a request; MAX_RQ: none waits, or all are held back. */
+static inline u32 dispatch(struct dev *d)
 {
 	struct layer_part *part = layer_select(&d->s, d->now);
 	u32 i;
@@ -82,21 +84,21 @@ static inline u32 go(struct dev *d)
 	return i;
 }
 
-static inline void all_go(struct dev *d)
+static inline void dispatch_all(struct dev *d)
 {
-	while (go(d) != MAX_RQ)
+	while (dispatch(d) != MAX_RQ)
 		;
 }
 
-/* Those of @want, in that order: numbers of requests, -1 ends. */
-static inline void went(struct dev *d, const int *want, const char *what)
+/* Check that the requests of @want, which ends with -1, were dispatched in this order. */
+static inline void order_check(struct dev *d, const int *want, const char *what)
 {
 	u32 n, bad = 0, nr;
 
 	for (nr = 0; want[nr] >= 0; nr++)
 		bad += nr >= d->nr_trace || (int)d->trace[nr] != want[nr];
 	if (bad || nr != d->nr_trace) {
-		printf("# went:");
+		printf("# order:");
 		for (n = 0; n < d->nr_trace; n++)
 			printf(" %u", d->trace[n]);
 		printf("\n");
@@ -105,6 +107,6 @@ static inline void went(struct dev *d, const int *want, const char *what)
 }
 
 #define order_is(d, what, ...) \
-	went(d, (const int[]){ __VA_ARGS__, -1 }, what)
+	order_check(d, (const int[]){ __VA_ARGS__, -1 }, what)
 
 #endif /* LAYER_MODEL_H */

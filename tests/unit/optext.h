@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * optext.h - each operation by name, and what the schedulers' own headers charge for it
+ * optext.h - each operation by name, and what the schedulers charge for it
  *
- * A policy's .c file hands flash_dir_of() and flash_sector_of() of a request to these
- * headers; here both come from op.h.
+ * The hooks of a policy pass flash_dir_of() and flash_sector_of() of a request to the code
+ * that is called here. The tests compute both with op.h.
  */
 #ifndef OPTEXT_H
 #define OPTEXT_H
@@ -38,9 +38,9 @@ static const struct {
  * @moved: sectors that are counted as the tenant's data
  * @slots: k2 by cost, in sixteenths of a slot
  * @k2_chips: chips that k2 counts it on
- * @pieces: layer_read in mode auto
- * @layer_dir: its queue there
- * @layer_chips: chips that it counts the request on
+ * @pieces: layer_read in mode auto: pieces
+ * @layer_dir: layer_read: direction of its queue
+ * @layer_chips: layer_read: chips on which it is counted
  * @kind: piq's
  * @piq_chips: chips that piq counts it on
  * @piq_out: requests that piq counts in the device for it
@@ -97,7 +97,7 @@ static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
 	return t->cost;
 }
 
-/* What a request of so many sectors at sector 64 is charged. */
+/* The charges of a request of @sectors sectors at sector 64 */
 static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 {
 	struct layer_tunables layer_tun = {

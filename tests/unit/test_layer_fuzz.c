@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that the block layer and the user can do to Layer_Read, at random:
- * records are used again, some requests are polled, handed back or go past the
- * queues, they grow and merge, and everything is changed under load. A naive model
- * that only looks through all requests says who has to go next, each time; what is
- * kept is counted anew after each event. Arguments: steps, seed.
+ * Random sequences of all that the block layer and the user can do to Layer_Read. Some
+ * requests are polled, requeued or bypass the queues. Requests grow and merge, and settings
+ * change under load. A naive model, which searches all requests, computes the next
+ * request of each dispatch. After each event all counts and queues are checked against
+ * the model. Arguments: steps, seed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ enum state { FREE, WAITS, OUT, NR_STATES };
 struct rec {
 	struct layer_part part;
 	enum state state;
-	/* What the model knows of it */
+	/* The model's copy */
 	u64 seq, arrived, sector;
 	u32 sectors, pieces;
 	enum flash_dir dir;	/* FLASH_NR_DIRS: no data */
@@ -29,13 +29,13 @@ struct rec {
 static struct {
 	struct layer_sched s;
 	struct rec rec[RECS];
-	u64 now, seq, came, went, late;
+	u64 now, seq, nr_new, nr_done, late;
 	bool held;
 	unsigned long long seed;
 	/* The model */
 	enum flash_dir dir;
-	u32 run, weight, cursor, in_layer, passed, row[FLASH_NR_DIRS];
-	bool by_right;
+	u32 run, run_pieces, cursor, in_layer, passed, row[FLASH_NR_DIRS];
+	bool due;
 } f;
 
 static u32 any(u32 n)
@@ -50,7 +50,7 @@ static void must(bool holds, const char *what)
 	printf("Bail out! %s; mode %d layers %u reads %u writes %u out %u, "
 	       "request %llu of %llu\n", what, f.s.tun.mode, f.s.map.nr_layers,
 	       f.s.wait.nr[0], f.s.wait.nr[1], f.s.flight.out,
-	       (unsigned long long)f.went, (unsigned long long)f.came);
+	       (unsigned long long)f.nr_done, (unsigned long long)f.nr_new);
 	exit(EXIT_FAILURE);
 }
 
@@ -89,7 +89,7 @@ static enum flash_dir queue_of(const struct rec *r)
 	return r->dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 }
 
-static u32 weight_of(const struct rec *r)
+static u32 pieces_of(const struct rec *r)
 {
 	u32 pieces = 0, most = r->dir == FLASH_READ ? 4 : 16;
 
@@ -213,7 +213,7 @@ static u64 due_at(const struct rec *r)
 	return r->arrived + f.s.tun.expire[queue_of(r)];
 }
 
-/* May one of a direction go, or is enough of it out? */
+/* Does a request of a direction wait, which is below its in-flight limit? */
 static bool may(enum flash_dir dir)
 {
 	u32 i, pieces[FLASH_NR_DIRS] = { 0 }, bound, out = 0;
@@ -235,12 +235,12 @@ static bool may(enum flash_dir dir)
 	return some(dir) && (paper() || f.s.tun.max_inflight || !out || pieces[dir] < bound);
 }
 
-static void turn_to(bool by_right)
+static void turn_to(bool due)
 {
 	f.dir = !f.dir;
 	f.run = 0;
-	f.weight = 0;
-	f.by_right = by_right;
+	f.run_pieces = 0;
+	f.due = due;
 }
 
 static struct rec *expected(void)
@@ -255,17 +255,17 @@ static struct rec *expected(void)
 		return NULL;
 	full = f.run >= f.s.tun.batch[f.dir] ||
 	       (!paper() && f.dir == FLASH_WRITE &&
-		f.weight >= flash_pace_bound(&f.s.flight.pace));
+		f.run_pieces >= flash_pace_bound(&f.s.flight.pace));
 	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
 	if (!may(f.dir))
 		turn_to(false);
 	else if (full && other)
 		turn_to(true);
 	else if (full && !some(!f.dir))
-		f.run = f.weight = 0;
+		f.run = f.run_pieces = 0;
 	else if (full)
 		;
-	else if (!paper() && other && !f.by_right &&
+	else if (!paper() && other && !f.due &&
 		 write_due != (f.dir == FLASH_WRITE))
 		turn_to(false);
 	f.run++;
@@ -310,7 +310,7 @@ static u32 late_ones(u32 layer, struct rb_node *node)
 	return nr;
 }
 
-/* Counted anew. */
+/* Check all counts and queues against the model. */
 static void audit(void)
 {
 	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, busy = 0;
@@ -371,8 +371,8 @@ static void audit(void)
 	must(!f.held || out, "held, and nothing is out");
 }
 
-/* What layer_read.c does after a request was taken. */
-static void take(struct rec *r)
+/* What the started hook of layer_read.c does */
+static void start(struct rec *r)
 {
 	u64 page;
 
@@ -382,7 +382,7 @@ static void take(struct rec *r)
 	}
 	layer_start(&f.s, &r->part);
 	r->state = OUT;
-	r->pieces = weight_of(r);
+	r->pieces = pieces_of(r);
 	memset(r->chip, 0, sizeof(r->chip));
 	if (!mapped() || r->dir == FLASH_NR_DIRS)
 		return;
@@ -391,7 +391,7 @@ static void take(struct rec *r)
 		r->chip[chip_of(page)] = true;
 }
 
-/* As much goes as may. */
+/* Dispatch up to @most requests. */
 static void dispatch(u32 most)
 {
 	while (most-- && layer_nr_waiting(&f.s) &&
@@ -402,29 +402,29 @@ static void dispatch(u32 most)
 		struct layer_part *part = layer_select(&f.s, f.now);
 		struct rec *r = (struct rec *)part;
 
-		must(part, "something waits, nothing goes");
-		f.weight += weight_of(r);
-		must(r == want, "another one has to go");
+		must(part, "a request waits, none is selected");
+		f.run_pieces += pieces_of(r);
+		must(r == want, "the model selects another one");
 		if (queue_of(r) == FLASH_READ)
 			f.passed = r == first ? 0 : f.passed + 1;
 		must(f.s.turn.cursor == f.cursor && f.s.turn.in_layer == f.in_layer,
 		     "whose turn it is");
-		/* Nobody starves: rows of those that keep others waiting. */
+		/* No starvation: requests in a row while the other direction waits */
 		f.row[!queue_of(r)] = 0;
 		f.row[queue_of(r)] = both ? f.row[queue_of(r)] + 1 : 0;
 		must(f.row[queue_of(r)] <= f.s.tun.batch[queue_of(r)],
 		     "too many in a row");
 		if (any(32)) {
-			take(r);
+			start(r);
 		} else {
-			/* Polled: it is not reported any more. */
+			/* Polled: no more hooks are called for it. */
 			r->part.pieces = 0;
 			r->state = FREE;
-			f.went++;
+			f.nr_done++;
 		}
 		if (!paper() && !some(!queue_of(r))) {
-			f.run = f.weight = 0;
-			f.by_right = false;
+			f.run = f.run_pieces = 0;
+			f.due = false;
 		}
 		audit();
 	}
@@ -432,7 +432,7 @@ static void dispatch(u32 most)
 	     "something waits, nothing is out");
 }
 
-static void add(struct rec *r)
+static void insert(struct rec *r)
 {
 	r->state = WAITS;
 	r->seq = ++f.seq;
@@ -452,11 +452,11 @@ static void arrive(void)
 	r->sectors = sizes[any(9)];
 	/* Equal ones, boundaries, and beyond the capacity */
 	r->sector = any(3) ? any(4000) : any(4) * (f.s.map.span ?: 1);
-	f.came++;
+	f.nr_new++;
 	if (any(40))
-		add(r);
+		insert(r);
 	else
-		take(r);
+		start(r);
 }
 
 static void finish(bool ended)
@@ -468,13 +468,13 @@ static void finish(bool ended)
 	hook_completed(&f.s, &r->part, ended, f.now);
 	r->state = FREE;
 	if (ended || !any(4)) {
-		f.went++;
+		f.nr_done++;
 		return;
 	}
 	if (any(2))
-		take(r);
+		start(r);
 	else
-		add(r);
+		insert(r);
 }
 
 static void grow(void)
@@ -505,7 +505,7 @@ static void absorb(void)
 	r->sectors += gone->sectors;
 	layer_absorb(&f.s, &r->part, &gone->part, r->sector, r->sectors);
 	gone->state = FREE;
-	f.went++;
+	f.nr_done++;
 }
 
 static void change(void)
@@ -548,8 +548,8 @@ static void change(void)
 		break;
 	}
 	if (tun.mode != f.s.tun.mode) {
-		f.run = f.weight = 0;
-		f.by_right = false;
+		f.run = f.run_pieces = 0;
+		f.due = false;
 	}
 	layer_set(&f.s, &tun, capacity);
 	memset(f.row, 0, sizeof(f.row));
@@ -565,7 +565,7 @@ static void rest(void)
 		dispatch(~0U);
 	}
 	audit();
-	must(f.came == f.went, "somebody is lost");
+	must(f.nr_new == f.nr_done, "a request is lost");
 }
 
 static void fuzz(u64 steps)
@@ -613,8 +613,8 @@ int main(int argc, char **argv)
 
 	f.seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	fuzz(steps);
-	eq(f.came, f.went, "%llu steps: each of %llu requests has gone once",
-	   (unsigned long long)steps, (unsigned long long)f.came);
+	eq(f.nr_new, f.nr_done, "%llu steps: each of %llu requests has gone once",
+	   (unsigned long long)steps, (unsigned long long)f.nr_new);
 	eq(f.late > steps / 20, 1, "some have been late in their sub-layer");
 	printf("# %llu late, %llu expired reads, %llu expired writes, %llu changes of direction\n",
 	       (unsigned long long)f.late,

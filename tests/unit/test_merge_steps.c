@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a merge costs while 32768 requests wait: that many can wait on a disk with
- * 128 hardware queues, and a merge runs under the lock with interrupts off.
+ * The cost of a merge while 32768 requests wait. A disk with 128 hardware queues can
+ * have as many, and a merge runs under the lock with interrupts off.
  *
- * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so steps are
- * counted and no clock is read. What a step is depends on the compiler; the limit is
- * far above what any merge takes and far below one step for each waiting request.
+ * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so the test counts
+ * steps and reads no clock. The size of a step depends on the compiler; the limit is far
+ * above the cost of any merge and far below one step for each waiting request.
  */
 #include "layerhooks.h"
 #include "piq/piq_learn.h"
@@ -16,7 +16,7 @@
 #define WAITING		32768
 #define LIMIT		2500
 
-/* The compiler does not know where it is counted. */
+/* Volatile: the compiler adds the calls that count. */
 static volatile unsigned long long steps;
 
 __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
@@ -26,7 +26,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 	steps++;
 }
 
-/* The steps of @call must not be more than the limit. */
+/* Check that @call takes at most LIMIT steps. */
 #define few(what, call) do {						\
 	unsigned long long begun = steps, took;				\
 									\
@@ -52,7 +52,7 @@ static struct flash_geometry layout(const char *text)
 static struct layer_sched layers;
 static struct layer_part layer_rq[WAITING + 1];
 
-/* Reads in two sub-layers in turns, from the lowest sectors of each on. */
+/* Insert requests in two sub-layers alternately, at rising sectors of each. */
 static void layer_fill(enum layer_mode mode, const char *text,
 		       enum flash_dir dir, bool sort_writes)
 {
@@ -217,7 +217,7 @@ static void share_steps(const char *text)
 	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
 }
 
-/* K2, whose own queues are lists from which the kernel moves an entry to another's place */
+/* K2: only its chips; its queues are lists, where a merge moves an entry in O(1) */
 
 static struct k2_chips chips;
 static struct k2_chips_item k2_rq[WAITING + 1];

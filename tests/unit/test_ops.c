@@ -21,7 +21,7 @@ static const struct {
 	{ "FLUSH",	NOTHING },
 	{ "DISCARD",	NOTHING },
 	{ "SECURE_ERASE", NOTHING },
-	/* As a write, but nobody knows of which chips. */
+	/* As a write, but its chips are unknown. */
 	{ "ZONE_APPEND", { FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 256, 945, 0, 8,
 			  FLASH_WRITE, 0, PIQ_WRITE, 0, 1 } },
 	{ "WRITE_ZEROES", NOTHING },
@@ -126,7 +126,7 @@ static void without_chips(void)
 		eq(s.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
-	/* In the paper's batches each is one of its own: none goes on for ever. */
+	/* A write without an address is a batch with no other one, so no batch is endless. */
 	memset(&s, 0, sizeof(s));
 	memset(it, 0, sizeof(it));
 	piq_sched_init(&s, pool, &tun);
@@ -149,7 +149,7 @@ static void without_chips(void)
 	eq(piq_next(&s) == &it[1], 1, "then their turn is over");
 }
 
-/* A read without an address, of a driver's own command, waits in some sub-layer. */
+/* A read without an address, of a driver's own command, is in the last sub-layer. */
 static void without_layer(void)
 {
 	struct layer_tunables tun = {
