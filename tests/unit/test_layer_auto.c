@@ -284,7 +284,8 @@ static void chips(void)
 	}
 	dispatch_all(&d);
 	eq(d.nr_trace, 12, "all have gone");
-	eq(d.s.flight.occ.busy + d.s.flight.out + d.s.flight.pieces[R], 0, "and nothing is counted");
+	eq(d.s.flight.occ.busy + d.s.flight.out + d.s.flight.pieces[R], 0,
+	   "and nothing is counted");
 
 	/* per_layer limits a turn of a chip, too; no chip is busy. */
 	tun.per_layer = 2;

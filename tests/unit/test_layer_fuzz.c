@@ -395,7 +395,8 @@ static void start(struct rec *r)
 static void dispatch(u32 most)
 {
 	while (most-- && layer_nr_waiting(&f.s) &&
-	       (!f.s.tun.max_inflight || f.s.flight.out < f.s.tun.max_inflight) && !layer_holds(&f.s)) {
+	       (!f.s.tun.max_inflight || f.s.flight.out < f.s.tun.max_inflight) &&
+	       !layer_holds(&f.s)) {
 		bool both = may(FLASH_READ) && may(FLASH_WRITE);
 		struct rec *first = oldest(FLASH_READ, LAYER_MAX);
 		struct rec *want = expected();
