@@ -177,7 +177,7 @@ static void layer_choose_dir(struct layer_sched *s, bool may, bool other, u64 no
 }
 
 /* The sub-layer that dispatches the next read; a read waits. */
-static struct layer_one *layer_choose(struct layer_sched *s)
+static __always_inline struct layer_one *layer_choose(struct layer_sched *s)
 {
 	const struct flash_chipvec *from = &s->wait.nonempty;
 	struct flash_chipvec idle;

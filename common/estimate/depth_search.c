@@ -120,21 +120,6 @@ void flash_climb_from(struct flash_climb *c, u32 bound)
 	flash_climb_try(c);
 }
 
-/**
- * flash_climb_bound - the limit in force in the current window
- * @c: the search
- */
-u32 flash_climb_bound(const struct flash_climb *c)
-{
-	bool low;
-
-	if (!c->high)
-		return c->bound;
-	/* low high, high low, ... */
-	low = !(c->pairs & 1) != c->second;
-	return low ? c->trial.low : c->high;
-}
-
 /*
  * Does this look show that the higher limit moves more? t^2 is
  * sum^2 (n - 1) / (n squares - sum^2). The thresholds are a t of 8.0, 5.5 and 4.5 for

@@ -103,7 +103,21 @@ void flash_climb_try(struct flash_climb *c);
 void flash_climb_rest(struct flash_climb *c);
 void flash_climb_init(struct flash_climb *c, u32 start, u32 max);
 void flash_climb_from(struct flash_climb *c, u32 bound);
-u32 flash_climb_bound(const struct flash_climb *c);
 u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry);
+
+/**
+ * flash_climb_bound - the limit in force in the current window
+ * @c: the search
+ */
+static inline u32 flash_climb_bound(const struct flash_climb *c)
+{
+	bool low;
+
+	if (!c->high)
+		return c->bound;
+	/* low high, high low, ... */
+	low = !(c->pairs & 1) != c->second;
+	return low ? c->trial.low : c->high;
+}
 
 #endif /* FLASH_DEPTH_SEARCH_H */
