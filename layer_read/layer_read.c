@@ -5,15 +5,23 @@
  * L. Han, Y. Lin, W. Jia: "A New I/O Scheduler Designed for SSD through Exploring
  * Performance Characteristics".
  *
- * The address range of a flash drive is divided into sub-layers, two for each of
- * its chips. Reads wait in that of their first sector and go from one after the
- * other, some of each, in order of address, or at once if they have waited too
- * long; writes wait in one FIFO. Long runs of one direction keep reads and writes
- * from getting into each other's way, and front merges are not worth their cost.
+ * Problem: reads wait behind writes in a flash drive, because both need the same chips, and
+ * each change of direction costs time.
  *
- * Who waits where is in layer_order.h, who goes next in layer_pick.h: the paper's
- * order, and mode auto, which is ours. Here is what connects that with the block
- * layer.
+ * Algorithm: the address range of the drive is divided into sub-layers, two for each of
+ * its chips. A read waits in the sub-layer of its first sector. Sub-layers dispatch some
+ * reads each, round-robin, in order of address, or at once if a read has waited too
+ * long. Writes wait in one FIFO. Long runs of one direction keep reads and writes apart.
+ * Front merges are off, as the paper found that they do not pay.
+ *
+ * This file connects the algorithm with the block layer: tunables, hooks in the order of
+ * a request's life, statistics, and the table of hooks. sublayer.c has the sub-layers and
+ * their queues. select.c chooses the next request: the paper's order, and mode auto,
+ * which is ours.
+ *
+ * Invariant: each request with a record passes insert, select, started and completed in
+ * this order, or only the last two if it bypasses the queues. flash_queue.lock guards all
+ * state but the tunables.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -21,15 +29,15 @@
 #include <linux/sysfs.h>
 
 #include "../common/elevator/iosched.h"
-#include "layer_pick.h"
+#include "select.h"
 
 /*
  * chips: the paper's N; its drive has 8. 0 is for comparisons.
  * per_layer, batch_read, batch_write: the paper's parameters and values.
  * read_expire_ms, write_expire_ms: the paper gives no value; these are Deadline's.
- * max_inflight: 0: mode auto follows the device, mode paper has no bound.
+ * max_inflight: with 0, mode auto finds its own limits, and mode paper has none.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
- * front_merges, sort_writes: the schedulers that the paper compares with have them.
+ * front_merges, sort_writes: for the schedulers that the paper compares with.
  * inline_dispatch: see elevator.c.
  */
 #define LAYER_TUNABLES(X)					\
@@ -94,30 +102,24 @@ static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
 /**
  * struct layer_rq - Layer_Read's record of a request
- * @fr: what every policy has
- * @it: its item
+ * @fr: the record that all policies have
+ * @part: its part in the order
  */
 struct layer_rq {
 	struct flash_rq fr;
-	struct layer_item it;
+	struct layer_part part;
 };
 
 /**
- * struct layer_queue - Layer_Read on one device; all under flash_queue.lock
- * @fq: what every policy has
- * @s: who waits, and who goes next
- * @mode: the mode that the user has set; read without the lock
- * @sort: what the user wants sub-layers sorted by
- * @given: the layout that the user has set
- * @max: and how many requests may be in the device; 0: we find out
+ * struct layer_queue - Layer_Read on one device
+ * @fq: the structure that all policies have; its lock guards the rest
+ * @s: queues and turns
+ * @tun: the user's settings; @tun.mode is read without the lock, too
  */
 struct layer_queue {
 	struct flash_queue fq;
 	struct layer_sched *s;
-	enum layer_mode mode;
-	enum layer_sort sort;
-	struct flash_geometry given;
-	unsigned int max;
+	struct layer_tunables tun;
 };
 
 static struct layer_queue *to_layer(struct flash_queue *fq)
@@ -125,17 +127,12 @@ static struct layer_queue *to_layer(struct flash_queue *fq)
 	return container_of(fq, struct layer_queue, fq);
 }
 
-static struct layer_item *layer_it(struct flash_rq *fr)
+static struct layer_part *layer_part_of(struct flash_rq *fr)
 {
-	return &container_of(fr, struct layer_rq, fr)->it;
+	return &container_of(fr, struct layer_rq, fr)->part;
 }
 
-static struct flash_rq *layer_fr(struct layer_item *it)
-{
-	return &container_of(it, struct layer_rq, it)->fr;
-}
-
-/* Nobody tells of a change; one that is missed is seen at the next request. */
+/* The disk's size; there is no notice of a change, so each insertion compares it. */
 static u64 layer_capacity(const struct flash_queue *fq)
 {
 	struct gendisk *disk = fq->q->disk;
@@ -143,81 +140,59 @@ static u64 layer_capacity(const struct flash_queue *fq)
 	return disk ? data_race(get_capacity(disk)) : 0;
 }
 
-static bool layer_read_holds(struct flash_queue *fq)
-{
-	struct layer_queue *lq = to_layer(fq);
-
-	return layer_held(lq->s, lq->max);
-}
-
-/* Everything that the user has set is in force from here on. */
+/* Put the user's settings and the capacity into force. */
 static void layer_apply(struct layer_queue *lq)
 {
 	struct flash_queue *fq = &lq->fq;
-	struct layer_tunables tun = {
-		.chips		= flash_tun(fq, TUN_chips),
-		.per_layer	= flash_tun(fq, TUN_per_layer),
-		.batch		= {
-			[FLASH_READ]	= flash_tun(fq, TUN_batch_read),
-			[FLASH_WRITE]	= flash_tun(fq, TUN_batch_write),
-		},
-		.expire		= {
-			[FLASH_READ]	= flash_tun(fq, TUN_read_expire_ms) *
-					  (u64)NSEC_PER_MSEC,
-			[FLASH_WRITE]	= flash_tun(fq, TUN_write_expire_ms) *
-					  (u64)NSEC_PER_MSEC,
-		},
-		.sort		= lq->sort,
-		.sort_writes	= flash_tun(fq, TUN_sort_writes),
-	};
+	struct layer_tunables *tun = &lq->tun;
 
 	lockdep_assert_held(&fq->lock);
 
-	layer_set(lq->s, lq->mode, &lq->given,
-		  flash_tun(fq, TUN_lba_offset_sectors), layer_capacity(fq),
-		  &tun);
-	lq->max = flash_tun(fq, TUN_max_inflight);
-	WRITE_ONCE(fq->bound, lq->max ? lq->max : UINT_MAX);
+	tun->chips = flash_tun(fq, TUN_chips);
+	tun->per_layer = flash_tun(fq, TUN_per_layer);
+	tun->batch[FLASH_READ] = flash_tun(fq, TUN_batch_read);
+	tun->batch[FLASH_WRITE] = flash_tun(fq, TUN_batch_write);
+	tun->expire[FLASH_READ] = flash_tun(fq, TUN_read_expire_ms) *
+				  (u64)NSEC_PER_MSEC;
+	tun->expire[FLASH_WRITE] = flash_tun(fq, TUN_write_expire_ms) *
+				   (u64)NSEC_PER_MSEC;
+	tun->max_inflight = flash_tun(fq, TUN_max_inflight);
+	tun->offset = flash_tun(fq, TUN_lba_offset_sectors);
+	tun->sort_writes = flash_tun(fq, TUN_sort_writes);
+	layer_set(lq->s, tun, layer_capacity(fq));
+	WRITE_ONCE(fq->bound, tun->max_inflight ? tun->max_inflight : UINT_MAX);
 	fq->changed = true;
 }
 
-/* The sub-layers are parts of the device, which may have grown or shrunk. */
-static void layer_look(struct layer_queue *lq)
-{
-	if (unlikely(layer_capacity(&lq->fq) != lq->s->capacity))
-		layer_apply(lq);
-}
-
-/* Texts are legal before they are stored. */
-static void layer_take_text(struct layer_queue *lq, unsigned int idx,
-			    const char *text)
+/* Store a text, which its check has accepted. */
+static void layer_store_text(struct layer_queue *lq, unsigned int idx,
+			     const char *text)
 {
 	switch (idx) {
 	case TEXT_mode:
-		WRITE_ONCE(lq->mode,
+		WRITE_ONCE(lq->tun.mode,
 			   match_string(layer_modes, LAYER_NR_MODES, text));
 		break;
 	case TEXT_sort:
-		lq->sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
+		lq->tun.sort = match_string(layer_sorts, LAYER_NR_SORTS, text);
 		break;
 	default:
-		flash_geometry_parse(text, &lq->given);
+		flash_geometry_parse(text, &lq->tun.layout);
 	}
 }
 
 static int layer_read_init(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
-	static const struct layer_tunables any = { .chips = 1 };
 	unsigned int idx;
 
 	lq->s = kvzalloc_node(sizeof(*lq->s), GFP_KERNEL, fq->q->node);
 	if (!lq->s)
 		return -ENOMEM;
 	flash_lock(fq);
-	layer_init(lq->s, &any);
+	layer_init(lq->s);
 	for (idx = 0; idx < NR_TEXT; idx++)
-		layer_take_text(lq, idx, fq->disk->text[idx]);
+		layer_store_text(lq, idx, fq->disk->text[idx]);
 	layer_apply(lq);
 	lq->s->stats.rebuilt = 0;
 	flash_unlock(fq);
@@ -226,11 +201,11 @@ static int layer_read_init(struct flash_queue *fq)
 
 static void layer_read_exit(struct flash_queue *fq)
 {
-	struct layer_queue *lq = to_layer(fq);
-	const struct layer_sched *s = lq->s;
+	struct layer_sched *s = to_layer(fq)->s;
+	const struct layer_flight *f = &s->flight;
 
-	WARN_ON_ONCE(layer_waiting(s) || s->out || s->pieces[FLASH_READ] ||
-		     s->pieces[FLASH_WRITE] || s->occ.busy);
+	WARN_ON_ONCE(layer_nr_waiting(s) || f->out || f->pieces[FLASH_READ] ||
+		     f->pieces[FLASH_WRITE] || f->occ.busy);
 	kvfree(s);
 }
 
@@ -250,14 +225,13 @@ static enum flash_urgency layer_read_urgency(const struct flash_queue *fq, blk_o
 }
 
 /*
- * Writes that wait hold tags. With none left a read would sleep behind all who want
- * one to write, and there is no order of ours there. The paper's mode has no such
- * rule.
+ * Waiting writes hold scheduler tags. If they held all of them, a read would sleep behind
+ * the tasks that wait for a tag to write, out of our order. Mode paper has no such rule.
  */
 static unsigned int layer_read_tag_limit(struct flash_queue *fq,
 					 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
 {
-	if (!op_is_write(opf) || READ_ONCE(to_layer(fq)->mode) == LAYER_PAPER)
+	if (!op_is_write(opf) || READ_ONCE(to_layer(fq)->tun.mode) == LAYER_PAPER)
 		return 0;
 	return elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
 }
@@ -267,60 +241,81 @@ static bool layer_read_front_merges(const struct flash_queue *fq)
 	return flash_tun(fq, TUN_front_merges);
 }
 
+static __always_inline void layer_describe_rq(struct layer_part *part,
+					      const struct request *rq)
+{
+	layer_describe(part, flash_dir_of(rq), flash_sector_of(rq),
+		       blk_rq_sectors(rq));
+}
+
 static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct layer_queue *lq = to_layer(fq);
-	struct request *rq = fr->rq;
+	struct layer_part *part = layer_part_of(fr);
 
-	layer_look(lq);
-	layer_add(lq->s, layer_it(fr), fr->seq, flash_dir_of(rq),
-		  flash_sector_of(rq), blk_rq_sectors(rq), ktime_get_ns());
-}
-
-static struct flash_rq *layer_read_select(struct flash_queue *fq)
-{
-	struct layer_queue *lq = to_layer(fq);
-	struct layer_item *it = layer_next(lq->s, lq->max, ktime_get_ns());
-
-	return WARN_ON_ONCE(!it) ? NULL : layer_fr(it);
-}
-
-static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
-{
-	struct layer_queue *lq = to_layer(fq);
-	struct request *rq = fr->rq;
-
-	layer_take(lq->s, layer_it(fr), flash_dir_of(rq), flash_sector_of(rq),
-		   blk_rq_sectors(rq));
-}
-
-static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
-{
-	struct layer_queue *lq = to_layer(fq);
-
-	layer_give(lq->s, layer_it(fr), ended, lq->max, ktime_get_ns());
+	if (unlikely(layer_capacity(fq) != lq->s->map.capacity))
+		layer_apply(lq);
+	layer_describe_rq(part, fr->rq);
+	part->seq = fr->seq;
+	part->arrived = ktime_get_ns();
+	layer_insert(lq->s, part);
 }
 
 static void layer_read_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
-	layer_grow(to_layer(fq)->s, layer_it(fr), flash_sector_of(fr->rq),
+	layer_grow(to_layer(fq)->s, layer_part_of(fr), flash_sector_of(fr->rq),
 		   blk_rq_sectors(fr->rq));
 }
 
 static void layer_read_merged(struct flash_queue *fq, struct flash_rq *fr,
 			      struct flash_rq *gone)
 {
-	struct layer_item *it = layer_it(fr);
+	struct layer_part *part = layer_part_of(fr);
 
-	layer_absorb(to_layer(fq)->s, it, layer_it(gone), flash_sector_of(fr->rq),
-		     blk_rq_sectors(fr->rq));
-	fr->seq = it->seq;
+	layer_absorb(to_layer(fq)->s, part, layer_part_of(gone),
+		     flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
+	fr->seq = part->seq;
+}
+
+static struct flash_rq *layer_read_select(struct flash_queue *fq)
+{
+	struct layer_part *part = layer_select(to_layer(fq)->s, ktime_get_ns());
+
+	if (WARN_ON_ONCE(!part))
+		return NULL;
+	return &container_of(part, struct layer_rq, part)->fr;
+}
+
+static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct layer_part *part = layer_part_of(fr);
+
+	/* A request that bypasses the queues is new to us, or may have changed. */
+	if (unlikely(!part->pieces)) {
+		layer_describe_rq(part, fr->rq);
+		layer_bypass(part);
+	}
+	layer_start(to_layer(fq)->s, part);
+}
+
+static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct layer_sched *s = to_layer(fq)->s;
+
+	if (layer_complete(s, layer_part_of(fr), ended))
+		layer_adjust_limit(s, ktime_get_ns());
+}
+
+static bool layer_read_holds(struct flash_queue *fq)
+{
+	return layer_holds(to_layer(fq)->s);
 }
 
 static void layer_read_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct layer_queue *lq = to_layer(fq);
 
+	/* The core, and layer_read_front_merges(), read these themselves. */
 	if (idx == TUN_inline_dispatch || idx == TUN_front_merges)
 		return;
 	flash_lock(fq);
@@ -335,7 +330,7 @@ static void layer_read_text_tuned(struct flash_queue *fq, unsigned int idx,
 	struct layer_queue *lq = to_layer(fq);
 
 	flash_lock(fq);
-	layer_take_text(lq, idx, text);
+	layer_store_text(lq, idx, text);
 	layer_apply(lq);
 	flash_unlock(fq);
 	flash_resume(fq);
@@ -351,28 +346,30 @@ static int layer_read_stats(struct flash_queue *fq, char *page, int len)
 			     "served_reads %llu\nserved_writes %llu\n"
 			     "expired_reads %llu\nexpired_writes %llu\n"
 			     "switches %llu\nmoves %llu\n",
-			     s->nr_layers, layer_mapped(s) ? 0 : s->span,
+			     s->map.nr_layers, layer_mapped(s) ? 0 : s->map.span,
 			     st->rebuilt, st->served[FLASH_READ],
 			     st->served[FLASH_WRITE], st->expired[FLASH_READ],
 			     st->expired[FLASH_WRITE], st->switches, st->moves);
 	len += sysfs_emit_at(page, len,
 			     "read_pieces %u\nwrite_pieces %u\npieces_bound %u\n",
-			     s->pieces[FLASH_READ], s->pieces[FLASH_WRITE],
-			     flash_pace_bound(&s->pace));
+			     s->flight.pieces[FLASH_READ],
+			     s->flight.pieces[FLASH_WRITE],
+			     flash_pace_bound(&s->flight.pace));
 	return len;
 }
 
 static void layer_read_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	const struct layer_sched *s = to_layer(fq)->s;
+	const struct layer_one *l = s->wait.layer;
 	unsigned int n;
 
-	for (n = 0; n < s->nr_layers; n++)
+	for (n = 0; n < s->map.nr_layers; n++)
 		seq_printf(m, "layer%u waiting %u served %llu expired %llu out %u\n",
-			   n, s->layer[n].waiting, s->layer[n].served,
-			   s->layer[n].expired, flash_occupancy_on(&s->occ, n));
+			   n, l[n].waiting, l[n].served, l[n].expired,
+			   flash_occupancy_on(&s->flight.occ, n));
 	seq_printf(m, "read queued %u\nwrite queued %u\n",
-		   s->waiting[FLASH_READ], s->waiting[FLASH_WRITE]);
+		   s->wait.nr[FLASH_READ], s->wait.nr[FLASH_WRITE]);
 }
 
 const struct flash_policy flash_policy = {

@@ -1,9 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * depth_search.c - how many requests in flight a device needs
+ *
+ * Problem: without a layout, the limit of requests in flight has to be found by
+ * measurement: the smallest one beyond which throughput does not rise.
+ *
+ * Algorithm: the caller counts what the device moves in windows of time, which are long
+ * compared with a request, and asks for the limit of the next window at the end of each.
+ *
+ * A trial compares two neighbouring limits by pairs of windows, one window at each, in the
+ * order low high, high low, low high, ..., so that a drift of the load favours neither. The
+ * evidence of a pair is its difference relative to its sum. After 8, 16 and 32 pairs the
+ * mean of the evidence is compared with its scatter (Student's t). The limit opens if the
+ * difference is significant and at least 3 %. Otherwise, or as soon as a gain has
+ * become unlikely, the device does not need the higher limit, and the next trial compares
+ * with the lower neighbour. The lower limit is chosen if it moves about as much. Between
+ * trials the search rests, twice as long each time that nothing has changed.
+ *
+ * A window is no evidence if the device ran out of requests in it, or if it was at the lower
+ * limit and no request was held back.
+ *
+ * Invariants: start <= bound <= max; a limit in use is the bound or its neighbour in
+ * the trial. The caller's lock guards the search.
+ *
+ * Entry points: flash_climb_init(), flash_climb_bound() for the limit in force, and
+ * flash_climb_window() at the end of each window.
+ */
 #include <linux/string.h>
 
 #include "depth_search.h"
 
-/* The neighbour above: half as much again. */
+/** flash_climb_above - the upper neighbour of a limit: larger by half */
 u32 flash_climb_above(const struct flash_climb *c, u32 bound)
 {
 	u32 above = bound + (bound + 1) / 2;
@@ -11,7 +38,7 @@ u32 flash_climb_above(const struct flash_climb *c, u32 bound)
 	return above < c->max ? above : c->max;
 }
 
-/* The neighbour below, on the same ladder from the start. */
+/** flash_climb_below - the lower neighbour of a limit, of those above @c->start */
 u32 flash_climb_below(const struct flash_climb *c, u32 bound)
 {
 	u32 below = c->start, next;
@@ -24,27 +51,27 @@ u32 flash_climb_below(const struct flash_climb *c, u32 bound)
 	}
 }
 
-/* Begins the trial that is due, or a rest if there is none. */
+/** flash_climb_try - start the trial that is due, if there is one */
 void flash_climb_try(struct flash_climb *c)
 {
-	c->looks = 0;
+	c->trial.looks = 0;
 	c->pairs = 0;
-	c->sum = 0;
-	c->squares = 0;
+	c->trial.sum = 0;
+	c->trial.squares = 0;
 	c->second = false;
-	c->barren = 0;
+	c->trial.barren = 0;
 	c->high = 0;
 	if (!c->down && c->bound < c->max) {
-		c->low = c->bound;
+		c->trial.low = c->bound;
 		c->high = flash_climb_above(c, c->bound);
 	} else if (c->bound > c->start) {
 		c->down = true;
-		c->low = flash_climb_below(c, c->bound);
+		c->trial.low = flash_climb_below(c, c->bound);
 		c->high = c->bound;
 	}
 }
 
-/* Rests, and next time begins with the neighbour above. */
+/** flash_climb_rest - start a rest; the next trial is with the upper neighbour */
 void flash_climb_rest(struct flash_climb *c)
 {
 	c->high = 0;
@@ -57,10 +84,10 @@ void flash_climb_rest(struct flash_climb *c)
 }
 
 /**
- * flash_climb_init - begin to search
+ * flash_climb_init - start a search
  * @c: the search
- * @start: the least bound, at least 1
- * @max: the largest, not below @start
+ * @start: the smallest limit, at least 1
+ * @max: the largest limit, not below @start
  */
 void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 {
@@ -78,11 +105,12 @@ void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 }
 
 /**
- * flash_climb_from - begin the search at a bound that nearly always suffices
- * @c: the search, which has just begun
- * @bound: that one, on the ladder from the least one
+ * flash_climb_from - start the search at a limit that is nearly always enough
+ * @c: the search, right after flash_climb_init()
+ * @bound: the limit, which upper neighbours lead to from the smallest one
  *
- * The next lower one is tried first, so that little is lost while it lasts.
+ * The first trial is with the lower neighbour, so that the search costs little
+ * throughput.
  */
 void flash_climb_from(struct flash_climb *c, u32 bound)
 {
@@ -92,62 +120,44 @@ void flash_climb_from(struct flash_climb *c, u32 bound)
 	flash_climb_try(c);
 }
 
-/**
- * flash_climb_bound - what holds for the window that runs now
- * @c: the search
- *
- * Return: the bound.
- */
-u32 flash_climb_bound(const struct flash_climb *c)
-{
-	bool low;
-
-	if (!c->high)
-		return c->bound;
-	/* low high, high low, ... */
-	low = !(c->pairs & 1) != c->second;
-	return low ? c->low : c->high;
-}
-
 /*
- * Does the higher bound move more, as far as this look can tell? t^2 is
- * sum^2 (n - 1) / (n squares - sum^2). The limits are a t of 8.0, 5.5 and 4.5
- * for 7, 15 and 31 degrees of freedom: normal noise passes one trial in 8000,
- * and seldom shows 3 % as well. A bound that is open already has to show but
- * 2.0 in the end, or one of a small gain would open and close for ever.
+ * Does this look show that the higher limit moves more? t^2 is
+ * sum^2 (n - 1) / (n squares - sum^2). The thresholds are a t of 8.0, 5.5 and 4.5 for
+ * 7, 15 and 31 degrees of freedom: normal noise passes one trial in 8000, and rarely
+ * shows 3 % as well. A limit that is open already has to show only a t of 2.0 at the last
+ * look. Otherwise a limit of a small gain would open and close forever.
  */
 static bool flash_climb_gains(const struct flash_climb *c)
 {
 	static const u32 limit[FLASH_CLIMB_LOOKS] = { 256, 121, 81 };
-	u64 n = c->pairs, square, scatter, t2x4 = limit[c->looks];
+	u64 n = c->pairs, square, scatter, t2x4 = limit[c->trial.looks];
 
-	if (c->sum < (s64)(n * c->gain))
+	if (c->trial.sum < (s64)(n * c->gain))
 		return false;
-	if (c->down && c->looks == FLASH_CLIMB_LOOKS - 1)
+	if (c->down && c->trial.looks == FLASH_CLIMB_LOOKS - 1)
 		t2x4 = 16;
-	square = (u64)(c->sum * c->sum);
-	/* Each difference is rounded, which is scatter, too. */
-	scatter = n * c->squares - square + n * n;
+	square = (u64)(c->trial.sum * c->trial.sum);
+	/* Rounding each difference adds scatter, too. */
+	scatter = n * c->trial.squares - square + n * n;
 	return 4 * square * (n - 1) >= t2x4 * scatter;
 }
 
 /*
- * Is it as good as certain that the higher bound will not be shown to gain? Then
- * the other looks only take time. The limit is a t of 2; of 6 before the first look,
- * if the higher bound is much worse.
+ * Is a gain of the higher limit so unlikely that further looks only cost time? The threshold
+ * is a t of 2, and of 6 before the first look, when the higher limit is much worse.
  */
 static bool flash_climb_hopeless(const struct flash_climb *c, u64 t2)
 {
 	u64 n = c->pairs, scatter;
-	s64 off = c->sum - (s64)(n * c->gain);
+	s64 off = c->trial.sum - (s64)(n * c->gain);
 
 	if (off >= 0)
 		return false;
-	scatter = n * c->squares - (u64)(c->sum * c->sum) + n * n;
+	scatter = n * c->trial.squares - (u64)(c->trial.sum * c->trial.sum) + n * n;
 	return (u64)(off * off) * (n - 1) >= t2 * scatter;
 }
 
-/* A trial is over. */
+/* End a trial. */
 static void flash_climb_end(struct flash_climb *c, bool gains)
 {
 	c->trials++;
@@ -157,7 +167,7 @@ static void flash_climb_end(struct flash_climb *c, bool gains)
 			c->opened++;
 			c->rests = c->rest_min;
 		} else {
-			/* Not needed; but is the one in use? */
+			/* Is the limit in use needed? The next trial is down. */
 			c->down = true;
 		}
 	} else {
@@ -165,7 +175,7 @@ static void flash_climb_end(struct flash_climb *c, bool gains)
 			flash_climb_rest(c);
 			return;
 		}
-		c->bound = c->low;
+		c->bound = c->trial.low;
 		c->closed++;
 		c->rests = c->rest_min;
 	}
@@ -174,8 +184,8 @@ static void flash_climb_end(struct flash_climb *c, bool gains)
 		flash_climb_rest(c);
 }
 
-/* A window of a rest is over. */
-static void flash_climb_rested(struct flash_climb *c, u64 moved)
+/* End a window of a rest. */
+static void flash_climb_rest_window(struct flash_climb *c, u64 moved)
 {
 	bool odd = c->usual && (moved * 3 < c->usual * 2 ||
 				moved * 2 > c->usual * 3);
@@ -194,14 +204,13 @@ static void flash_climb_rested(struct flash_climb *c, u64 moved)
 }
 
 /**
- * flash_climb_window - a window is over
+ * flash_climb_window - end a window
  * @c: the search
- * @moved: what the device moved in it; not what was discarded, for that takes
- *	no time
- * @full: the bound had to hold requests back
- * @dry: the device had nothing to do at some time
+ * @moved: amount that the device moved in it, without discards, which take no time
+ * @full: the limit held requests back
+ * @dry: the device was idle at some time
  *
- * Return: the bound for the next window.
+ * Return: the limit for the next window.
  */
 u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry)
 {
@@ -212,35 +221,35 @@ u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry)
 		moved = FLASH_CLIMB_MOST;
 	if (!c->high) {
 		if (full && !dry && moved)
-			flash_climb_rested(c, moved);
+			flash_climb_rest_window(c, moved);
 		return flash_climb_bound(c);
 	}
-	low = flash_climb_bound(c) == c->low;
+	low = flash_climb_bound(c) == c->trial.low;
 	if (dry || !moved || (low && !full)) {
-		/* What came before was another load: the pair begins anew. */
+		/* The load was another one before: restart the pair. */
 		c->second = false;
-		if (++c->barren == FLASH_CLIMB_PATIENCE)
+		if (++c->trial.barren == FLASH_CLIMB_PATIENCE)
 			flash_climb_rest(c);
 		return flash_climb_bound(c);
 	}
 	if (!c->second) {
-		c->first = moved;
+		c->trial.first = moved;
 		c->second = true;
 		return flash_climb_bound(c);
 	}
 	c->second = false;
-	diff = (s64)moved - (s64)c->first;
+	diff = (s64)moved - (s64)c->trial.first;
 	if (low)
 		diff = -diff;
-	diff = diff * FLASH_CLIMB_SCALE / (s64)(moved + c->first);
-	c->sum += diff;
-	c->squares += (u64)(diff * diff);
-	if (++c->pairs == FLASH_CLIMB_PAIRS << c->looks) {
+	diff = diff * FLASH_CLIMB_SCALE / (s64)(moved + c->trial.first);
+	c->trial.sum += diff;
+	c->trial.squares += (u64)(diff * diff);
+	if (++c->pairs == FLASH_CLIMB_PAIRS << c->trial.looks) {
 		if (flash_climb_gains(c))
 			flash_climb_end(c, true);
 		else if (flash_climb_hopeless(c, 4))
 			flash_climb_end(c, false);
-		else if (++c->looks == FLASH_CLIMB_LOOKS)
+		else if (++c->trial.looks == FLASH_CLIMB_LOOKS)
 			flash_climb_end(c, c->sure && c->down);
 	} else if (c->early && c->pairs == FLASH_CLIMB_PAIRS / 2 &&
 		   flash_climb_hopeless(c, 36)) {

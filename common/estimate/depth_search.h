@@ -1,85 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * depth_search.h - how many requests in flight a device needs
- *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
- *
- * Without a layout the bound on what is in flight has to be found: the one at
- * which throughput stops rising. The caller counts what a device moves in
- * windows of time that are long compared with a request, and asks for the bound
- * of the next window at the end of each.
- *
- * Two neighbouring bounds are compared by pairs of windows, one at each, in the
- * order low high, high low, low high, ... so that a load that drifts favours
- * none. A pair counts by its difference relative to its sum. After 8, 16 and 32
- * pairs the mean of that is compared with its scatter (Student's t): the bound
- * opens if the difference is more than luck and at least 3 %. Else, or as soon as
- * that has become unlikely, the device does not need the higher bound, and the
- * next lower one is tried; it is taken if it moves about as much, but never one
- * below the start. Between trials the bound rests, twice as long each time that
- * nothing has changed.
- *
- * A window in which the device ran out of requests says nothing, and neither
- * does one at the lower bound that had not to hold anything back.
- */
+/* depth_search.h - how many requests in flight a device needs */
 #ifndef FLASH_DEPTH_SEARCH_H
 #define FLASH_DEPTH_SEARCH_H
 
 #include <linux/types.h>
 
-/* Pairs after which a trial looks; the last look decides. */
-#define FLASH_CLIMB_LOOKS	3
+/* Pairs of windows before the first look at a trial, and number of looks */
 #define FLASH_CLIMB_PAIRS	8U
+#define FLASH_CLIMB_LOOKS	3
 
-/* Windows without evidence after which a trial is given up. */
+/* Windows without evidence after which a trial is abandoned */
 #define FLASH_CLIMB_PATIENCE	64
 
-/* Shortest and longest rest, in windows with evidence. */
+/* Shortest and longest rest, in windows with evidence */
 #define FLASH_CLIMB_REST	8
 #define FLASH_CLIMB_REST_MAX	512
 
-/* Windows in a row that differ by a third: the load is another one. */
+/* Windows in a row that differ by a third, after which a rest ends: another load */
 #define FLASH_CLIMB_STEP	4
 
-/* A pair's difference is in 1/8192 of its sum; 3 % more is 1.5 % of that. */
+/*
+ * Unit of a pair's difference, relative to its sum, and the difference that a higher
+ * limit has to show: 3 % more throughput is 1.5 % of the sum.
+ */
 #define FLASH_CLIMB_SCALE	8192
 #define FLASH_CLIMB_GAIN	123
 
-/* 2 %: for who begins far up, where each step down may cost as much. */
+/* 2 %, for a search that starts at a high limit, where each step down may cost as much */
 #define FLASH_CLIMB_LITTLE	82
 
-/* More would wrap the arithmetic; nothing moves that much in a window. */
+/* Largest amount that a window counts; more would overflow the arithmetic. */
 #define FLASH_CLIMB_MOST	(1ULL << 48)
 
 /**
+ * struct flash_climb_trial - evidence of a trial; changes with each window
+ * @low:	lower limit of the trial
+ * @looks:	looks at this trial so far
+ * @sum:	sum of the differences of its pairs, in 1/FLASH_CLIMB_SCALE
+ * @squares:	sum of the squares of these differences
+ * @first:	amount moved in the first window of the pair
+ * @barren:	windows of this trial without evidence
+ */
+struct flash_climb_trial {
+	u32 low;
+	u32 looks;
+	s64 sum;
+	u64 squares;
+	u64 first;
+	u32 barren;
+};
+
+/**
  * struct flash_climb - the search on one device
- * @start:	the bound never falls below it
- * @max:	nor rises above it
- * @bound:	the best one known
- * @gain:	what the higher bound of a trial has to move more; see
+ * @start:	least value of @bound
+ * @max:	largest value of @bound
+ * @bound:	the best limit known, requests or the caller's unit
+ * @gain:	difference that the higher limit of a trial has to show, see
  *		FLASH_CLIMB_GAIN
- * @sure:	a lower bound is taken only if it surely moves as much
- * @early:	a trial that costs much may be over after four pairs
+ * @sure:	choose a lower limit only if it was shown to move as much
+ * @early:	a trial that costs much throughput may end after four pairs
  * @rest_min:	shortest rest, see FLASH_CLIMB_REST
  * @rest_max:	longest rest
- * @low:	lower bound of the trial
- * @high:	upper bound of the trial, 0: the bound rests
- * @looks:	looks at this trial so far
- * @pairs:	pairs of this trial
- * @sum:	of their differences
- * @squares:	of their differences
- * @second:	the first window of a pair is over
- * @first:	what it has moved
- * @barren:	windows of this trial without evidence
- * @down:	the next trial, or this one, is the one with the lower neighbour
- * @rest:	windows to rest still
- * @rests:	length of the next rest
- * @usual:	what a window at @bound usually moves, 0: not known
- * @odd:	windows in a row that moved much more or less
- * @opened:	times that the bound rose
- * @closed:	times that it fell
- * @trials:	comparisons that came to an end
+ * @high:	upper limit of the trial, 0: rest
+ * @second:	the first window of a pair has ended
+ * @pairs:	pairs of windows of the trial so far
+ * @trial:	the trial
+ * @down:	this trial, or the next one, is the one with the lower neighbour
+ * @rest:	remaining windows of the rest
+ * @rests:	length of the next rest, windows
+ * @usual:	moving average of the amount moved in a window at @bound, 0: unknown
+ * @odd:	windows in a row that moved much more or less than @usual
+ * @opened:	number of times that @bound rose
+ * @closed:	number of times that @bound fell
+ * @trials:	number of trials that ended
  */
 struct flash_climb {
 	u32 start;
@@ -90,15 +83,10 @@ struct flash_climb {
 	bool early;
 	u32 rest_min;
 	u32 rest_max;
-	u32 low;
 	u32 high;
-	u32 looks;
-	u32 pairs;
-	s64 sum;
-	u64 squares;
 	bool second;
-	u64 first;
-	u32 barren;
+	u32 pairs;
+	struct flash_climb_trial trial;
 	bool down;
 	u32 rest;
 	u32 rests;
@@ -115,7 +103,21 @@ void flash_climb_try(struct flash_climb *c);
 void flash_climb_rest(struct flash_climb *c);
 void flash_climb_init(struct flash_climb *c, u32 start, u32 max);
 void flash_climb_from(struct flash_climb *c, u32 bound);
-u32 flash_climb_bound(const struct flash_climb *c);
 u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry);
+
+/**
+ * flash_climb_bound - the limit in force in the current window
+ * @c: the search
+ */
+static inline u32 flash_climb_bound(const struct flash_climb *c)
+{
+	bool low;
+
+	if (!c->high)
+		return c->bound;
+	/* low high, high low, ... */
+	low = !(c->pairs & 1) != c->second;
+	return low ? c->trial.low : c->high;
+}
 
 #endif /* FLASH_DEPTH_SEARCH_H */

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * histogram.c - log-linear histograms of times
+ *
+ * Problem: note the time of each request in a few instructions, and find quantiles
+ * with a known error.
+ *
+ * Algorithm: times below 16 ns have a bucket each, and each octave above has 16 buckets of
+ * equal width. A quantile is the longest time of its bucket.
+ *
+ * Invariants: a quantile is never too small, and at most 1/16 (6.25 %) too large. There
+ * is no lock: each histogram has one writer, such as a CPU, and a reader adds them up.
+ *
+ * Entry points: flash_latency_note(), flash_latency_add(), flash_latency_quantile().
+ */
 #include <linux/log2.h>
 
 #include "histogram.h"
@@ -14,11 +28,11 @@ u32 flash_latency_bucket(u64 ns)
 	if (octave >= FLASH_LAT_BITS)
 		return FLASH_LAT_BUCKETS - 1;
 	octave -= FLASH_LAT_SUB_SHIFT;
-	/* The top bit counts one, so that octaves follow each other. */
+	/* The top bit of @ns adds one octave, so that octaves adjoin. */
 	return octave * FLASH_LAT_SUB + (u32)(ns >> octave);
 }
 
-/** flash_latency_top - the longest time in ns that @bucket stands for */
+/** flash_latency_top - the longest time of @bucket, ns */
 u64 flash_latency_top(u32 bucket)
 {
 	u32 octave = bucket / FLASH_LAT_SUB;
@@ -29,7 +43,7 @@ u64 flash_latency_top(u32 bucket)
 	return ((bucket % FLASH_LAT_SUB + FLASH_LAT_SUB + 1ULL) << octave) - 1;
 }
 
-/** flash_latency_add - add what @from has counted */
+/** flash_latency_add - add the counts of @from */
 void flash_latency_add(struct flash_latency *h, const struct flash_latency *from)
 {
 	u32 i;
@@ -38,7 +52,7 @@ void flash_latency_add(struct flash_latency *h, const struct flash_latency *from
 		h->nr[i] += from->nr[i];
 }
 
-/** flash_latency_total - how many times were noted */
+/** flash_latency_total - number of times counted */
 u64 flash_latency_total(const struct flash_latency *h)
 {
 	u64 total = 0;
@@ -50,11 +64,11 @@ u64 flash_latency_total(const struct flash_latency *h)
 }
 
 /**
- * flash_latency_quantile - a time that so many are not above
+ * flash_latency_quantile - a quantile of the times
  * @h: the histogram, of less than 2^44 times
- * @ppm: how many, in parts of a million: 990000 is p99, 1000000 the longest
+ * @ppm: the quantile, in parts per million: 990000 is p99, 1000000 the longest time
  *
- * Return: the time in ns, 0 of an empty histogram.
+ * Return: the time, ns; 0 if the histogram is empty.
  */
 u64 flash_latency_quantile(const struct flash_latency *h, u32 ppm)
 {

@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * pace.c - the windows of time in which depth_search.c compares limits
+ *
+ * Problem: the search for the limit of requests in flight needs windows that are long
+ * compared with a request, with the sectors that the device moved in each.
+ *
+ * The caller reports completions, and sets @full when the limit has held a request back. A
+ * window lasts at least FLASH_PACE_NS and has at least @least completions. The clock
+ * is read only where flash_pace_count() asks for it.
+ *
+ * Entry points: flash_pace_init(), flash_pace_bound(), and at each completion
+ * flash_pace_end(), or its halves flash_pace_count() and flash_pace_judge(). The
+ * caller's lock guards all state.
+ */
 #include <linux/string.h>
 
 #include "pace.h"
 
 /**
- * flash_pace_init - begin to search
- * @p: the bound
- * @start: the least one, at least 1
- * @max: the largest, not below @start
+ * flash_pace_init - start a search
+ * @p: the search
+ * @start: the smallest limit, at least 1
+ * @max: the largest limit, not below @start
  */
 void flash_pace_init(struct flash_pace *p, u32 start, u32 max)
 {
@@ -16,7 +30,7 @@ void flash_pace_init(struct flash_pace *p, u32 start, u32 max)
 	flash_climb_init(&p->climb, start, max);
 }
 
-/* A window begins. */
+/* Start a window. */
 static void flash_pace_window(struct flash_pace *p, u64 now)
 {
 	p->begun = now;
@@ -27,27 +41,21 @@ static void flash_pace_window(struct flash_pace *p, u64 now)
 }
 
 /**
- * flash_pace_end - a request that counts has ended
- * @p: the bound
- * @last: the device has nothing to do now
- * @rules: it is this bound that holds now
+ * flash_pace_judge - end the window if it has lasted long enough
+ * @p: the search
+ * @rules: this limit is in force
  * @now: the time, ns
- *
- * Its sectors have been added to @moved.
  */
-void flash_pace_end(struct flash_pace *p, bool last, bool rules, u64 now)
+void flash_pace_judge(struct flash_pace *p, bool rules, u64 now)
 {
-	p->ends++;
-	if (last)
-		p->dry = true;
+	u64 us;
+
 	if (!p->begun || !rules) {
 		p->climb.second = false;
 		flash_pace_window(p, now);
-	} else if (now - p->begun >= FLASH_PACE_NS &&
-		   p->ends >= p->least) {
-		/* Windows differ in length. */
-		u64 us = (now - p->begun) / 1024;
-
+	} else if (now - p->begun >= FLASH_PACE_NS) {
+		/* Windows differ in length: compare rates. */
+		us = (now - p->begun) / 1024;
 		flash_climb_window(&p->climb, (p->moved << 20) / us, p->full,
 				   p->dry);
 		flash_pace_window(p, now);

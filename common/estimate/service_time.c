@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * service_time.c - learns the time that a device needs for a request
+ *
+ * Problem: predict the service time of a request from earlier requests.
+ *
+ * Algorithm: each direction and class of size (an octave of sectors) has a moving average of
+ * the size and of the time. Between two classes with samples, the time is on the line
+ * through their averages. So a device whose time is base + slope * sectors is learned
+ * exactly. A stall counts as a few times the average only.
+ *
+ * Invariant: the line between two classes never falls. The caller's lock guards all state.
+ *
+ * Entry points: flash_cost_learn(), flash_cost_ns().
+ */
 #include <linux/log2.h>
 
 #include "service_time.h"
 
-/* Moves an average towards a sample by 1/@weight of the way, rounded. */
+/* Move an average towards a sample by 1/@weight of the distance, rounded. */
 static void flash_cost_move(u64 *avg, u64 sample, u32 weight)
 {
 	sample <<= FLASH_COST_SHIFT;
@@ -14,11 +28,11 @@ static void flash_cost_move(u64 *avg, u64 sample, u32 weight)
 }
 
 /**
- * flash_cost_learn - a request has taken so long
- * @c: what is known
+ * flash_cost_learn - add the service time of a request
+ * @c: service times
  * @dir: its direction
  * @sectors: its size; 0 is ignored
- * @ns: the device's time, without what it waited for others
+ * @ns: its service time, without its wait for other requests
  */
 void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64 ns)
 {
@@ -50,16 +64,16 @@ void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64
 }
 
 /**
- * flash_cost_ns - what a request will probably take
- * @c: what is known
+ * flash_cost_ns - predict the service time of a request
+ * @c: service times
  * @dir: its direction
  * @sectors: its size
  *
- * Between two sizes that are known, and beyond the largest, on the line through
- * the two next to it; what is smaller than all of them costs like the smallest.
- * No such line falls, and beyond the largest a sector costs no more than there.
+ * Between two classes, and beyond the largest one, the result is on the line through the
+ * two nearest; below the smallest one it is the time of the smallest. A line never
+ * falls, and beyond the largest class a sector costs no more than in that class.
  *
- * Return: ns, or 0 if nothing of this direction was seen yet.
+ * Return: ns, or 0 if there is no sample of this direction.
  */
 u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 {

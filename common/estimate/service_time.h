@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * service_time.h - the time that a device needs for a request, learned
- *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
- *
- * For each direction and class of size (an octave of sectors) a moving average
- * of the size and of the time is kept. Between two classes that have been seen
- * the time follows the line through them, so a device whose time is base +
- * slope * sectors is learned exactly.
- */
+/* service_time.h - learns the time that a device needs for a request */
 #ifndef FLASH_SERVICE_TIME_H
 #define FLASH_SERVICE_TIME_H
 
@@ -17,23 +7,23 @@
 
 #include "../flash/op.h"
 
-/* The last class has everything from 2^11 sectors (1 MiB) on. */
+/* Number of classes of size; the last one has all sizes from 2^11 sectors (1 MiB) */
 #define FLASH_COST_CLASSES	12
 
-/* A new sample weighs 1/8, the first ones as much as those before. */
+/* A new sample weighs 1/8; the first eight weigh equally. */
 #define FLASH_COST_WEIGHT	8
 
-/* Averages have so many bits behind the point. */
+/* Fractional bits of the averages */
 #define FLASH_COST_SHIFT	8
 
 /*
- * A time beyond this multiple of the average counts as that: a stall. Never one
- * below 1 us, or an average of nothing would stay that.
+ * A longer time than this multiple of the average is a stall, and counts as the multiple.
+ * The multiple is at least 1 us, or an average of 0 could never rise.
  */
 #define FLASH_COST_STALL	4
 #define FLASH_COST_STALL_MIN	1000
 
-/* Beyond 8.6 s and 2 GiB everything costs the same; products fit 64 bits. */
+/* Largest time (8.6 s) and size (2 GiB) that count; products fit 64 bits. */
 #define FLASH_COST_LONGEST	(1ULL << 33)
 #define FLASH_COST_LARGEST	(1ULL << 22)
 
@@ -50,7 +40,7 @@ struct flash_cost_class {
 };
 
 /**
- * struct flash_cost - what is known of a device
+ * struct flash_cost - service times of a device
  * @class: by direction and size; all 0 at first
  */
 struct flash_cost {

@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * chipvec.c - sets of chips: the location vectors of the PIQ paper
+ *
+ * Problem: find the chips that a request needs, and compare those of two requests.
+ *
+ * Algorithm: formula 1 of the paper, a bit for each chip. Bit 0 of word 0 is chip 0; the
+ * paper prints chip 0 as the most significant bit. With up to 64 chips only the first
+ * word is used.
+ *
+ * Departure: the paper sets the chips "from first to last". That is the empty set if the
+ * pages wrap past the last chip, and a single chip if a request has one page more than
+ * there are chips. Here the number of pages decides.
+ *
+ * Invariants: bits from flash_chipvec.nr_chips on are 0. The number of steps is bounded by
+ * the number of chips, however long a request is.
+ *
+ * Entry points: flash_chipvec_fill(), flash_for_each_chip(), and the set operations.
+ */
+#include <linux/bitops.h>
 #include <linux/string.h>
 
 #include "chipvec.h"
 
-/* Adds the chips from @from to @to - 1. */
+/** flash_chipvec_range - add the chips from @from to @to - 1 */
 void flash_chipvec_range(struct flash_chipvec *v, u32 from, u32 to)
 {
 	u32 end;
@@ -17,7 +36,7 @@ void flash_chipvec_range(struct flash_chipvec *v, u32 from, u32 to)
 	}
 }
 
-/* Adds the chips of @pages pages from @lpn on, digit by digit. */
+/* Add the chips of @pages pages from page @lpn on, digit by digit. */
 static void flash_chipvec_walk(struct flash_chipvec *v,
 			       const struct flash_geometry *geo, u64 lpn, u64 pages)
 {
@@ -34,8 +53,8 @@ static void flash_chipvec_walk(struct flash_chipvec *v,
 			chip += digit[i] * geo->term[i].mul;
 		flash_chipvec_set(v, chip);
 		/*
-		 * Once digit k has had each of its values with all of those
-		 * below, nothing new comes before digit k + 1 changes.
+		 * After digit k had each of its values with all values of the
+		 * digits below, no new chip is found before digit k + 1 changes.
 		 */
 		for (k = 0; k < geo->nr_terms; k++) {
 			if (++whole[k] < geo->term[k].mod)
@@ -48,7 +67,7 @@ static void flash_chipvec_walk(struct flash_chipvec *v,
 		if (pages <= step)
 			return;
 		pages -= step;
-		/* Those below begin anew whenever a digit changes. */
+		/* The digits below restart whenever a digit changes. */
 		for (i = 0; i < k; i++) {
 			digit[i] = 0;
 			left[i] = geo->term[i].div;
@@ -67,14 +86,12 @@ static void flash_chipvec_walk(struct flash_chipvec *v,
 }
 
 /**
- * flash_chipvec_fill - the chips of a request
- * @v: set to them; to no chip if no layout is known
+ * flash_chipvec_fill - find the chips of a request
+ * @v: set to them; empty if the layout is unknown
  * @geo: the layout
- * @sector: the request's first sector; FLASH_NO_SECTOR: it has no chips either
+ * @sector: the request's first sector; FLASH_NO_SECTOR: the set is empty
  * @sectors: its length
  * @offset: sectors of the drive before sector 0 of the device
- *
- * Takes at most some steps for each chip, however long the request is.
  */
 void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *geo,
 			u64 sector, u64 sectors, u64 offset)
@@ -107,24 +124,20 @@ void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *ge
 	flash_chipvec_range(v, chip, end);
 }
 
-/** flash_chipvec_weight - how many chips */
+/** flash_chipvec_weight - the number of chips */
 u32 flash_chipvec_weight(const struct flash_chipvec *v)
 {
 	u32 i, words = flash_chipvec_words(v), weight = 0;
 
-	for (i = 0; i < words; i++) {
-		u64 w;
-
-		for (w = v->word[i]; w; w &= w - 1)
-			weight++;
-	}
+	for (i = 0; i < words; i++)
+		weight += (u32)hweight64(v->word[i]);
 	return weight;
 }
 
 /**
  * flash_chipvec_from - the first chip at or after one
  * @v: the vector
- * @chip: where to begin, at most FLASH_NO_CHIP
+ * @chip: the first candidate, at most FLASH_NO_CHIP
  *
  * Return: the chip, or FLASH_NO_CHIP.
  */

@@ -1,17 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * chipvec.h - the chips that a request needs
- *
- * Pure logic, shared with the user-space unit tests.
- *
- * The location vector of the PIQ paper (formula 1): a bit for each chip. Bit 0
- * of word 0 is chip 0; the paper prints chip 0 as the most significant bit. With
- * up to 64 chips only the first word is looked at.
- *
- * Departure: the paper sets the chips "from first to last". That is empty if
- * the pages go round past the last chip, and a single chip if they go round
- * exactly once and one page more. The number of pages decides here.
- */
+/* chipvec.h - sets of chips: the location vectors of the PIQ paper */
 #ifndef FLASH_CHIPVEC_H
 #define FLASH_CHIPVEC_H
 
@@ -22,17 +10,16 @@
 
 #define FLASH_VEC_WORDS		(FLASH_MAX_CHIPS / 64)
 
-/* No chip: what the walks end with. */
+/* No chip: the end of a walk */
 #define FLASH_NO_CHIP		FLASH_MAX_CHIPS
 
 /**
  * struct flash_chipvec - a set of chips
- * @word:	their bits; those from @nr_chips on are 0
- * @nr_chips:	chips of the layout that it was made by
- * @generation:	of that layout
+ * @word:	a bit for each chip; bits from @nr_chips on are 0
+ * @nr_chips:	number of chips of its layout
+ * @generation:	generation of its layout
  *
- * A request keeps its vector, because the layout may change while it is in
- * flight.
+ * A request stores its vector, because the layout may change while it is in flight.
  */
 struct flash_chipvec {
 	u64 word[FLASH_VEC_WORDS];
@@ -40,14 +27,14 @@ struct flash_chipvec {
 	u32 generation;
 };
 
-/* Words that have to be looked at. */
+/* Number of words in use */
 static inline u32 flash_chipvec_words(const struct flash_chipvec *v)
 {
 	return v->nr_chips <= 64 ? 1 : FLASH_VEC_WORDS;
 }
 
 /**
- * flash_chipvec_clear - no chip
+ * flash_chipvec_clear - make the set empty
  * @v: the vector
  * @geo: its layout
  */
@@ -59,19 +46,19 @@ static inline void flash_chipvec_clear(struct flash_chipvec *v,
 	v->generation = geo->generation;
 }
 
-/** flash_chipvec_set - add @chip, which the layout has */
+/** flash_chipvec_set - add @chip, which is below @v->nr_chips */
 static inline void flash_chipvec_set(struct flash_chipvec *v, u32 chip)
 {
 	v->word[chip / 64] |= 1ULL << (chip % 64);
 }
 
-/** flash_chipvec_unset - take @chip out */
+/** flash_chipvec_unset - remove @chip */
 static inline void flash_chipvec_unset(struct flash_chipvec *v, u32 chip)
 {
 	v->word[chip / 64] &= ~(1ULL << (chip % 64));
 }
 
-/** flash_chipvec_test - is @chip in it? */
+/** flash_chipvec_test - is @chip in the set? */
 static inline bool flash_chipvec_test(const struct flash_chipvec *v, u32 chip)
 {
 	return v->word[chip / 64] >> (chip % 64) & 1;
@@ -117,7 +104,7 @@ static inline void flash_chipvec_union(struct flash_chipvec *v,
 		v->word[i] |= from->word[i];
 }
 
-/** flash_chipvec_empty - is it no chip? */
+/** flash_chipvec_empty - is the set empty? */
 static inline bool flash_chipvec_empty(const struct flash_chipvec *v)
 {
 	u32 i, words = flash_chipvec_words(v);
@@ -145,9 +132,29 @@ static inline u32 flash_chipvec_next(const struct flash_chipvec *v, u32 chip)
 }
 
 /**
- * struct flash_chip_walk - where flash_for_each_chip() is
- * @left:	chips of this word that are still to come
- * @at:		its first one
+ * flash_chipvec_after - the next chip round-robin
+ * @v: at least one chip
+ * @chip: the chip before, of the same layout
+ *
+ * Return: the first chip after @chip, or the first one of all if there is none.
+ */
+static inline u32 flash_chipvec_after(const struct flash_chipvec *v, u32 chip)
+{
+	u32 next;
+	u64 after;
+
+	if (v->nr_chips <= 64) {
+		after = v->word[0] & (~1ULL << chip);
+		return (u32)__builtin_ctzll(after ? after : v->word[0]);
+	}
+	next = flash_chipvec_next(v, chip);
+	return next != FLASH_NO_CHIP ? next : flash_chipvec_first(v);
+}
+
+/**
+ * struct flash_chip_walk - position of flash_for_each_chip()
+ * @left:	remaining chips of the current word
+ * @at:		number of its first bit
  */
 struct flash_chip_walk {
 	u64 left;
@@ -172,14 +179,14 @@ static inline u32 flash_chip_step(struct flash_chip_walk *walk,
 }
 
 /*
- * For each chip of @v, which does not change meanwhile. Most requests have one, and
- * several such walks: that is why it keeps its place in a word.
+ * Walk the chips of @v, which must not change during the walk. Each request is walked
+ * several times and most have one chip, so the position is kept as a word of bits.
  */
 #define flash_for_each_chip(chip, v)					\
 	for (struct flash_chip_walk walk_ = { .left = (v)->word[0] };	\
 	     ((chip) = flash_chip_step(&walk_, v)) != FLASH_NO_CHIP; )
 
-/** flash_chipvec_single - its only chip; FLASH_NO_CHIP if it is not just one */
+/** flash_chipvec_single - the only chip, or FLASH_NO_CHIP if there is not exactly one */
 static inline u32 flash_chipvec_single(const struct flash_chipvec *v)
 {
 	struct flash_chip_walk walk = { .left = v->word[0] };

@@ -1,4 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * layout.c - which flash chip holds a page
+ *
+ * Problem: a drive stripes its pages over chips, and the user describes the map as text.
+ *
+ * Algorithm: the number of a page is written in mixed radix, and some of its digits are the
+ * number of the chip:
+ *
+ *   chip = sum over the terms of mul * ((page / div) mod mod)
+ *
+ * The simple case, page mod chips, is the single term 1:chips:1.
+ *
+ * Invariants: the terms are digits of one number. Ordered by div, each div is a
+ * multiple of div * mod of the term before. Ordered by mul, each mul is the product of
+ * the mods before. So each chip number from 0 on has exactly one combination of digits,
+ * all chips have equally many pages, and most typing errors are refused.
+ *
+ * Entry points: flash_geometry_parse(), flash_layout_check(); then flash_chip_of() and
+ * flash_geometry_span().
+ */
 #include <linux/errno.h>
 #include <linux/log2.h>
 #include <linux/string.h>
@@ -6,8 +26,8 @@
 #include "layout.h"
 
 /*
- * A decimal number from 1 to @max at @text, which then moves behind it.
- * Return: 0, -EINVAL if there is none, -ERANGE if it is another one.
+ * Parse a decimal number from 1 to @max at @text, and advance @text.
+ * Return: 0, -EINVAL if it is not a number, -ERANGE if it is not in the range.
  */
 static int flash_layout_number(const char **text, u64 max, u64 *number)
 {
@@ -17,11 +37,11 @@ static int flash_layout_number(const char **text, u64 max, u64 *number)
 	if (*s < '0' || *s > '9')
 		return -EINVAL;
 	for (; *s >= '0' && *s <= '9'; s++) {
-		/* More than any limit; further digits must not wrap it. */
+		/* Larger than any limit: further digits must not overflow. */
 		if (n <= 1ULL << 32)
 			n = n * 10 + (u64)(*s - '0');
 	}
-	/* Before its size: 4k is no number at all. The end is among them. */
+	/* The NUL counts. First, as 4k is not a number, whatever its size. */
 	if (!memchr(" \t\n:,", *s, 6))
 		return -EINVAL;
 	*text = s;
@@ -31,7 +51,7 @@ static int flash_layout_number(const char **text, u64 max, u64 *number)
 	return 0;
 }
 
-/* Adds a term and keeps them ordered by div. */
+/* Add a term; terms are ordered by div. */
 static void flash_geometry_add(struct flash_geometry *geo, u32 div, u32 mod, u32 mul)
 {
 	u32 i = geo->nr_terms++;
@@ -46,7 +66,7 @@ static void flash_geometry_add(struct flash_geometry *geo, u32 div, u32 mod, u32
 	geo->term[i].mod_mask = mod & (mod - 1) ? 0 : mod - 1;
 }
 
-/* Are the terms digits of one number? See the top; sets the number of chips. */
+/* Check that the terms are digits of one number; set the number of chips. */
 static int flash_geometry_check(struct flash_geometry *geo)
 {
 	u64 chips = 1;
@@ -75,7 +95,7 @@ static int flash_geometry_check(struct flash_geometry *geo)
 	return 0;
 }
 
-/* What stands behind "terms="; @text then moves behind it. */
+/* Parse the terms after "terms=" at @text, and advance @text. */
 static int flash_layout_terms(const char **text, struct flash_geometry *geo)
 {
 	u64 div, mod, mul;
@@ -93,7 +113,7 @@ static int flash_layout_terms(const char **text, struct flash_geometry *geo)
 			err = flash_layout_number(text, FLASH_MAX_CHIPS, &mul);
 		if (err)
 			return err;
-		/* A digit of one value says nothing. */
+		/* A digit of one value distinguishes no chips. */
 		if (mod < 2)
 			return -ERANGE;
 		if (geo->nr_terms == FLASH_MAX_TERMS)
@@ -105,7 +125,7 @@ static int flash_layout_terms(const char **text, struct flash_geometry *geo)
 	}
 }
 
-/* Is @word at @text? Then @text moves behind it. */
+/* Is @word at @text? If so, advance @text. */
 static bool flash_layout_word(const char **text, const char *word)
 {
 	size_t len = strlen(word);
@@ -117,17 +137,16 @@ static bool flash_layout_word(const char **text, const char *word)
 }
 
 /**
- * flash_geometry_parse - a layout from its words
+ * flash_geometry_parse - parse a layout
  * @text: "none", or "page=BYTES chips=N", or
- *	"page=BYTES terms=DIV:MOD:MUL,DIV:MOD:MUL..."; blanks and the end of
- *	the line around the words do not matter, nor does the order of terms
- * @geo: set to it, with the next generation; unchanged after an error
+ *	"page=BYTES terms=DIV:MOD:MUL,DIV:MOD:MUL..."; blanks and newlines between
+ *	words are ignored; terms may have any order
+ * @geo: set to the layout, with the next generation; unchanged after an error
  *
- * A page has a power of two of bytes from 512 on. There are at most
+ * The size of a page is a power of two and at least 512 bytes. There are at most
  * FLASH_MAX_CHIPS chips and FLASH_MAX_TERMS terms.
  *
- * Return: 0, -EINVAL for what is no layout, -ERANGE for a number beyond its
- * limits.
+ * Return: 0, -EINVAL if @text is not a layout, -ERANGE if a number is not in its range.
  */
 int flash_geometry_parse(const char *text, struct flash_geometry *geo)
 {
@@ -186,7 +205,7 @@ int flash_geometry_parse(const char *text, struct flash_geometry *geo)
 	return 0;
 }
 
-/** flash_layout_check - 0 if @text is a layout, else as flash_geometry_parse() */
+/** flash_layout_check - check a layout; returns the same as flash_geometry_parse() */
 int flash_layout_check(const char *text)
 {
 	struct flash_geometry geo = { .generation = 0 };
@@ -196,11 +215,10 @@ int flash_layout_check(const char *text)
 
 /**
  * flash_geometry_same - do two layouts put each page on the same chip?
- * @a: one
- * @b: the other one; generations do not matter
+ * @a: a layout that flash_geometry_parse() has set
+ * @b: another one; generations are not compared
  *
- * Both as flash_geometry_parse() has made them. False may be wrong: two texts can
- * mean the same.
+ * Return: true if they are equal; false may be wrong, as two texts can describe one map.
  */
 bool flash_geometry_same(const struct flash_geometry *a, const struct flash_geometry *b)
 {

@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * layout.h - which flash chip holds a page
- *
- * Pure logic, shared with the user-space unit tests.
- *
- * A drive that places pages by their address writes the number of a page in
- * mixed radix and takes some of the digits as the number of the chip:
- *
- *   chip = sum over the terms of mul * ((page / div) mod mod)
- *
- * The plain case, page mod chips, is the one term 1:chips:1. The terms have to
- * be digits of one number: ordered by div, each div is a multiple of the div *
- * mod before it; and ordered by mul, each mul is the product of the mods before
- * it. So every chip number from 0 on has exactly one combination of digits,
- * all chips hold equally many pages, and a typing error is mostly refused.
- */
+/* layout.h - which flash chip holds a page */
 #ifndef FLASH_LAYOUT_H
 #define FLASH_LAYOUT_H
 
 #include <linux/types.h>
 
+/* Limits of a layout: chips, terms, log2 of a page in bytes, flash_term.div */
 #define FLASH_MAX_CHIPS		256
 #define FLASH_MAX_TERMS		4
-#define FLASH_SECTOR_SHIFT	9
 #define FLASH_PAGE_SHIFT_MAX	24
 #define FLASH_MAX_DIV		(1U << 28)
 
-/* Room for the longest layout in words, and for its end. */
+/* log2 of a sector in bytes */
+#define FLASH_SECTOR_SHIFT	9
+
+/* Size of the longest layout as text, with its terminating NUL */
 #define FLASH_LAYOUT_LEN	160
 
-/* flash_term.div_shift of a div that is no power of two */
+/* Value of flash_term.div_shift if div is not a power of two */
 #define FLASH_NO_SHIFT		0xff
 
 /**
  * struct flash_term - one digit of the page number
- * @div:	pages before the digit changes
- * @mod:	values that it has
- * @mul:	chips between two of its values
+ * @div:	pages that share a value of the digit
+ * @mod:	number of its values
+ * @mul:	difference of the chip numbers of two consecutive values
  * @div_shift:	log2 of @div, or FLASH_NO_SHIFT
- * @mod_mask:	@mod - 1 if that is a mask, or 0
+ * @mod_mask:	@mod - 1 if @mod is a power of two, or 0
  */
 struct flash_term {
 	u32 div;
@@ -50,9 +38,8 @@ struct flash_term {
 
 /**
  * struct flash_geometry - the layout of a device
- * @generation:	changes with the layout; what was computed by another one is
- *		told apart by it
- * @nr_chips:	1 to FLASH_MAX_CHIPS, or 0: no layout is known
+ * @generation:	number of the layout, stored with results computed from it
+ * @nr_chips:	1 to FLASH_MAX_CHIPS; 0: the layout is unknown
  * @page_shift:	log2 of the bytes of a page
  * @simple:	the chip is the page modulo @nr_chips
  * @nr_terms:	size of @term
@@ -68,10 +55,10 @@ struct flash_geometry {
 };
 
 /**
- * flash_term_digit - the value of a digit, and how long it lasts
+ * flash_term_digit - the value of a digit, and the pages until it changes
  * @t: the term
  * @lpn: a page
- * @left: set to the pages until the digit changes, from 1 to @t->div
+ * @left: set to the number of pages until the digit changes, from 1 to @t->div
  *
  * Return: the value.
  */
@@ -91,7 +78,7 @@ static inline u32 flash_term_digit(const struct flash_term *t, u64 lpn,
 }
 
 /**
- * flash_chip_of - where a page is
+ * flash_chip_of - the chip of a page
  * @geo: a layout with chips
  * @lpn: the page
  *
@@ -114,7 +101,7 @@ static inline u32 flash_chip_of(const struct flash_geometry *geo, u64 lpn)
  * @sectors: its length
  * @offset: sectors of the drive before sector 0 of the device
  * @first: set to the first page
- * @pages: set to their number; 0 if @sectors is
+ * @pages: set to the number of pages; 0 if @sectors is 0
  */
 static inline void flash_geometry_span(const struct flash_geometry *geo,
 				       u64 sector, u64 sectors, u64 offset,

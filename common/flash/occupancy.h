@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * occupancy.h - how many requests are outstanding on each chip
- *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
- *
- * What is taken by a vector is released by the same one, which the request
- * keeps: a layout that changes in between moves the count of old requests to
- * chips where they are not, until they end, but never loses one.
- */
+/* occupancy.h - number of requests outstanding on each chip */
 #ifndef FLASH_OCCUPANCY_H
 #define FLASH_OCCUPANCY_H
 
@@ -17,9 +8,9 @@
 /**
  * struct flash_occupancy - the chips of a device
  * @out:	requests outstanding, by direction and chip
- * @depth:	requests that a chip takes before it counts as busy
- * @busy:	chips with at least one request, whatever @depth
- * @idle:	chips with less than @depth
+ * @depth:	number of requests from which a chip counts as full
+ * @busy:	number of chips with at least one request, whatever @depth is
+ * @idle:	chips with fewer than @depth requests
  */
 struct flash_occupancy {
 	u32 out[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
@@ -37,7 +28,7 @@ static inline u32 flash_occupancy_on(const struct flash_occupancy *o, u32 chip)
 void flash_occupancy_set(struct flash_occupancy *o, const struct flash_geometry *geo,
 			 u32 depth);
 
-/** flash_occupancy_take_one - flash_occupancy_take() of one of its chips */
+/** flash_occupancy_take_one - flash_occupancy_take() for one chip */
 static inline void flash_occupancy_take_one(struct flash_occupancy *o, u32 chip,
 					    enum flash_dir dir)
 {
@@ -51,9 +42,9 @@ static inline void flash_occupancy_take_one(struct flash_occupancy *o, u32 chip,
 }
 
 /**
- * flash_occupancy_take - a request is handed to the driver
+ * flash_occupancy_take - count a request on its chips, when it is dispatched
  * @o: the chips
- * @v: its vector
+ * @v: chips of the request
  * @dir: its direction
  */
 static inline void flash_occupancy_take(struct flash_occupancy *o,
@@ -66,7 +57,7 @@ static inline void flash_occupancy_take(struct flash_occupancy *o,
 		flash_occupancy_take_one(o, chip, dir);
 }
 
-/** flash_occupancy_release_one - flash_occupancy_release() of one of its chips */
+/** flash_occupancy_release_one - flash_occupancy_release() for one chip */
 static inline void flash_occupancy_release_one(struct flash_occupancy *o,
 					       u32 chip, enum flash_dir dir)
 {
@@ -75,15 +66,15 @@ static inline void flash_occupancy_release_one(struct flash_occupancy *o,
 	o->out[dir][chip]--;
 	on = flash_occupancy_on(o, chip);
 	o->busy -= !on;
-	/* The chip may be one that the layout has no more. */
+	/* The current layout may have fewer chips. */
 	if (on < o->depth && chip < o->idle.nr_chips)
 		flash_chipvec_set(&o->idle, chip);
 }
 
 /**
- * flash_occupancy_release - a request has ended or was handed back
+ * flash_occupancy_release - a request has completed, or the driver requeued it
  * @o: the chips
- * @v: the vector that it was taken by
+ * @v: the vector passed to flash_occupancy_take()
  * @dir: its direction
  */
 static inline void flash_occupancy_release(struct flash_occupancy *o,
@@ -96,7 +87,7 @@ static inline void flash_occupancy_release(struct flash_occupancy *o,
 		flash_occupancy_release_one(o, chip, dir);
 }
 
-/** flash_occupancy_free - are all chips of @v below the depth? */
+/** flash_occupancy_free - have all chips of @v fewer than @o->depth requests? */
 static inline bool flash_occupancy_free(const struct flash_occupancy *o,
 					const struct flash_chipvec *v)
 {

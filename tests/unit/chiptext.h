@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * chiptext.h - chips and layouts as texts and numbers, for the tests
+ * chiptext.h - chips and layouts as text and numbers, for the tests
  */
 #ifndef CHIPTEXT_H
 #define CHIPTEXT_H
@@ -10,10 +10,10 @@
 #include "common/flash/chipvec.h"
 
 /**
- * flash_chipvec_number - the vector as the paper writes it
+ * flash_chipvec_number - the vector as a number, as in the paper
  * @v: the vector, of at most 64 chips
  *
- * Return: the number whose most significant of nr_chips bits is chip 0.
+ * Return: the number; chip 0 is the most significant of nr_chips bits.
  */
 static inline u64 flash_chipvec_number(const struct flash_chipvec *v)
 {
@@ -26,11 +26,10 @@ static inline u64 flash_chipvec_number(const struct flash_chipvec *v)
 }
 
 /**
- * flash_chipvec_print - a digit for each chip, chip 0 first
+ * flash_chipvec_print - print a digit for each chip, chip 0 first
  * @v: the vector
- * @buf: for the digits and their end
- * @size: its size; FLASH_MAX_CHIPS + 1 is always enough, what is beyond it is
- *	left out
+ * @buf: set to the digits and a NUL
+ * @size: its size; FLASH_MAX_CHIPS + 1 is always enough, further digits are cut off
  *
  * Return: the number of digits.
  */
@@ -48,9 +47,9 @@ static inline int flash_chipvec_print(const struct flash_chipvec *v, char *buf,
 }
 
 /**
- * flash_geometry_print - a layout in words that flash_geometry_parse() takes
+ * flash_geometry_print - print a layout as text for flash_geometry_parse()
  * @geo: the layout
- * @buf: for the words; no end of line
+ * @buf: set to the text, without a newline
  * @size: its size, at least FLASH_LAYOUT_LEN
  *
  * Return: their length.

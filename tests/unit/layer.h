@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * layer.h - requests that wait under Layer_Read, and the order in which they go
+ * layer.h - the order in which Layer_Read dispatches requests
  *
- * The headers are the module's own. Nothing is served here: who has gone is gone.
+ * The code is the module's own. A dispatched request does not complete unless the test
+ * says so.
  */
 #ifndef LAYER_MODEL_H
 #define LAYER_MODEL_H
 
 #include <string.h>
 
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "tap.h"
 
 #define MAX_RQ		20000
 
 struct dev {
 	struct layer_sched s;
-	struct layer_item it[MAX_RQ];
+	struct layer_part part[MAX_RQ];
 	u32 nr;
 	u32 trace[MAX_RQ], nr_trace;
 	u64 now;
-	u32 max;
 };
 
+/* The defaults, for a drive of two chips */
 static inline struct layer_tunables layer_usual(void)
 {
 	struct layer_tunables tun = {
@@ -37,13 +38,14 @@ static inline void dev_set(struct dev *d, enum layer_mode mode,
 			   const char *layout, u64 capacity,
 			   const struct layer_tunables *tun)
 {
-	struct flash_geometry geo = { 0 };
+	struct layer_tunables all = *tun;
 
-	if (flash_geometry_parse(layout, &geo)) {
+	all.mode = mode;
+	if (flash_geometry_parse(layout, &all.layout)) {
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&d->s, mode, &geo, 0, capacity, tun);
+	layer_set(&d->s, &all, capacity);
 }
 
 static inline void dev_init(struct dev *d, enum layer_mode mode,
@@ -52,11 +54,11 @@ static inline void dev_init(struct dev *d, enum layer_mode mode,
 {
 	memset(d, 0, sizeof(*d));
 	d->now = 1000000;
-	layer_init(&d->s, tun);
+	layer_init(&d->s);
 	dev_set(d, mode, layout, capacity, tun);
 }
 
-static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
+static inline u32 insert(struct dev *d, enum flash_dir dir, u64 sector,
 			 u32 sectors)
 {
 	u32 i = d->nr++;
@@ -65,38 +67,38 @@ static inline u32 arrive(struct dev *d, enum flash_dir dir, u64 sector,
 		printf("Bail out! more than %d requests\n", MAX_RQ);
 		exit(EXIT_FAILURE);
 	}
-	layer_add(&d->s, &d->it[i], i + 1, dir, sector, sectors, d->now);
+	hook_insert(&d->s, &d->part[i], i + 1, dir, sector, sectors, d->now);
 	return i;
 }
 
-/* The next one goes; MAX_RQ: none waits, or none may. */
-static inline u32 go(struct dev *d)
+/* Dispatch a request; MAX_RQ: none waits, or all are held back. */
+static inline u32 dispatch(struct dev *d)
 {
-	struct layer_item *it = layer_next(&d->s, d->max, d->now);
+	struct layer_part *part = layer_select(&d->s, d->now);
 	u32 i;
 
-	if (!it)
+	if (!part)
 		return MAX_RQ;
-	i = (u32)(it - d->it);
+	i = (u32)(part - d->part);
 	d->trace[d->nr_trace++] = i;
 	return i;
 }
 
-static inline void all_go(struct dev *d)
+static inline void dispatch_all(struct dev *d)
 {
-	while (go(d) != MAX_RQ)
+	while (dispatch(d) != MAX_RQ)
 		;
 }
 
-/* Those of @want, in that order: numbers of requests, -1 ends. */
-static inline void went(struct dev *d, const int *want, const char *what)
+/* Check that the requests of @want, which ends with -1, were dispatched in this order. */
+static inline void order_check(struct dev *d, const int *want, const char *what)
 {
 	u32 n, bad = 0, nr;
 
 	for (nr = 0; want[nr] >= 0; nr++)
 		bad += nr >= d->nr_trace || (int)d->trace[nr] != want[nr];
 	if (bad || nr != d->nr_trace) {
-		printf("# went:");
+		printf("# order:");
 		for (n = 0; n < d->nr_trace; n++)
 			printf(" %u", d->trace[n]);
 		printf("\n");
@@ -105,6 +107,6 @@ static inline void went(struct dev *d, const int *want, const char *what)
 }
 
 #define order_is(d, what, ...) \
-	went(d, (const int[]){ __VA_ARGS__, -1 }, what)
+	order_check(d, (const int[]){ __VA_ARGS__, -1 }, what)
 
 #endif /* LAYER_MODEL_H */

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * layerdrive.h - a drive behind Layer_Read, and behind others, in discrete events
+ * layerdrive.h - discrete-event simulation of a drive under Layer_Read and other orders
  *
- * The drive is flashsim's own model, Layer_Read the module's own headers. What
- * arrives is queued, and whenever something happens as much is handed over as the
- * scheduler and the drive's tags allow, as the module does. It knows no CPU.
+ * The drive is flashsim's model, and Layer_Read the module's own code. Requests are queued,
+ * and at each event the host dispatches as many as the scheduler and the drive's tags
+ * allow, as the module does. CPU time is not modelled.
  */
 #ifndef LAYER_DRIVE_H
 #define LAYER_DRIVE_H
 
 #include "flashsim.h"
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "profiles.h"
 
-/* Requests that wait or are out; more never are. */
+/* Largest number of requests that wait or are in flight */
 #define HOST_MAX	2048
 
 enum host_order { HOST_NONE, HOST_DEADLINE, HOST_LAYER, HOST_SEER };
 
 /**
- * struct host_seer - an order for comparison, by what no host can see
- * @programs: a write goes if so many programs, or fewer, are under way, and no
- *	other write is on its way to the buffer
- * @gap: and so long after the last one, ns
- * @drained: reads wait until nothing is programmed any more, and writes until
- *	no read is there or so many reads in a row have gone; else reads go at once
+ * struct host_seer - an order for comparison, by state that no host can see
+ * @programs: largest number of programs in the drive at which a write is dispatched; no
+ *	other write may be on its way to the buffer either
+ * @gap: shortest time between two writes, ns
+ * @drained: if set, reads wait until the drive has no program, and writes until no read
+ *	waits or this number of reads in a row was dispatched; 0: reads never wait
  */
 struct host_seer {
 	u32 programs;
@@ -34,44 +34,44 @@ struct host_seer {
 
 /**
  * struct host_rq - a request
- * @it: its item, whoever puts it in order
- * @srq: what the drive has of it; NULL: it waits
- * @born: when it came, ns
- * @user: whose it is
- * @used: it waits or is out
+ * @part: its part in the order, whichever scheduler is used
+ * @srq: the drive's request; NULL: it waits
+ * @arrived: time of its arrival, ns
+ * @user: number that the load gave it
+ * @used: it waits or is in flight
  */
 struct host_rq {
-	struct layer_item it;
+	struct layer_part part;
 	struct sim_rq *srq;
-	u64 born;
+	u64 arrived;
 	u32 user;
 	bool used;
 };
 
 /**
- * struct host - whatever is between the loads and a drive
- * @order: who says who goes next
- * @tags: requests that the drive takes
+ * struct host - the scheduler between the loads and a drive
+ * @order: which order is used
+ * @tags: requests that the drive accepts
  * @max: Layer_Read's max_inflight
- * @see: what the order for comparison goes by
+ * @see: parameters of the order for comparison
  * @s: Layer_Read
  * @rq: requests
- * @line: those that wait of each direction, by arrival; all in the first one if
- *	nobody puts them in order
- * @nr: how many that are
- * @seq: of the last one
- * @out: requests that the drive has
- * @out_max: the most that it ever had
- * @out_of: those of each direction
- * @sent: when the last write went, ns; 0: none has
+ * @line: waiting requests of each direction, by arrival; with HOST_NONE all are in the
+ *	first one
+ * @nr: length of each @line
+ * @seq: sequence number of the latest request
+ * @out: requests in flight
+ * @out_max: largest value of @out
+ * @out_of: requests in flight by direction
+ * @sent: time at which the latest write was dispatched, ns; 0: none was
  * @batch: mq-deadline and drained: requests in a row
  * @starved: mq-deadline: batches of reads that made writes wait
- * @dir: likewise: direction of the batch
- * @at: mq-deadline: where it goes on
+ * @dir: mq-deadline and drained: direction of the batch
+ * @at: mq-deadline: sector after the latest request, by direction
  * @drive: the drive
- * @begin: called before a request goes, or NULL
- * @end: called when a request has ended, before the next one goes
- * @load: what that needs
+ * @begin: called before a request is dispatched, or NULL
+ * @end: called when a request has completed, before the next dispatch
+ * @load: the load's data
  */
 struct host {
 	enum host_order order;
@@ -112,14 +112,14 @@ static inline struct host_rq *host_add(struct host *h, u32 user,
 	memset(rq, 0, sizeof(*rq));
 	rq->used = true;
 	rq->user = user;
-	rq->born = h->drive.now;
+	rq->arrived = h->drive.now;
 	if (h->order == HOST_LAYER) {
-		layer_add(&h->s, &rq->it, ++h->seq, dir, sector, sectors,
+		hook_insert(&h->s, &rq->part, ++h->seq, dir, sector, sectors,
 			  h->drive.now);
 	} else {
-		rq->it.dir = dir;
-		rq->it.sector = sector;
-		rq->it.sectors = sectors;
+		rq->part.dir = dir;
+		rq->part.sector = sector;
+		rq->part.sectors = sectors;
 		line = h->order == HOST_NONE ? FLASH_READ : dir;
 		h->line[line][h->nr[line]++] = i;
 	}
@@ -136,7 +136,7 @@ static inline struct host_rq *host_leave(struct host *h, u32 line, u32 n)
 	return rq;
 }
 
-/* As mq-deadline by its defaults; deadlines are so long that nobody has one. */
+/* mq-deadline with its defaults; deadlines are too long to matter. */
 static inline struct host_rq *host_deadline(struct host *h)
 {
 	u32 n, best;
@@ -146,7 +146,7 @@ static inline struct host_rq *host_deadline(struct host *h)
 	if (!h->nr[FLASH_READ] && !h->nr[FLASH_WRITE])
 		return NULL;
 	for (n = 0; n < h->nr[h->dir]; n++)
-		if (h->rq[h->line[h->dir][n]].it.sector >= h->at[h->dir])
+		if (h->rq[h->line[h->dir][n]].part.sector >= h->at[h->dir])
 			break;
 	if (n == h->nr[h->dir] || ++h->batch > 16) {
 		h->batch = 1;
@@ -162,30 +162,30 @@ static inline struct host_rq *host_deadline(struct host *h)
 	best = 0;
 	for (n = 0; n < h->nr[h->dir]; n++) {
 		/* The next one upwards, else the lowest */
-		ahead = h->rq[h->line[h->dir][n]].it.sector - h->at[h->dir];
+		ahead = h->rq[h->line[h->dir][n]].part.sector - h->at[h->dir];
 		if (ahead < least) {
 			least = ahead;
 			best = n;
 		}
 	}
 	rq = host_leave(h, h->dir, best);
-	h->at[h->dir] = rq->it.sector + rq->it.sectors;
+	h->at[h->dir] = rq->part.sector + rq->part.sectors;
 	return rq;
 }
 
-/* When the next write may go, as far as time is concerned. */
-static inline u64 host_due(const struct host *h)
+/* Time from which host_seer.gap allows a write */
+static inline u64 host_write_due(const struct host *h)
 {
 	return h->sent ? h->sent + h->see.gap : 0;
 }
 
-/* The order for comparison. */
+/* The order for comparison */
 static inline struct host_rq *host_seer(struct host *h)
 {
 	u32 programs = h->drive.s->prog_busy;
 	bool read = h->nr[FLASH_READ];
 	bool write = h->nr[FLASH_WRITE] && !h->out_of[FLASH_WRITE] &&
-		     programs <= h->see.programs && h->drive.now >= host_due(h);
+		     programs <= h->see.programs && h->drive.now >= host_write_due(h);
 
 	if (h->see.drained) {
 		if (h->dir == FLASH_WRITE && read && h->batch) {
@@ -218,17 +218,16 @@ static inline void host_pump(struct host *h)
 		if (h->out >= h->tags)
 			return;
 		if (h->order == HOST_LAYER) {
-			struct layer_item *it;
+			struct layer_part *part;
 
-			if (layer_held(&h->s, h->max) ||
+			if (layer_holds(&h->s) ||
 			    (h->max && h->out >= h->max))
 				return;
-			it = layer_next(&h->s, h->max, h->drive.now);
-			if (!it)
+			part = layer_select(&h->s, h->drive.now);
+			if (!part)
 				return;
-			layer_take(&h->s, it, it->dir, it->sector, it->sectors);
-			rq = (struct host_rq *)((char *)it -
-						offsetof(struct host_rq, it));
+			layer_start(&h->s, part);
+			rq = container_of(part, struct host_rq, part);
 		} else if (h->order == HOST_DEADLINE) {
 			rq = host_deadline(h);
 		} else if (h->order == HOST_SEER) {
@@ -240,36 +239,35 @@ static inline void host_pump(struct host *h)
 			return;
 		if (++h->out > h->out_max)
 			h->out_max = h->out;
-		h->out_of[rq->it.dir]++;
+		h->out_of[rq->part.dir]++;
 		if (h->begin)
 			h->begin(h, rq);
 		rq->srq = drive_send(&h->drive,
-				     rq->it.dir == FLASH_READ ? SIM_READ :
-				     SIM_WRITE, rq->it.sector, rq->it.sectors);
+				     rq->part.dir == FLASH_READ ? SIM_READ :
+				     SIM_WRITE, rq->part.sector, rq->part.sectors);
 	}
 }
 
-/* To the next event; false: there is none. */
+/* Advance to the next event; false: there is none. */
 static inline bool host_step(struct host *h)
 {
 	struct sim_rq *srq;
 	u32 i;
 
 	host_pump(h);
-	/* Something may be due before the drive's next event. */
-	if (h->see.gap && h->nr[FLASH_WRITE] && host_due(h) > h->drive.now &&
-	    host_due(h) < sim_next(h->drive.s))
-		drive_until(&h->drive, host_due(h));
+	/* A write may be due before the drive's next event. */
+	if (h->see.gap && h->nr[FLASH_WRITE] && host_write_due(h) > h->drive.now &&
+	    host_write_due(h) < sim_next(h->drive.s))
+		drive_until(&h->drive, host_write_due(h));
 	else if (!drive_step(&h->drive))
 		return false;
 	for (srq = h->drive.done; srq; srq = srq->next) {
 		for (i = 0; h->rq[i].srq != srq; i++)
 			;
 		h->out--;
-		h->out_of[h->rq[i].it.dir]--;
+		h->out_of[h->rq[i].part.dir]--;
 		if (h->order == HOST_LAYER)
-			layer_give(&h->s, &h->rq[i].it, true, h->max,
-				   h->drive.now);
+			hook_completed(&h->s, &h->rq[i].part, true, h->drive.now);
 		h->rq[i].srq = NULL;
 		h->end(h, &h->rq[i]);
 		h->rq[i].used = false;
@@ -289,21 +287,23 @@ static inline void host_open(struct host *h, enum host_order order,
 	memset(h, 0, sizeof(*h));
 	h->order = order;
 	h->tags = tags;
-	layer_init(&h->s, &usual);
+	layer_init(&h->s);
+	layer_set(&h->s, &usual, cfg->sim.sectors);
 	drive_open(&h->drive, cfg);
 }
 
 static inline void host_layer(struct host *h, enum layer_mode mode,
 			      const char *layout)
 {
-	struct flash_geometry geo = { 0 };
 	struct layer_tunables tun = h->s.tun;
 
-	if (flash_geometry_parse(layout, &geo)) {
+	tun.mode = mode;
+	tun.max_inflight = h->max;
+	if (flash_geometry_parse(layout, &tun.layout)) {
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&h->s, mode, &geo, 0, h->drive.c.sim.sectors, &tun);
+	layer_set(&h->s, &tun, h->drive.c.sim.sectors);
 }
 
 static inline void host_close(struct host *h)
@@ -314,19 +314,19 @@ static inline void host_close(struct host *h)
 /* Loads */
 
 /**
- * struct mix - so many outstanding, each as soon as another one has ended
- * @seed: of directions and places
- * @read_pct: reads among them
- * @sectors: of each
- * @sequential: in order, else anywhere
- * @next: place of the next one, if in order
- * @skip: ends before anything counts
- * @nr: ends in all
- * @ended: so far
- * @begun: when counting began
- * @moved: bytes since then
- * @ns: latencies of reads, of writes
- * @count: how many that are
+ * struct mix - a constant number of requests outstanding
+ * @seed: of random directions and addresses
+ * @read_pct: percentage of reads
+ * @sectors: length of each request
+ * @sequential: addresses rise, else they are random
+ * @next: number of the next address, if @sequential
+ * @skip: completions before the measurement
+ * @nr: completions in all
+ * @ended: completions so far
+ * @begun: start of the measurement, ns
+ * @moved: bytes moved since then
+ * @ns: latencies by direction
+ * @count: length of @ns
  */
 struct mix {
 	unsigned long long seed;
@@ -354,13 +354,13 @@ static inline void mix_send(struct host *h)
 static inline void mix_end(struct host *h, struct host_rq *rq)
 {
 	struct mix *m = h->load;
-	enum flash_dir dir = rq->it.dir;
+	enum flash_dir dir = rq->part.dir;
 
 	if (++m->ended == m->skip)
 		m->begun = h->drive.now;
 	if (m->ended > m->skip) {
 		m->moved += (u64)m->sectors * SIM_SECTOR;
-		m->ns[dir][m->count[dir]++] = h->drive.now - rq->born;
+		m->ns[dir][m->count[dir]++] = h->drive.now - rq->arrived;
 	}
 	mix_send(h);
 }
@@ -372,7 +372,7 @@ static inline int by_ns(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A quantile of the latencies of a direction, in us. */
+/* A quantile of the latencies of a direction, us */
 static inline double mix_us(struct mix *m, enum flash_dir dir, double q)
 {
 	u32 nr = m->count[dir];
@@ -383,7 +383,7 @@ static inline double mix_us(struct mix *m, enum flash_dir dir, double q)
 	return (double)m->ns[dir][(u32)((nr - 1) * q)] / 1e3;
 }
 
-/* Runs it; MB/s. */
+/* Run the load; returns MB/s. */
 static inline double mix_run(struct host *h, struct mix *m, u32 depth)
 {
 	u32 dir;
@@ -411,9 +411,9 @@ static inline void mix_free(struct mix *m)
 }
 
 /*
- * Processes that read a file each, in order, through the page cache: windows that
- * double up to the largest, the next one asked for when the last one is touched.
- * What is touched is read at once if it is there.
+ * Processes that read a file each sequentially through the page cache. Read-ahead windows
+ * double up to the largest one. The next window is requested when the process reaches
+ * the latest one. Reading cached data takes no time.
  */
 
 #define READERS		16
@@ -421,13 +421,13 @@ static inline void mix_free(struct mix *m)
 
 /**
  * struct reader - a process
- * @base: where its file begins, sectors
- * @asked: of it, KiB
- * @nr: windows so far
- * @at: the one that it reads
- * @left: requests of each that have not ended
- * @end: of each, KiB
- * @done: when it had all it wanted; 0: it has not
+ * @base: first sector of its file
+ * @asked: amount requested so far, KiB
+ * @nr: number of windows so far
+ * @at: window that it reads
+ * @left: requests of each window that have not completed
+ * @end: end of each window, KiB
+ * @done: time at which it had read enough, ns; 0: it has not
  */
 struct reader {
 	u64 base;
@@ -439,12 +439,12 @@ struct reader {
 };
 
 /**
- * struct readers - all of them
- * @one: each
- * @wants: what each one reads, KiB
- * @file: and how long its file is
- * @window: the largest, KiB
- * @reading: how many are not done
+ * struct readers - all processes
+ * @one: the processes
+ * @wants: amount that each process reads, KiB
+ * @file: length of each file, KiB
+ * @window: largest window, KiB
+ * @reading: number of processes that are not done
  */
 struct readers {
 	struct reader one[READERS];
@@ -452,7 +452,7 @@ struct readers {
 	u32 reading;
 };
 
-/* Requests of 512 KiB at most; user: reader and window */
+/* Request a window, 512 KiB at most in each request; user: reader and window */
 static inline void reader_ask(struct host *h, struct readers *all, u32 i)
 {
 	struct reader *r = &all->one[i];
@@ -480,7 +480,7 @@ static inline void reader_ask(struct host *h, struct readers *all, u32 i)
 	r->end[r->nr++] = r->asked;
 }
 
-/* As far as what is there lets it. */
+/* Read as far as cached data allow. */
 static inline void reader_go(struct host *h, struct readers *all, u32 i)
 {
 	struct reader *r = &all->one[i];
@@ -506,7 +506,7 @@ static inline void reader_end(struct host *h, struct host_rq *rq)
 	reader_go(h, all, i);
 }
 
-/* MB/s of what they want until the last one has it; @active: of all, while busy */
+/* MB/s of wanted data until the last reader is done; @active: MB/s of the drive */
 static inline double readers_run(struct host *h, struct readers *all,
 				 double *active)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * optext.h - each operation by name, and what the schedulers' own headers charge for it
+ * optext.h - each operation by name, and what the schedulers charge for it
  *
- * A policy's .c file hands flash_dir_of() and flash_sector_of() of a request to these
- * headers; here both come from op.h.
+ * The hooks of a policy pass flash_dir_of() and flash_sector_of() of a request to the code
+ * that is called here. The tests compute both with op.h.
  */
 #ifndef OPTEXT_H
 #define OPTEXT_H
@@ -12,7 +12,7 @@
 #include "common/share/share.h"
 #include "k2/admit.h"
 #include "k2/chips.h"
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "piq/piq_sched.h"
 
 #define OP(name) { REQ_OP_##name, #name }
@@ -38,9 +38,9 @@ static const struct {
  * @moved: sectors that are counted as the tenant's data
  * @slots: k2 by cost, in sixteenths of a slot
  * @k2_chips: chips that k2 counts it on
- * @pieces: layer_read in mode auto
- * @layer_dir: its queue there
- * @layer_chips: chips that it counts the request on
+ * @pieces: layer_read in mode auto: pieces
+ * @layer_dir: layer_read: direction of its queue
+ * @layer_chips: layer_read: chips on which it is counted
  * @kind: piq's
  * @piq_chips: chips that piq counts it on
  * @piq_out: requests that piq counts in the device for it
@@ -97,10 +97,10 @@ static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
 	return t->cost;
 }
 
-/* What a request of so many sectors at sector 64 is charged. */
+/* The charges of a request of @sectors sectors at sector 64 */
 static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 {
-	static const struct layer_tunables layer_tun = {
+	struct layer_tunables layer_tun = {
 		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
 	};
 	static const struct piq_tunables piq_tun = {
@@ -109,7 +109,7 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	};
 	static struct flash_batch pool[PIQ_QUEUE_MAX];
 	static struct layer_sched layer;
-	static struct layer_item layer_it;
+	static struct layer_part part;
 	static struct piq_sched piq;
 	static struct piq_item piq_it;
 	static struct k2_chips chips;
@@ -139,15 +139,16 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	c.k2_chips = chips.occ.busy;
 
 	memset(&layer, 0, sizeof(layer));
-	memset(&layer_it, 0, sizeof(layer_it));
-	layer_init(&layer, &layer_tun);
-	layer_set(&layer, LAYER_AUTO, &geo, 0, 1 << 20, &layer_tun);
-	layer_add(&layer, &layer_it, 1, c.dir, c.sector, sectors, 1);
-	layer_next(&layer, 0, 1);
-	layer_take(&layer, &layer_it, c.dir, c.sector, sectors);
-	c.pieces = layer_it.pieces;
-	c.layer_dir = layer_it.dir;
-	c.layer_chips = layer.occ.busy;
+	memset(&part, 0, sizeof(part));
+	layer_tun.layout = geo;
+	layer_init(&layer);
+	layer_set(&layer, &layer_tun, 1 << 20);
+	hook_insert(&layer, &part, 1, c.dir, c.sector, sectors, 1);
+	layer_select(&layer, 1);
+	layer_start(&layer, &part);
+	c.pieces = part.pieces;
+	c.layer_dir = part.dir;
+	c.layer_chips = layer.flight.occ.busy;
 
 	memset(&piq, 0, sizeof(piq));
 	memset(&piq_it, 0, sizeof(piq_it));

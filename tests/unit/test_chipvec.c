@@ -102,7 +102,7 @@ static struct flash_chipvec number(const struct flash_geometry *geo, u64 n)
 	return vec;
 }
 
-/* Figure 5: chips 5, 1 and 6 are fought over. */
+/* Figure 5: chips 5, 1 and 6 are in conflict. */
 static void conflicts(void)
 {
 	static const struct {
@@ -130,7 +130,7 @@ static void conflicts(void)
 	}
 }
 
-/* All operations against sets of chips kept as an array, for many counts. */
+/* All operations, against arrays of flags, for many numbers of chips */
 static void against_arrays(void)
 {
 	static const u32 counts[] = { 1, 2, 7, 63, 64, 65, 127, 128, 200, 256 };
@@ -174,6 +174,11 @@ static void against_arrays(void)
 			at = flash_chipvec_next(&v[0], chip);
 		}
 		bad += at != FLASH_NO_CHIP;
+		for (chip = 0; weight && chip < n; chip++) {
+			at = flash_chipvec_next(&v[0], chip);
+			bad += flash_chipvec_after(&v[0], chip) !=
+			       (at == FLASH_NO_CHIP ? first : at);
+		}
 		bad += flash_chipvec_first(&v[0]) != first;
 		bad += flash_chipvec_weight(&v[0]) != weight;
 		bad += flash_chipvec_empty(&v[0]) != !weight;
@@ -189,7 +194,7 @@ static void against_arrays(void)
 	eq(bad, 0, "20000 pairs of sets agree with arrays");
 }
 
-/* A request of any length costs a bounded number of steps and is right. */
+/* Requests of any length: correct, in a bounded number of steps */
 static void long_requests(void)
 {
 	struct flash_geometry geo = { 0 };
@@ -216,7 +221,7 @@ static void no_layout(void)
 
 	flash_chipvec_fill(&vec, &geo, 123, 456, 7);
 	eq(flash_chipvec_empty(&vec), 1, "no layout: no chip");
-	eq(flash_chipvec_conflict(&vec, &vec), 0, "which meets nobody");
+	eq(flash_chipvec_conflict(&vec, &vec), 0, "which conflicts with none");
 	flash_geometry_parse("page=4096 chips=8", &geo);
 	flash_chipvec_fill(&vec, &geo, 0, 1, 0);
 	eq(vec.generation, geo.generation, "a vector knows its layout");

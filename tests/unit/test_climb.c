@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The search for the bound at which throughput stops rising, on devices whose
- * throughput rises up to a number of requests in flight, with noise.
+ * depth_search.c on devices with noise, where throughput rises up to some number of
+ * requests in flight, the knee.
  */
 #include "common/estimate/depth_search.h"
 #include "tap.h"
 
 #include <math.h>
 
-/* A device, and what it is asked for. */
+/* A device and its load */
 struct rig {
 	struct flash_climb c;
 	unsigned long long seed;
-	/* Requests in flight from which throughput no longer rises */
+	/* Knee, requests in flight */
 	double knee;
-	/* Standard deviation of a window, relative */
+	/* Standard deviation of a window's throughput, relative */
 	double noise;
-	/* One window in so many has only half the throughput; 0: none */
+	/* One window in this number has only half the throughput; 0: none */
 	unsigned int stall;
 	/* Requests that the load keeps outstanding */
 	unsigned int load;
@@ -68,7 +68,7 @@ static void run(struct rig *r, int windows)
 		window(r);
 }
 
-/* Windows until the bound is within 4 % of the knee or above, at most @most. */
+/* Windows until the limit is at least 96 % of the knee; at most @most */
 static unsigned int reach(struct rig *r, unsigned int most)
 {
 	unsigned int n = 0;
@@ -94,7 +94,7 @@ static void ladder(void)
 	eq(flash_climb_below(&c, 1), 1, "below the start: the start");
 }
 
-/* Pairs are interleaved so that each bound comes first as often. */
+/* Each limit of a pair is the first one in half of the pairs. */
 static void interleaved(void)
 {
 	static const u32 want[] = { 8, 12, 12, 8, 8, 12, 12, 8 };
@@ -112,7 +112,7 @@ static void interleaved(void)
 	eq(c.bound, 12, "after 8 pairs it is");
 }
 
-/* What costs that much is not tried for as long. */
+/* With @early, a trial that costs much throughput is shorter. */
 static void much_worse(void)
 {
 	struct flash_climb c;
@@ -155,7 +155,7 @@ static void rises(void)
 			worst = most > worst ? most : worst;
 			early += most <= want[i].windows;
 			run(&r, 3000);
-			/* At most one step beyond, two of which are 2.25 */
+			/* At most one step beyond the knee; two steps are a factor of 2.25. */
 			late += r.c.bound > want[i].knee * 1.6;
 			late += r.c.bound < want[i].knee / 1.6;
 		}
@@ -168,7 +168,7 @@ static void rises(void)
 	}
 }
 
-/* At its limit from the start on: no noise makes it climb. */
+/* The smallest limit is enough: noise must not raise it. */
 static void no_luck(void)
 {
 	static const double noise[] = { 0, 0.01, 0.05, 0.2, 0.5 };
@@ -194,7 +194,7 @@ static void no_luck(void)
 	}
 }
 
-/* Now and then a window has half the throughput, as when blocks are erased. */
+/* Some windows have half the throughput, as when blocks are erased. */
 static void stalls(void)
 {
 	unsigned long opened = 0;
@@ -214,7 +214,7 @@ static void stalls(void)
 	eq(found >= 196, 1, "and %u of 200 find the knee", found);
 }
 
-/* The load goes and comes back: gaps are no evidence. */
+/* The load pauses: gaps are no evidence. */
 static void gaps(void)
 {
 	unsigned int seed, i, found = 0;
@@ -254,7 +254,7 @@ static void idle(void)
 	r.load = 10000;
 	eq(reach(&r, 200) < 200, 1, "then a load comes: it climbs");
 
-	/* Four requests are all there are: no bound above tells anything. */
+	/* The load has four requests: a higher limit changes nothing. */
 	r = rig(4, 1024, 64, 0.02, 1);
 	r.load = 4;
 	run(&r, 2000);
@@ -266,7 +266,7 @@ static void idle(void)
 	   "20 requests need a bound of %u", r.c.bound);
 }
 
-/* The device or its load changes: the bound follows in both directions. */
+/* The device or its load changes: the limit follows up and down. */
 static void steps(void)
 {
 	unsigned int seed, up = 0, down = 0, slower = 0;
@@ -279,7 +279,7 @@ static void steps(void)
 		r.speed = 700000;
 		up += reach(&r, 2000) < 2000;
 		run(&r, 1000);
-		/* All of it ten times slower: no reason to move */
+		/* Ten times slower at any limit: no reason to change it */
 		r.speed = 70000;
 		run(&r, 1500);
 		slower += r.c.bound >= 40 && r.c.bound <= 100;
@@ -319,7 +319,7 @@ static void limits(void)
 	eq(r.c.bound, 16, "a device that moves nothing");
 }
 
-/* How long the other bound is in use once nothing changes. */
+/* Share of windows at another limit once nothing changes */
 static void disturbs_little(void)
 {
 	struct rig r = rig(16, 1024, 16, 0.02, 1);

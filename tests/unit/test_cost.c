@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The time of a request, learned from those before. */
+/* service_time.c: the time of a request, learned from earlier requests */
 #include "common/estimate/service_time.h"
 #include "tap.h"
 
@@ -51,7 +51,7 @@ static void one_size(void)
 	eq(flash_cost_ns(&c, FLASH_WRITE, 128), 500000, "and so does more");
 }
 
-/* A change is followed; one stall is not. */
+/* Averages follow a lasting change, but not a single stall. */
 static void changes(void)
 {
 	u64 ns;
@@ -78,7 +78,7 @@ static void changes(void)
 	eq(flash_cost_ns(&c, FLASH_READ, 8) > 99000, 1, "and up from it");
 }
 
-/* Whatever was learned: the largest cost no less, and no more a sector. */
+/* Random samples: beyond the largest size, time rises by at most its rate per sector. */
 static void order(void)
 {
 	unsigned long long seed = 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Layouts in words, and the chip of each page. */
+/* layout.c: layouts as text, and the chip of each page */
 #include "common/flash/layout.h"
 #include "chiptext.h"
 #include "tap.h"
 
-/* For %.*s: without the end of the line, which TAP could not bear. */
+/* Arguments of %.*s: the text without its newline, which would break TAP */
 #define WORDS(text)	(int)strcspn(text, "\n"), (text)
 
 static struct flash_geometry parsed(const char *text)
@@ -16,7 +16,7 @@ static struct flash_geometry parsed(const char *text)
 	return geo;
 }
 
-/* The lpn -> chip pairs of a drive of four channels and four chips each. */
+/* Pairs of page and chip of a drive of four channels with four chips each */
 static void two_terms(void)
 {
 	static const u32 want[][2] = {
@@ -67,7 +67,7 @@ static void read_back(const char *text, const char *want)
 	eq(memcmp(&geo, &again, sizeof(geo)), 0, "the same");
 }
 
-/* Bad input: the error, and nothing changes. */
+/* Bad input: returns the error and changes nothing. */
 static void refused(const char *text, int err)
 {
 	struct flash_geometry geo = { 0 }, before;
@@ -93,10 +93,10 @@ static void bad_input(void)
 		"page=4096 terms=1:4:1,", "page=4096 terms=1:4:1:1",
 		"page=4096 terms=1:4:1, 4:4:4", "page=4096 terms=a:4:1",
 		"PAGE=4096 chips=8", "page=0x1000 chips=8",
-		/* Chips that do not exist, or have two numbers */
+		/* Some chip numbers are unused, or reached in two ways */
 		"page=4096 terms=1:4:2", "page=4096 terms=1:4:1,4:4:1",
 		"page=4096 terms=1:4:1,4:4:8", "page=4096 terms=1:4:1,4:4:2",
-		/* Digits that overlap: not all chips would be reached */
+		/* Overlapping digits: some chips have no page */
 		"page=4096 terms=1:4:1,2:4:4", "page=4096 terms=2:3:1,4:2:3",
 	};
 	static const char * const range[] = {

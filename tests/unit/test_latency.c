@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Histograms: every time is in its bucket, quantiles err by at most 6.25 %. */
+/* histogram.c: each time is in its bucket, the error of quantiles is at most 6.25 % */
 #include "common/estimate/histogram.h"
 #include "tap.h"
 
@@ -17,7 +17,7 @@ static void buckets(void)
 		if (i) {
 			bad += top <= last;
 			bad += flash_latency_bucket(last + 1) != i;
-			/* The shortest time of a bucket is its longest's */
+			/* The shortest and the longest time of a bucket */
 			bad += (top - (last + 1)) * 16 > last + 1;
 		}
 		last = top;

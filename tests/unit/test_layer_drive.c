@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Layer_Read before flashsim's own model of drives: what mode auto must not cost, what
- * reads gain by it where writes wait for the dies, and that what reads in order to the
- * end of its files does so at the drive's own speed in any mode.
+ * Layer_Read on flashsim's model of drives: mode auto costs no throughput, reads gain
+ * where writes wait for the dies, and sequential readers of whole files get the drive's
+ * full speed in any mode.
  */
 #include "layerdrive.h"
 
@@ -31,7 +31,7 @@ static struct found mixed(enum host_order order, const struct drive_cfg *cfg,
 	return f;
 }
 
-/* Mode auto against a FIFO. */
+/* Mode auto compared with a FIFO */
 static void against(const char *what, const struct drive_cfg *cfg, u32 tags,
 		    u32 read_pct, u32 sectors, u32 depth, u32 nr,
 		    const char *layout, double mbps, double p99)
@@ -56,14 +56,14 @@ static void mixes(void)
 	struct drive_cfg f = profile_f(3576, NAND_CHIP_FIFO, true);
 	static const char map[] = "page=32768 chips=16";
 
-	/* Without a write buffer all that is ahead of a read is what was let go. */
+	/* Without a write buffer, a read waits only for dispatched requests. */
 	against("B, half reads", &b, 32, 50, 1024, 16, 3000, "none", 0.99, 0.5);
-	/* With one, what is in there is ahead, too. */
+	/* With a write buffer, it also waits for the buffer's contents. */
 	against("D, half reads", &d, 1023, 50, 1024, 16, 3000, map, 0.99, 0.9);
 	against("D, 70 reads", &d, 1023, 70, 1024, 16, 3000, map, 0.99, 0.95);
 	against("D, read_first", &first, 1023, 50, 1024, 16, 3000, map, 0.99,
 		1.03);
-	/* Reads find some dies busy for long: others have to be kept busy. */
+	/* Some dies are busy for long: enough reads have to be in flight for the others. */
 	against("F, half reads", &f, 1023, 50, 1024, 16, 3000, "none", 0.99, 1.2);
 }
 
@@ -77,7 +77,7 @@ static void pure(void)
 	against("D, 512 KiB writes", &d, 1023, 0, 1024, 16, 1500, "none", 0.97, 1);
 }
 
-/* 16 files through the page cache: MB/s for those who read, and of the drive. */
+/* 16 files through the page cache: MB/s of the readers; @active: MB/s of the drive */
 static double in_order(enum layer_mode mode, bool none, u32 file, double *active)
 {
 	static struct readers all;
@@ -107,7 +107,7 @@ static void files(void)
 	eq(paper >= 0.99 * none && mine >= 0.99 * none, 1,
 	   "files that are read to their ends: as fast as none");
 	eq(none > 540, 1, "which is the link's speed");
-	/* The part that they want ends sooner or later; the drive does not tell. */
+	/* Readers want a part of each file only, which the drive cannot know. */
 	none = in_order(LAYER_AUTO, true, 65536, &link);
 	paper = in_order(LAYER_PAPER, false, 65536, &drive);
 	printf("# parts of files: none %.1f, paper %.1f MB/s; the drive %.1f, %.1f\n",

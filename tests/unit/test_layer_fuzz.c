@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that the block layer and the user can do to Layer_Read, at random:
- * records are used again, some requests are polled, handed back or go past the
- * queues, they grow and merge, and everything is changed under load. A naive model
- * that only looks through all requests says who has to go next, each time; what is
- * kept is counted anew after each event. Arguments: steps, seed.
+ * Random sequences of all that the block layer and the user can do to Layer_Read. Some
+ * requests are polled, requeued or bypass the queues. Requests grow and merge, and settings
+ * change under load. A naive model, which searches all requests, computes the next
+ * request of each dispatch. After each event all counts and queues are checked against
+ * the model. Arguments: steps, seed.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "tap.h"
 
 #define RECS	120
@@ -17,9 +17,9 @@
 enum state { FREE, WAITS, OUT, NR_STATES };
 
 struct rec {
-	struct layer_item it;
+	struct layer_part part;
 	enum state state;
-	/* What the model knows of it */
+	/* The model's copy */
 	u64 seq, arrived, sector;
 	u32 sectors, pieces;
 	enum flash_dir dir;	/* FLASH_NR_DIRS: no data */
@@ -29,14 +29,13 @@ struct rec {
 static struct {
 	struct layer_sched s;
 	struct rec rec[RECS];
-	u64 now, seq, came, went, late;
-	u32 max, bound;
+	u64 now, seq, nr_new, nr_done, late;
 	bool held;
 	unsigned long long seed;
 	/* The model */
 	enum flash_dir dir;
-	u32 run, weight, cursor, in_layer, passed, row[FLASH_NR_DIRS];
-	bool by_right;
+	u32 run, run_pieces, cursor, in_layer, passed, row[FLASH_NR_DIRS];
+	bool due;
 } f;
 
 static u32 any(u32 n)
@@ -49,9 +48,9 @@ static void must(bool holds, const char *what)
 	if (holds)
 		return;
 	printf("Bail out! %s; mode %d layers %u reads %u writes %u out %u, "
-	       "request %llu of %llu\n", what, f.s.mode, f.s.nr_layers,
-	       f.s.waiting[0], f.s.waiting[1], f.s.out,
-	       (unsigned long long)f.went, (unsigned long long)f.came);
+	       "request %llu of %llu\n", what, f.s.tun.mode, f.s.map.nr_layers,
+	       f.s.wait.nr[0], f.s.wait.nr[1], f.s.flight.out,
+	       (unsigned long long)f.nr_done, (unsigned long long)f.nr_new);
 	exit(EXIT_FAILURE);
 }
 
@@ -70,18 +69,18 @@ static struct rec *one(enum state state)
 
 static bool paper(void)
 {
-	return f.s.mode == LAYER_PAPER;
+	return f.s.tun.mode == LAYER_PAPER;
 }
 
 static bool mapped(void)
 {
-	return !paper() && f.s.given.nr_chips;
+	return !paper() && f.s.tun.layout.nr_chips;
 }
 
 static u32 layers(void)
 {
 	if (mapped())
-		return f.s.given.nr_chips;
+		return f.s.tun.layout.nr_chips;
 	return f.s.tun.chips ? 2 * f.s.tun.chips : 1;
 }
 
@@ -90,7 +89,7 @@ static enum flash_dir queue_of(const struct rec *r)
 	return r->dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 }
 
-static u32 weight_of(const struct rec *r)
+static u32 pieces_of(const struct rec *r)
 {
 	u32 pieces = 0, most = r->dir == FLASH_READ ? 4 : 16;
 
@@ -105,16 +104,16 @@ static u32 chip_of(u64 page)
 {
 	u32 chip = 0, i;
 
-	for (i = 0; i < f.s.given.nr_terms; i++)
-		chip += f.s.given.term[i].mul *
-			(u32)(page / f.s.given.term[i].div %
-			      f.s.given.term[i].mod);
+	for (i = 0; i < f.s.tun.layout.nr_terms; i++)
+		chip += f.s.tun.layout.term[i].mul *
+			(u32)(page / f.s.tun.layout.term[i].div %
+			      f.s.tun.layout.term[i].mod);
 	return chip;
 }
 
 static u64 page_of(u64 sector)
 {
-	return (sector + f.s.offset) * 512 >> f.s.given.page_shift;
+	return (sector + f.s.tun.offset) * 512 >> f.s.tun.layout.page_shift;
 }
 
 static u32 layer_of(const struct rec *r)
@@ -123,7 +122,7 @@ static u32 layer_of(const struct rec *r)
 
 	if (mapped())
 		return chip_of(page_of(r->sector));
-	n = r->sector / (f.s.capacity / layers() + 1);
+	n = r->sector / (f.s.map.capacity / layers() + 1);
 	return n < layers() ? (u32)n : layers() - 1;
 }
 
@@ -214,7 +213,7 @@ static u64 due_at(const struct rec *r)
 	return r->arrived + f.s.tun.expire[queue_of(r)];
 }
 
-/* May one of a direction go, or is enough of it out? */
+/* Does a request of a direction wait, which is below its in-flight limit? */
 static bool may(enum flash_dir dir)
 {
 	u32 i, pieces[FLASH_NR_DIRS] = { 0 }, bound, out = 0;
@@ -225,7 +224,7 @@ static bool may(enum flash_dir dir)
 		pieces[queue_of(&f.rec[i])] += f.rec[i].pieces;
 		out++;
 	}
-	bound = flash_pace_bound(&f.s.pace);
+	bound = flash_pace_bound(&f.s.flight.pace);
 	if (dir == FLASH_WRITE && pieces[FLASH_READ]) {
 		u32 room = 2 * pieces[FLASH_READ];
 
@@ -233,15 +232,15 @@ static bool may(enum flash_dir dir)
 			room = bound / 2;
 		bound = room + 16 < bound ? bound - room : 16;
 	}
-	return some(dir) && (paper() || f.max || !out || pieces[dir] < bound);
+	return some(dir) && (paper() || f.s.tun.max_inflight || !out || pieces[dir] < bound);
 }
 
-static void turn_to(bool by_right)
+static void turn_to(bool due)
 {
 	f.dir = !f.dir;
 	f.run = 0;
-	f.weight = 0;
-	f.by_right = by_right;
+	f.run_pieces = 0;
+	f.due = due;
 }
 
 static struct rec *expected(void)
@@ -256,17 +255,17 @@ static struct rec *expected(void)
 		return NULL;
 	full = f.run >= f.s.tun.batch[f.dir] ||
 	       (!paper() && f.dir == FLASH_WRITE &&
-		f.weight >= flash_pace_bound(&f.s.pace));
+		f.run_pieces >= flash_pace_bound(&f.s.flight.pace));
 	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
 	if (!may(f.dir))
 		turn_to(false);
 	else if (full && other)
 		turn_to(true);
 	else if (full && !some(!f.dir))
-		f.run = f.weight = 0;
+		f.run = f.run_pieces = 0;
 	else if (full)
 		;
-	else if (!paper() && other && !f.by_right &&
+	else if (!paper() && other && !f.due &&
 		 write_due != (f.dir == FLASH_WRITE))
 		turn_to(false);
 	f.run++;
@@ -294,20 +293,24 @@ static struct rec *expected(void)
 	return paper() && old(it) ? it : least(FLASH_READ, f.cursor);
 }
 
-/* How many reads of a sub-layer are in its heap of late ones, from @node down. */
-static u32 late_ones(u32 layer, const struct flash_node *node)
+/* Number of late reads of a sub-layer */
+static u32 late_ones(u32 layer, struct rb_node *node)
 {
-	const struct layer_item *it;
+	u32 nr = 0;
+	u64 seq = 0;
 
-	if (!node)
-		return 0;
-	it = layer_of_aged((struct flash_node *)node);
-	must(it->late && it->queued && it->layer == layer &&
-	     node->key == it->seq, "a late one");
-	return 1 + late_ones(layer, node->left) + late_ones(layer, node->right);
+	for (; node; node = rb_next(node), nr++) {
+		const struct layer_part *part =
+			rb_entry(node, struct layer_part, late_node);
+
+		must(part->late && part->layer == layer && part->seq > seq,
+		     "a late one");
+		seq = part->seq;
+	}
+	return nr;
 }
 
-/* Counted anew. */
+/* Check all counts and queues against the model. */
 static void audit(void)
 {
 	u32 i, n, waiting[FLASH_NR_DIRS] = { 0 }, out = 0, busy = 0;
@@ -320,17 +323,16 @@ static void audit(void)
 	for (i = 0; i < RECS; i++) {
 		const struct rec *r = &f.rec[i];
 
-		must(r->it.queued == (r->state == WAITS), "queued");
-		must(r->it.out == (r->state == OUT), "out");
+		must(r->part.pieces == (r->state == OUT ? r->pieces : 0), "pieces");
 		if (r->state == WAITS) {
 			waiting[queue_of(r)]++;
 			if (queue_of(r) == FLASH_READ)
 				in[layer_of(r)]++;
-			must(r->it.seq == r->seq && r->it.sector == r->sector &&
-			     r->it.sectors == r->sectors &&
-			     r->it.arrived == r->arrived, "what it is");
+			must(r->part.seq == r->seq && r->part.sector == r->sector &&
+			     r->part.sectors == r->sectors &&
+			     r->part.arrived == r->arrived, "what it is");
 			must(queue_of(r) == FLASH_WRITE ||
-			     r->it.layer == layer_of(r), "its sub-layer");
+			     r->part.layer == layer_of(r), "its sub-layer");
 		}
 		if (r->state == OUT) {
 			out++;
@@ -339,47 +341,48 @@ static void audit(void)
 				on[n] = on[n] || r->chip[n];
 		}
 	}
-	must(!memcmp(waiting, f.s.waiting, sizeof(waiting)), "waiting");
-	must(out == f.s.out && !memcmp(pieces, f.s.pieces, sizeof(pieces)),
+	must(!memcmp(waiting, f.s.wait.nr, sizeof(waiting)), "waiting");
+	must(out == f.s.flight.out && !memcmp(pieces, f.s.flight.pieces, sizeof(pieces)),
 	     "out or pieces");
-	must(f.s.nr_layers == layers(), "number of sub-layers");
+	must(f.s.map.nr_layers == layers(), "number of sub-layers");
 	for (n = 0; n < LAYER_MAX; n++) {
-		const struct layer_one *l = &f.s.layer[n];
-		const struct flash_link *link;
-		u32 nr = late_ones(n, l->late);
+		const struct layer_one *l = &f.s.wait.layer[n];
+		const struct layer_part *part;
+		u32 nr = late_ones(n, rb_first_cached(&l->late));
 		u64 seq = 0;
 
 		f.late += nr;
 
-		for (link = l->line.next; link != &l->line; link = link->next) {
-			const struct layer_item *it =
-				layer_of_line((struct flash_link *)link);
-
-			must(link->next->prev == link, "a ring is torn");
-			must(it->seq > seq && it->layer == n && !it->late,
+		list_for_each_entry(part, &l->line, line) {
+			must(part->line.next->prev == &part->line, "a list is torn");
+			must(part->seq > seq && part->layer == n && !part->late,
 			     "a line");
-			seq = it->seq;
+			seq = part->seq;
 			nr++;
 		}
 		must(nr == in[n] && nr == l->waiting, "in a sub-layer");
-		must(!l->first == !nr, "what is sorted");
-		must(flash_chipvec_test(&f.s.some, n) == !!nr, "some");
+		must(!rb_first_cached(&l->sorted) == !nr, "what is sorted");
+		must(flash_chipvec_test(&f.s.wait.nonempty, n) == !!nr, "some");
 		busy += on[n];
 	}
-	must(busy == f.s.occ.busy, "busy chips");
-	f.held = layer_waiting(&f.s) && !may(FLASH_READ) && !may(FLASH_WRITE);
-	must(f.held == layer_held(&f.s, f.max), "held");
+	must(busy == f.s.flight.occ.busy, "busy chips");
+	f.held = layer_nr_waiting(&f.s) && !may(FLASH_READ) && !may(FLASH_WRITE);
+	must(f.held == layer_holds(&f.s), "held");
 	must(!f.held || out, "held, and nothing is out");
 }
 
-/* What layer_read.c does after a request was taken. */
-static void take(struct rec *r)
+/* What the started hook of layer_read.c does */
+static void start(struct rec *r)
 {
 	u64 page;
 
-	layer_take(&f.s, &r->it, r->dir, r->sector, r->sectors);
+	if (!r->part.pieces) {
+		layer_describe(&r->part, r->dir, r->sector, r->sectors);
+		layer_bypass(&r->part);
+	}
+	layer_start(&f.s, &r->part);
 	r->state = OUT;
-	r->pieces = weight_of(r);
+	r->pieces = pieces_of(r);
 	memset(r->chip, 0, sizeof(r->chip));
 	if (!mapped() || r->dir == FLASH_NR_DIRS)
 		return;
@@ -388,51 +391,54 @@ static void take(struct rec *r)
 		r->chip[chip_of(page)] = true;
 }
 
-/* As much goes as may. */
+/* Dispatch up to @most requests. */
 static void dispatch(u32 most)
 {
-	while (most-- && layer_waiting(&f.s) &&
-	       (!f.max || f.s.out < f.max) && !layer_held(&f.s, f.max)) {
+	while (most-- && layer_nr_waiting(&f.s) &&
+	       (!f.s.tun.max_inflight || f.s.flight.out < f.s.tun.max_inflight) &&
+	       !layer_holds(&f.s)) {
 		bool both = may(FLASH_READ) && may(FLASH_WRITE);
 		struct rec *first = oldest(FLASH_READ, LAYER_MAX);
 		struct rec *want = expected();
-		struct layer_item *it = layer_next(&f.s, f.max, f.now);
-		struct rec *r = (struct rec *)it;
+		struct layer_part *part = layer_select(&f.s, f.now);
+		struct rec *r = (struct rec *)part;
 
-		must(it, "something waits, nothing goes");
-		f.weight += weight_of(r);
-		must(r == want, "another one has to go");
+		must(part, "a request waits, none is selected");
+		f.run_pieces += pieces_of(r);
+		must(r == want, "the model selects another one");
 		if (queue_of(r) == FLASH_READ)
 			f.passed = r == first ? 0 : f.passed + 1;
-		must(f.s.cursor == f.cursor && f.s.in_layer == f.in_layer,
+		must(f.s.turn.cursor == f.cursor && f.s.turn.in_layer == f.in_layer,
 		     "whose turn it is");
-		/* Nobody starves: rows of those that keep others waiting. */
+		/* No starvation: requests in a row while the other direction waits */
 		f.row[!queue_of(r)] = 0;
 		f.row[queue_of(r)] = both ? f.row[queue_of(r)] + 1 : 0;
 		must(f.row[queue_of(r)] <= f.s.tun.batch[queue_of(r)],
 		     "too many in a row");
 		if (any(32)) {
-			take(r);
+			start(r);
 		} else {
+			/* Polled: no more hooks are called for it. */
+			r->part.pieces = 0;
 			r->state = FREE;
-			f.went++;
+			f.nr_done++;
 		}
 		if (!paper() && !some(!queue_of(r))) {
-			f.run = f.weight = 0;
-			f.by_right = false;
+			f.run = f.run_pieces = 0;
+			f.due = false;
 		}
 		audit();
 	}
-	must(!layer_waiting(&f.s) || f.s.out || !most || most == ~0U,
+	must(!layer_nr_waiting(&f.s) || f.s.flight.out || !most || most == ~0U,
 	     "something waits, nothing is out");
 }
 
-static void add(struct rec *r)
+static void insert(struct rec *r)
 {
 	r->state = WAITS;
 	r->seq = ++f.seq;
 	r->arrived = f.now;
-	layer_add(&f.s, &r->it, r->seq, r->dir, r->sector, r->sectors, f.now);
+	hook_insert(&f.s, &r->part, r->seq, r->dir, r->sector, r->sectors, f.now);
 }
 
 static void arrive(void)
@@ -442,18 +448,16 @@ static void arrive(void)
 
 	if (!r)
 		return;
-	/* The record of its tag's last user, or a new one */
-	if (any(2))
-		memset(&r->it, 0, sizeof(r->it));
+	memset(&r->part, 0, sizeof(r->part));
 	r->dir = any(12) ? (enum flash_dir)any(2) : FLASH_NR_DIRS;
 	r->sectors = sizes[any(9)];
 	/* Equal ones, boundaries, and beyond the capacity */
-	r->sector = any(3) ? any(4000) : any(4) * (f.s.span ?: 1);
-	f.came++;
+	r->sector = any(3) ? any(4000) : any(4) * (f.s.map.span ?: 1);
+	f.nr_new++;
 	if (any(40))
-		add(r);
+		insert(r);
 	else
-		take(r);
+		start(r);
 }
 
 static void finish(bool ended)
@@ -462,16 +466,16 @@ static void finish(bool ended)
 
 	if (!r)
 		return;
-	layer_give(&f.s, &r->it, ended, f.max, f.now);
+	hook_completed(&f.s, &r->part, ended, f.now);
 	r->state = FREE;
 	if (ended || !any(4)) {
-		f.went++;
+		f.nr_done++;
 		return;
 	}
 	if (any(2))
-		take(r);
+		start(r);
 	else
-		add(r);
+		insert(r);
 }
 
 static void grow(void)
@@ -484,7 +488,7 @@ static void grow(void)
 	if (any(2) && r->sector >= more)
 		r->sector -= more;
 	r->sectors += more;
-	layer_grow(&f.s, &r->it, r->sector, r->sectors);
+	layer_grow(&f.s, &r->part, r->sector, r->sectors);
 }
 
 static void absorb(void)
@@ -500,9 +504,9 @@ static void absorb(void)
 	if (gone->sector < r->sector)
 		r->sector = gone->sector;
 	r->sectors += gone->sectors;
-	layer_absorb(&f.s, &r->it, &gone->it, r->sector, r->sectors);
+	layer_absorb(&f.s, &r->part, &gone->part, r->sector, r->sectors);
 	gone->state = FREE;
-	f.went++;
+	f.nr_done++;
 }
 
 static void change(void)
@@ -512,18 +516,16 @@ static void change(void)
 		"page=512 chips=200", "page=4096 terms=1:4:1,32:4:4",
 		"page=2048 chips=64",
 	};
-	struct flash_geometry geo = f.s.given;
 	struct layer_tunables tun = f.s.tun;
-	enum layer_mode mode = f.s.mode;
-	u64 capacity = f.s.capacity, offset = f.s.offset;
+	u64 capacity = f.s.map.capacity;
 
 	switch (any(7)) {
 	case 0:
-		mode = (enum layer_mode)any(LAYER_NR_MODES);
+		tun.mode = (enum layer_mode)any(LAYER_NR_MODES);
 		break;
 	case 1:
-		flash_geometry_parse(layouts[any(7)], &geo);
-		offset = any(2) ? 0 : any(100);
+		flash_geometry_parse(layouts[any(7)], &tun.layout);
+		tun.offset = any(2) ? 0 : any(100);
 		break;
 	case 2:
 		capacity = any(3) ? any(5000) : any(3) * (1ULL << 48) + any(2);
@@ -543,14 +545,14 @@ static void change(void)
 	case 6:
 		tun.sort = (enum layer_sort)any(LAYER_NR_SORTS);
 		tun.sort_writes = any(2);
-		f.max = any(3) ? 1 + any(9) : 0;
+		tun.max_inflight = any(3) ? 1 + any(9) : 0;
 		break;
 	}
-	if (mode != f.s.mode) {
-		f.run = f.weight = 0;
-		f.by_right = false;
+	if (tun.mode != f.s.tun.mode) {
+		f.run = f.run_pieces = 0;
+		f.due = false;
 	}
-	layer_set(&f.s, mode, &geo, offset, capacity, &tun);
+	layer_set(&f.s, &tun, capacity);
 	memset(f.row, 0, sizeof(f.row));
 	f.cursor = f.cursor < layers() ? f.cursor : 0;
 	f.in_layer = 0;
@@ -558,27 +560,27 @@ static void change(void)
 
 static void rest(void)
 {
-	while (layer_waiting(&f.s) || f.s.out) {
+	while (layer_nr_waiting(&f.s) || f.s.flight.out) {
 		f.now += any(100000);
 		finish(true);
 		dispatch(~0U);
 	}
 	audit();
-	must(f.came == f.went, "somebody is lost");
+	must(f.nr_new == f.nr_done, "a request is lost");
 }
 
 static void fuzz(u64 steps)
 {
 	struct layer_tunables tun = {
 		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
-		.expire = { 500000, 5000000 },
+		.expire = { 500000, 5000000 }, .max_inflight = 4,
 	};
 	u32 busy = 30;
 	u64 n;
 
 	f.now = 1000000;
-	f.max = 4;
-	layer_init(&f.s, &tun);
+	layer_init(&f.s);
+	layer_set(&f.s, &tun, 0);
 	for (n = 0; n < steps; n++) {
 		u32 what = any(64);
 
@@ -598,7 +600,7 @@ static void fuzz(u64 steps)
 		else if (!any(6))
 			change();
 		audit();
-		if (any(4) || !f.s.out)
+		if (any(4) || !f.s.flight.out)
 			dispatch(any(3) ? ~0U : 1);
 		if (!(n % 4096))
 			rest();
@@ -612,8 +614,8 @@ int main(int argc, char **argv)
 
 	f.seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	fuzz(steps);
-	eq(f.came, f.went, "%llu steps: each of %llu requests has gone once",
-	   (unsigned long long)steps, (unsigned long long)f.came);
+	eq(f.nr_new, f.nr_done, "%llu steps: each of %llu requests has gone once",
+	   (unsigned long long)steps, (unsigned long long)f.nr_new);
 	eq(f.late > steps / 20, 1, "some have been late in their sub-layer");
 	printf("# %llu late, %llu expired reads, %llu expired writes, %llu changes of direction\n",
 	       (unsigned long long)f.late,

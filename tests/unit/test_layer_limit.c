@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a host can gain for reads among writes of 512 KiB at all, before flashsim's own
- * model of drives: an order that sees how many programs the drive has under way, which
- * none can, and mode auto, both beside mq-deadline. Its lines `# row` and `# ahead`
+ * Upper limit of what a host can gain for reads among writes of 512 KiB, on flashsim's
+ * model of drives. An order that sees the number of programs in the drive, which no
+ * host can, and mode auto are compared with mq-deadline. The lines `# row` and `# ahead`
  * become a part of docs/layer_read-results.md.
  */
 #include "layerdrive.h"
@@ -19,11 +19,11 @@ struct found {
 };
 
 /**
- * struct ahead - what a read finds on the die that it will wait for longest
- * @reads: so many reads
- * @progs: programs there, of all of them
- * @work: what is left of those, ns
- * @gc: and of that, collection
+ * struct ahead - sums, over all reads, of the work on the die with the longest queue
+ * @reads: number of reads
+ * @progs: programs on that die
+ * @work: their remaining time, ns
+ * @gc: the part of @work that is garbage collection, ns
  */
 static struct ahead {
 	u32 reads, progs;
@@ -36,7 +36,7 @@ static u64 ns_of(const struct host *on, const struct nand_cmd *cmd)
 	       cmd->bytes * on->drive.c.sim.nand.ps_per_byte / 1000;
 }
 
-/* Of a program, @left ns of which are to come. */
+/* Add a program, of which @left of @all ns remain. */
 static void add(struct ahead *sum, const struct nand_cmd *cmd, u64 left, u64 all)
 {
 	sum->progs++;
@@ -49,7 +49,7 @@ static void look(struct host *on, struct host_rq *rq)
 	struct ahead most = { 0 };
 	u32 i;
 
-	if (rq->it.dir != FLASH_READ)
+	if (rq->part.dir != FLASH_READ)
 		return;
 	for (i = 0; i < on->drive.s->nand.luns; i++) {
 		const struct nand_lun *l = &on->drive.s->nand.lun[i];
@@ -60,7 +60,7 @@ static void look(struct host *on, struct host_rq *rq)
 		if (cmd && cmd->kind == NAND_PROG) {
 			all = ns_of(on, cmd);
 			spent = on->drive.now - cmd->begun;
-			/* It may have waited for the bus. */
+			/* Some of the time may have been a wait for the bus. */
 			add(&one, cmd, spent < all ? all - spent : 0, all);
 		}
 		for (cmd = l->wait[0].head; cmd; cmd = cmd->next)
@@ -87,8 +87,8 @@ static struct found load(const struct drive_cfg *cfg, enum host_order order,
 	u32 i;
 
 	host_open(&h, order, cfg, 1023);
-	host_layer(&h, LAYER_AUTO, "none");
 	h.max = max;
+	host_layer(&h, LAYER_AUTO, "none");
 	h.see = see;
 	if (mean) {
 		memset(&ahead, 0, sizeof(ahead));
@@ -132,7 +132,7 @@ static void say(const char *drive, u32 read_pct, const char *who,
 	       got.mbps / than.mbps, got.p99 / than.p99);
 }
 
-/* What a read waits for is in the drive, whoever hands it over. */
+/* A read waits for programs in the drive, which no order of dispatch changes. */
 static void causes(void)
 {
 	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
@@ -148,7 +148,7 @@ static void causes(void)
 	eq(ahead.progs / nr >= 4, 1, "on a die that has twice its share of them");
 }
 
-/* Full and overwritten, dies always busy: half of the p99 has its price. */
+/* Full and overwritten, dies are always busy: half of the p99 costs throughput. */
 static void full(u32 read_pct)
 {
 	static const u32 programs[] = { 26, 20, 14, 8 };
@@ -196,14 +196,14 @@ static void others(void)
 	say("D, `read_first`", 50, "a write at 8 programs or fewer", got, than);
 	eq(got.p99 >= 0.95 * than.p99, 1,
 	   "nothing to gain where the drive reads first");
-	/* The same number of pages for each die: none is far behind the others. */
+	/* Each die has equally many pages: none has a much longer queue. */
 	than = deadline(&rest, 50);
 	got = seer(&rest, 14, 0, NEVER, 50);
 	say("D, pages by address", 50, "a write at 14 programs or fewer", got,
 	    than);
 	eq(got.p99 <= 0.6 * than.p99 && got.mbps >= 0.96 * than.mbps, 1,
 	   "where pages go by address there is");
-	/* A large buffer hides the dies, which have time to spare. */
+	/* A large buffer hides the dies, which are idle at times. */
 	than = deadline(&f, 50);
 	got = seer(&f, ANY, 1750, NEVER, 50);
 	say("F", 50, "a write each 1.75 ms", got, than);
@@ -214,7 +214,7 @@ static void others(void)
 	eq(got.mbps <= 0.9 * than.mbps, 1, "a quarter too slow costs throughput");
 }
 
-/* Half full and written once: nothing is collected, and bounds have their use. */
+/* Half full and written once: no garbage collection, so a limit pays. */
 static void half_full(u32 read_pct)
 {
 	struct drive_cfg d = profile_d(3814, NAND_CHIP_FIFO, false);
@@ -231,7 +231,7 @@ static void half_full(u32 read_pct)
 	say("D, half full", read_pct, "mode auto, `max_inflight` = 4", got,
 	    than);
 	eq(got.mbps >= 0.85 * than.mbps && got.p99 <= 0.75 * than.p99, 1,
-	   "where nothing is collected a bound pays");
+	   "where nothing is collected a limit pays");
 }
 
 int main(void)

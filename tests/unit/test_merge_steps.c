@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a merge costs while 32768 requests wait: that many can wait on a disk with
- * 128 hardware queues, and a merge runs under the lock with interrupts off.
+ * The cost of a merge while 32768 requests wait. A disk with 128 hardware queues can
+ * have as many, and a merge runs under the lock with interrupts off.
  *
- * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so steps are
- * counted and no clock is read. What a step is depends on the compiler; the limit is
- * far above what any merge takes and far below one step for each waiting request.
+ * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so the test counts
+ * steps and reads no clock. The size of a step depends on the compiler; the limit is far
+ * above the cost of any merge and far below one step for each waiting request.
  */
-#include "layer_read/layer_pick.h"
+#include "layerhooks.h"
 #include "piq/piq_learn.h"
 #include "common/share/share.h"
 #include "k2/chips.h"
@@ -16,7 +16,7 @@
 #define WAITING		32768
 #define LIMIT		2500
 
-/* The compiler does not know where it is counted. */
+/* Volatile: the compiler adds the calls that count. */
 static volatile unsigned long long steps;
 
 __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void);
@@ -26,7 +26,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 	steps++;
 }
 
-/* The steps of @call must not be more than the limit. */
+/* Check that @call takes at most LIMIT steps. */
 #define few(what, call) do {						\
 	unsigned long long begun = steps, took;				\
 									\
@@ -50,56 +50,55 @@ static struct flash_geometry layout(const char *text)
 /* Layer_Read */
 
 static struct layer_sched layers;
-static struct layer_item layer_rq[WAITING + 1];
+static struct layer_part layer_rq[WAITING + 1];
 
-/* Reads in two sub-layers in turns, from the lowest sectors of each on. */
+/* Insert requests in two sub-layers alternately, at rising sectors of each. */
 static void layer_fill(enum layer_mode mode, const char *text,
 		       enum flash_dir dir, bool sort_writes)
 {
 	struct layer_tunables tun = {
 		.chips = 1, .per_layer = 8, .batch = { 16, 20 },
-		.sort_writes = sort_writes,
+		.sort_writes = sort_writes, .mode = mode, .layout = layout(text),
 	};
-	struct flash_geometry geo = layout(text);
 	u32 i;
 
 	memset(&layers, 0, sizeof(layers));
 	memset(layer_rq, 0, sizeof(layer_rq));
-	layer_init(&layers, &tun);
-	layer_set(&layers, mode, &geo, 0, 1ULL << 30, &tun);
+	layer_init(&layers);
+	layer_set(&layers, &tun, 1ULL << 30);
 	for (i = 0; i <= WAITING; i++)
-		layer_add(&layers, &layer_rq[i], i + 1, dir,
+		hook_insert(&layers, &layer_rq[i], i + 1, dir,
 			  ((u64)(i % 2) << 29) + 4096 + (u64)i * 16, 8, i);
 }
 
 static void layer_steps(enum layer_mode mode, const char *text)
 {
-	struct layer_item *young = &layer_rq[WAITING];
-	struct layer_item *old = &layer_rq[0], *mid = &layer_rq[WAITING / 2];
+	struct layer_part *young = &layer_rq[WAITING];
+	struct layer_part *old = &layer_rq[0], *mid = &layer_rq[WAITING / 2];
 
 	layer_fill(mode, text, FLASH_READ, false);
 	few("layer_read: the youngest swallows the oldest of its sub-layer",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_READ, false);
 	old = &layer_rq[1];
 	few("layer_read: the youngest swallows the oldest of another one",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
 	few("layer_read: one that is late swallows an older one",
 	    layer_absorb(&layers, young, &layer_rq[0], young->sector, 24));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_READ, false);
 	few("layer_read: an old one grows into another sub-layer",
 	    layer_grow(&layers, mid, mid->sector + (1ULL << 29) + 8, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 
 	layer_fill(mode, text, FLASH_WRITE, true);
 	old = &layer_rq[0];
 	few("layer_read: a sorted write swallows the oldest one",
 	    layer_absorb(&layers, young, old, young->sector, 16));
-	few("layer_read: the next one", layer_next(&layers, 0, 1));
+	few("layer_read: the next one", layer_select(&layers, 1));
 }
 
 /* PIQ */
@@ -218,7 +217,7 @@ static void share_steps(const char *text)
 	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
 }
 
-/* K2, whose own queues are lists from which the kernel moves an entry to another's place */
+/* K2: only its chips; its queues are lists, where a merge moves an entry in O(1) */
 
 static struct k2_chips chips;
 static struct k2_chips_rq k2_rq[WAITING + 1];

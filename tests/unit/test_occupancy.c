@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is outstanding on each chip, taken and released by the same vector. */
+/* occupancy.c: requests on each chip, counted and released by one vector */
 #include "common/flash/occupancy.h"
 #include "chiptext.h"
 #include "tap.h"
@@ -7,7 +7,7 @@
 static struct flash_geometry geo;
 static struct flash_occupancy o;
 
-/* Nothing is outstanding, and a chip with one request is busy. */
+/* No request is outstanding, and the depth is 1. */
 static void init(void)
 {
 	memset(&o, 0, sizeof(o));
@@ -52,7 +52,7 @@ static void one_a_chip(void)
 	eq(o.busy, 0, "and none is busy");
 }
 
-/* The depth is a level: what it opens is open at once, in both directions. */
+/* A change of depth takes effect at once, up and down. */
 static void depth_changes(void)
 {
 	struct flash_chipvec a = pages(2, 2);
@@ -74,7 +74,7 @@ static void depth_changes(void)
 	eq(flash_chipvec_weight(&o.idle), 8, "like all others");
 }
 
-/* The layout changes while requests are out: they leave where they came. */
+/* The layout changes while requests are outstanding: their chips stay those of before. */
 static void layout_changes(void)
 {
 	struct flash_chipvec a = pages(7, 1), b;
@@ -97,7 +97,7 @@ static void layout_changes(void)
 	eq(flash_chipvec_weight(&o.idle), 8, "all eight are idle");
 }
 
-/* Random layouts, depths, requests: counts are what is out, idle is exact. */
+/* Random layouts, depths and requests, against a naive count */
 static void random_events(void)
 {
 	static const char * const layouts[] = {

@@ -126,7 +126,7 @@ static void without_chips(void)
 		eq(s.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
-	/* In the paper's batches each is one of its own: none goes on for ever. */
+	/* A write without an address is a batch with no other one, so no batch is endless. */
 	memset(&s, 0, sizeof(s));
 	memset(it, 0, sizeof(it));
 	piq_sched_init(&s, pool, &tun);
@@ -152,24 +152,24 @@ static void without_chips(void)
 /* A read without an address, from a driver's command, waits in the last sub-layer. */
 static void without_layer(void)
 {
-	static const struct layer_tunables tun = {
+	struct layer_tunables tun = {
 		.chips = 2, .per_layer = 8, .batch = { 16, 20 },
 		.sort_writes = true,
 	};
 	static struct layer_sched s;
-	static struct layer_item it[3];
-	struct flash_geometry geo = { .generation = 0 };
+	static struct layer_part part[3];
 
-	flash_geometry_parse("page=4096 chips=3", &geo);
+	flash_geometry_parse("page=4096 chips=3", &tun.layout);
 	memset(&s, 0, sizeof(s));
-	layer_init(&s, &tun);
-	layer_set(&s, LAYER_AUTO, &geo, 0, 1000, &tun);
-	eq(layer_index(&s, FLASH_NO_SECTOR), 2, "by chips it is the last one");
-	layer_set(&s, LAYER_PAPER, &geo, 0, 1000, &tun);
-	eq(layer_index(&s, FLASH_NO_SECTOR), 3, "and so by ranges");
-	layer_add(&s, &it[0], 1, FLASH_WRITE, 0, 8, 1);
-	layer_add(&s, &it[1], 2, FLASH_WRITE, FLASH_NO_SECTOR, 8, 1);
-	eq(layer_next(&s, 0, 1) == &it[1], 1,
+	layer_init(&s);
+	layer_set(&s, &tun, 1000);
+	eq(layer_index(&s.map, FLASH_NO_SECTOR), 2, "by chips it is the last one");
+	tun.mode = LAYER_PAPER;
+	layer_set(&s, &tun, 1000);
+	eq(layer_index(&s.map, FLASH_NO_SECTOR), 3, "and so by ranges");
+	hook_insert(&s, &part[0], 1, FLASH_WRITE, 0, 8, 1);
+	hook_insert(&s, &part[1], 2, FLASH_WRITE, FLASH_NO_SECTOR, 8, 1);
+	eq(layer_select(&s, 1) == &part[1], 1,
 	   "among sorted writes one without an address is first");
 }
 

@@ -11,8 +11,8 @@
 # The requests are those of tests/unit/test_layer_paper.c, farther apart: of two chips
 # there are four sub-layers, blocks 0 to 4096 are in the first, 4097 to 8192 in the
 # second.
-# Fails if: layer_choose() does not look at per_layer, layer_turn() not at batch, or
-# layer_pick_read() does not look at the oldest read of the sub-layer.
+# Fails if: layer_choose() does not look at per_layer, layer_turn_full() not at batch, or
+# layer_paper_read() does not look at the oldest read of the sub-layer.
 
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh

@@ -10,7 +10,7 @@
 # value is there that was written; and with policy static and the defaults the bound is
 # max_inflight again, and is kept to. What is done is drawn, the seed is said.
 # Fails if: fq->watches decides in elv_finish_request() instead of the request's own
-# fr->watched, flash_resume() runs nothing, or k2_watch_hold() does not clear
+# fr->watched, flash_resume() runs nothing, or k2_holds() does not clear
 # fq->held when K2 watches no more.
 
 main_disk

@@ -8,7 +8,7 @@
 # age; these and all that is set stay with the disk when its number of hardware queues
 # changes under load, and over another scheduler; another disk has none of it; and what is
 # no command is refused and begins nothing.
-# Fails if: policy_finished() does not keep what was found, policy_init() does not read it,
+# Fails if: k2_completed() does not keep what was found, k2_init() does not read it,
 # or flash_disk_put() frees it.
 
 null_add resize memory_backed=1 size=64 submit_queues=1 irqmode=2 \

@@ -9,9 +9,9 @@
 # reserve lets go what waits, at once; by cost, requests of equal size take what they take
 # by number as long as nothing is known; and a cap on starvation lets best effort go under
 # real-time requests that wait. On one hardware queue and on two.
-# Fails if: k2_admit_kept() does not look at the reserve, flash_resume() runs nothing,
+# Fails if: k2_admit_only_rt() does not look at the reserve, flash_resume() runs nothing,
 # k2_watch_insert() does not clear fq->held, or k2_watch_pick() never calls
-# k2_admit_due().
+# k2_admit_nrt_due().
 
 kept() {
 	local queues=$1 n

@@ -10,7 +10,7 @@
 # a layout that is set, moved or taken back holds for what waits already; and the bound is
 # used in full. A trace says of each request whether its chips or its age chose it. On one
 # hardware queue and on two, on a device that ends nothing until all requests are there.
-# Fails if: k2_chips_apply() adds nothing that waits, policy_taken() or policy_finished()
+# Fails if: k2_chips_apply() adds nothing that waits, k2_started() or k2_completed()
 # does not count on the chips, k2_watch_pick() does not take what was picked or does not say
 # why, or k2_chips_pick() does not look at the oldest.
 

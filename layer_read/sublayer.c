@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sublayer.c - sub-layers, and the waiting requests in them
+ *
+ * Problem: find the next read of a sub-layer by address and by age, in O(log n) steps,
+ * while requests are inserted, dispatched and merged under a lock with interrupts off.
+ *
+ * Mode paper: a drive of N chips has 2N sub-layers, as a chip has two dies. Each is a range
+ * of R = capacity / 2N + 1 sectors; the last one is shorter. Mode auto uses the same ranges
+ * unless the user has set a layout: on a drive that stripes pages over its chips a range is
+ * not on one chip. With a layout each chip is a sub-layer. A request belongs to the
+ * sub-layer of its first sector.
+ *
+ * Each direction has a FIFO of its requests. Each read is also sorted in its sub-layer
+ * (rb-tree) and has a place there by age (list). Writes are sorted only if the user
+ * wants that. Requests that move no data (discards and the like) wait among the writes.
+ *
+ * A read that absorbs an older read inherits its age, and a merge can move a read to
+ * another sub-layer. There it may be older than reads at the end of the list. Finding its
+ * place in the list could take a step for each waiting read, so such late reads are in an
+ * rb-tree by age. The oldest read of a sub-layer is the older one of the first of both.
+ *
+ * Invariants: a waiting request is in the FIFO of its direction. A waiting read is in
+ * layer_one.sorted and either in layer_one.line or layer_one.late of its sub-layer; both
+ * are ordered by layer_part.seq. A bit of layer_waiting.nonempty is set exactly if that
+ * sub-layer has reads. All state is guarded by flash_queue.lock.
+ *
+ * Entry points: layer_init() and layer_set() configure, layer_insert() and layer_remove()
+ * queue and dequeue, layer_grow() and layer_absorb() follow merges.
+ */
+#include <linux/string.h>
+
+#include "sublayer.h"
+
+static u64 layer_key(const struct layer_sched *s, const struct layer_part *part)
+{
+	switch (s->tun.sort) {
+	case LAYER_SMALL:
+		return part->sectors;
+	case LAYER_BIG:
+		return ~(u64)part->sectors;
+	case LAYER_FIFO:
+		/* Equal keys are sorted by arrival. */
+		return 0;
+	default:
+		/* FLASH_NO_SECTOR wraps to 0: a request without an address is first. */
+		return part->sector + 1;
+	}
+}
+
+static bool layer_key_less(struct rb_node *a, const struct rb_node *b)
+{
+	const struct layer_part *x = rb_entry(a, struct layer_part, sort_node);
+	const struct layer_part *y = rb_entry(b, struct layer_part, sort_node);
+
+	return x->key != y->key ? x->key < y->key : x->seq < y->seq;
+}
+
+static bool layer_late_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct layer_part, late_node)->seq <
+	       rb_entry(b, struct layer_part, late_node)->seq;
+}
+
+/* The sorted tree that a request belongs to, or NULL */
+static struct rb_root_cached *layer_tree(struct layer_sched *s,
+					 const struct layer_part *part)
+{
+	if (part->dir == FLASH_READ)
+		return &s->wait.layer[part->layer].sorted;
+	return s->tun.sort_writes ? &s->wait.writes : NULL;
+}
+
+/* Add a request to its sorted tree, and a read to its sub-layer's count. */
+static __always_inline void layer_sort(struct layer_sched *s, struct layer_part *part)
+{
+	struct rb_root_cached *tree = layer_tree(s, part);
+
+	if (tree) {
+		part->key = layer_key(s, part);
+		rb_add_cached(&part->sort_node, tree, layer_key_less);
+	}
+	if (part->dir == FLASH_READ && !s->wait.layer[part->layer].waiting++)
+		flash_chipvec_set(&s->wait.nonempty, part->layer);
+}
+
+/* Add a request to all queues but the FIFO of its direction. */
+static __always_inline void layer_enqueue(struct layer_sched *s, struct layer_part *part)
+{
+	struct layer_one *l;
+
+	if (part->dir == FLASH_READ) {
+		part->layer = layer_index(&s->map, part->sector);
+		l = &s->wait.layer[part->layer];
+		part->late = !list_empty(&l->line) &&
+			     list_last_entry(&l->line, struct layer_part,
+					     line)->seq > part->seq;
+		if (unlikely(part->late))
+			rb_add_cached(&part->late_node, &l->late, layer_late_less);
+		else
+			list_add_tail(&part->line, &l->line);
+	}
+	layer_sort(s, part);
+}
+
+/* Remove a request from all queues but the FIFO of its direction. */
+static __always_inline void layer_dequeue(struct layer_sched *s, struct layer_part *part)
+{
+	struct layer_one *l = &s->wait.layer[part->layer];
+
+	if (part->dir == FLASH_WRITE) {
+		if (s->tun.sort_writes)
+			rb_erase_cached(&part->sort_node, &s->wait.writes);
+		return;
+	}
+	if (unlikely(part->late))
+		rb_erase_cached(&part->late_node, &l->late);
+	else
+		list_del(&part->line);
+	if (--l->waiting) {
+		rb_erase_cached(&part->sort_node, &l->sorted);
+	} else {
+		l->sorted = RB_ROOT_CACHED;
+		flash_chipvec_unset(&s->wait.nonempty, part->layer);
+	}
+}
+
+/**
+ * layer_insert - add a request to the queues
+ * @s: the device
+ * @part: the request's part, in no queue; layer_describe() was called for it, and
+ *	@part.seq, which is higher than any before, and @part.arrived are set
+ */
+void layer_insert(struct layer_sched *s, struct layer_part *part)
+{
+	list_add_tail(&part->fifo, &s->wait.fifo[part->dir]);
+	s->wait.nr[part->dir]++;
+	layer_enqueue(s, part);
+}
+
+/**
+ * layer_remove - remove a request from the queues
+ * @s: the device
+ * @part: the request's part, which waits
+ */
+void layer_remove(struct layer_sched *s, struct layer_part *part)
+{
+	layer_dequeue(s, part);
+	list_del(&part->fifo);
+	s->wait.nr[part->dir]--;
+}
+
+/* The sort key of a request may have changed; its sub-layer and age have not. */
+static void layer_resort(struct layer_sched *s, struct layer_part *part)
+{
+	struct rb_root_cached *tree = layer_tree(s, part);
+	u64 key = layer_key(s, part);
+
+	if (!tree || key == part->key)
+		return;
+	rb_erase_cached(&part->sort_node, tree);
+	part->key = key;
+	rb_add_cached(&part->sort_node, tree, layer_key_less);
+}
+
+/**
+ * layer_grow - a bio was merged into a waiting request
+ * @s: the device
+ * @part: the request's part
+ * @sector: its new first sector, perhaps in another sub-layer
+ * @sectors: its new length
+ *
+ * A read that stays in its sub-layer keeps its place by age. One that moves is late
+ * unless it is younger than all reads in the line of its new sub-layer.
+ */
+void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
+		u32 sectors)
+{
+	bool moves = part->dir == FLASH_READ && sector != part->sector &&
+		     layer_index(&s->map, sector) != part->layer;
+
+	if (moves)
+		layer_dequeue(s, part);
+	part->sector = sector;
+	part->sectors = sectors;
+	if (moves)
+		layer_enqueue(s, part);
+	else
+		layer_resort(s, part);
+}
+
+/**
+ * layer_absorb - a waiting request has absorbed another one
+ * @s: the device
+ * @part: the request's part; it inherits the age of @other if that is older
+ * @other: the absorbed one's part, which waits in the same direction and is removed
+ * @sector: the first sector of both
+ * @sectors: the length of both
+ */
+void layer_absorb(struct layer_sched *s, struct layer_part *part,
+		  struct layer_part *other, u64 sector, u32 sectors)
+{
+	if (other->seq > part->seq) {
+		layer_remove(s, other);
+		layer_grow(s, part, sector, sectors);
+		return;
+	}
+	layer_dequeue(s, part);
+	part->seq = other->seq;
+	part->arrived = other->arrived;
+	part->sector = sector;
+	part->sectors = sectors;
+	list_move(&part->fifo, &other->fifo);
+	if (part->dir == FLASH_READ && !other->late &&
+	    layer_index(&s->map, sector) == other->layer) {
+		/* The place of @other is the right one by age. */
+		part->layer = other->layer;
+		part->late = false;
+		list_add(&part->line, &other->line);
+		layer_sort(s, part);
+	} else {
+		layer_enqueue(s, part);
+	}
+	layer_remove(s, other);
+}
+
+/* Make the sub-layers, without requests. */
+static void layer_rebuild(struct layer_sched *s, u64 capacity)
+{
+	u32 ranges = s->tun.chips ? 2 * s->tun.chips : 1;
+	u32 generation = s->map.geo.generation + 1, n;
+
+	s->map.geo = s->tun.layout;
+	/* Sub-layers of mode paper are ranges even if there is a layout. */
+	if (s->tun.mode == LAYER_PAPER)
+		s->map.geo.nr_chips = 0;
+	s->map.geo.generation = generation;
+	s->map.offset = s->tun.offset;
+	s->map.capacity = capacity;
+	s->map.span = capacity / ranges + 1;
+	s->map.nr_layers = s->map.geo.nr_chips ? s->map.geo.nr_chips : ranges;
+	flash_occupancy_set(&s->flight.occ, &s->map.geo, 1);
+
+	memset(&s->wait.nonempty, 0, sizeof(s->wait.nonempty));
+	s->wait.nonempty.nr_chips = s->map.nr_layers;
+	s->wait.nonempty.generation = generation;
+	s->wait.writes = RB_ROOT_CACHED;
+	for (n = 0; n < LAYER_MAX; n++) {
+		INIT_LIST_HEAD(&s->wait.layer[n].line);
+		s->wait.layer[n].late = RB_ROOT_CACHED;
+		s->wait.layer[n].sorted = RB_ROOT_CACHED;
+		s->wait.layer[n].waiting = 0;
+	}
+	if (s->turn.cursor >= s->map.nr_layers)
+		s->turn.cursor = 0;
+	s->turn.in_layer = 0;
+	s->stats.rebuilt++;
+}
+
+/**
+ * layer_set - change the user's settings or the capacity, at any time
+ * @s: the device
+ * @tun: the settings
+ * @capacity: of the device, sectors
+ *
+ * Waiting requests are sorted into the new sub-layers. Requests in flight stay counted on
+ * the chips of the old layout.
+ */
+void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
+	       u64 capacity)
+{
+	struct layer_part *part;
+	u32 dir;
+
+	if (tun->mode != s->tun.mode) {
+		s->turn.run = 0;
+		s->turn.run_pieces = 0;
+		s->turn.due = false;
+		flash_pace_break(&s->flight.pace);
+	}
+	s->tun = *tun;
+	layer_rebuild(s, capacity);
+	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
+		list_for_each_entry(part, &s->wait.fifo[dir], fifo)
+			layer_enqueue(s, part);
+	}
+}
+
+/**
+ * layer_init - prepare a device without requests; layer_set() is next
+ * @s: the device, all zeroes
+ */
+void layer_init(struct layer_sched *s)
+{
+	INIT_LIST_HEAD(&s->wait.fifo[FLASH_READ]);
+	INIT_LIST_HEAD(&s->wait.fifo[FLASH_WRITE]);
+	flash_pace_init(&s->flight.pace, LAYER_LIMIT_START, LAYER_LIMIT_MAX);
+}

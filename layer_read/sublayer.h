@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* sublayer.h - types of Layer_Read, and the contract of sublayer.c */
+#ifndef LAYER_SUBLAYER_H
+#define LAYER_SUBLAYER_H
+
+#include <linux/list.h>
+#include <linux/minmax.h>
+#include <linux/rbtree.h>
+
+#include "../common/estimate/pace.h"
+#include "../common/flash/occupancy.h"
+
+/* Largest number of sub-layers: of 128 chips, or one for each chip of a layout */
+#define LAYER_MAX		FLASH_MAX_CHIPS
+
+/* Limits of mode auto for each direction in flight, in pieces of 16 KiB */
+#define LAYER_LIMIT_START	64
+#define LAYER_LIMIT_MAX		1024
+
+enum layer_mode {
+	LAYER_AUTO,
+	LAYER_PAPER,
+	LAYER_NR_MODES
+};
+
+/* Order of the reads of a sub-layer; section III.B of the paper compares them. */
+enum layer_sort {
+	LAYER_SECTOR,
+	LAYER_FIFO,
+	LAYER_SMALL,
+	LAYER_BIG,
+	LAYER_NR_SORTS
+};
+
+/**
+ * struct layer_part - a request's part in the order
+ * @fifo:	link in layer_waiting.fifo of its direction, by arrival
+ * @line:	a read's link in layer_one.line, unless it is late
+ * @late_node:	a late read's node in layer_one.late
+ * @sort_node:	node in layer_one.sorted, or in layer_waiting.writes
+ * @vec:	chips on which it is counted, while it is in flight
+ * @key:	sort key; requests with equal keys are sorted by @seq
+ * @seq:	sequence number of its insertion, or of an older request that it absorbed
+ * @arrived:	time of that insertion, ns
+ * @sector:	first sector, or FLASH_NO_SECTOR
+ * @sectors:	length, sectors
+ * @layer:	a read's sub-layer
+ * @pieces:	share of the limit of mode auto, in pieces; 0 unless it was selected or is
+ *		in flight
+ * @dir:	direction of its queues; writes, if it moves no data
+ * @data:	it moves data
+ * @late:	it waits in layer_one.late
+ *
+ * A copy of what the order needs to know of a request: sub-layers and order know no
+ * struct request, so that the unit tests run them as they are.
+ */
+struct layer_part {
+	struct list_head fifo;
+	union {
+		struct {
+			union {
+				struct list_head line;
+				struct rb_node late_node;
+			};
+			struct rb_node sort_node;
+		};
+		struct flash_chipvec vec;
+	};
+	u64 key;
+	u64 seq;
+	u64 arrived;
+	u64 sector;
+	u32 sectors;
+	u32 layer;
+	u32 pieces;
+	u8 dir;
+	bool data;
+	bool late;
+};
+
+/**
+ * struct layer_tunables - the user's settings; changed by layer_set() only
+ * @layout:	map from pages to chips, or none
+ * @offset:	start of the device on the drive, sectors
+ * @expire:	age at which a request has expired, ns; 0: never
+ * @batch:	requests of a direction in a row while the other one waits
+ * @per_layer:	reads of a sub-layer in a row
+ * @max_inflight: limit of requests in flight; 0: mode auto finds its own limits
+ * @chips:	the paper's N; 0: one sub-layer
+ * @mode:	scheduling mode
+ * @sort:	order of the reads of a sub-layer
+ * @sort_writes: writes are sorted, too, instead of a FIFO
+ */
+struct layer_tunables {
+	struct flash_geometry layout;
+	u64 offset;
+	u64 expire[FLASH_NR_DIRS];
+	u32 batch[FLASH_NR_DIRS];
+	u32 per_layer;
+	u32 max_inflight;
+	u32 chips;
+	enum layer_mode mode;
+	enum layer_sort sort;
+	bool sort_writes;
+};
+
+/**
+ * struct layer_map - which sub-layer a sector is in; changed by layer_set() only
+ * @geo:	the layout, if sub-layers are chips; its generation is our own
+ * @offset:	as layer_tunables.offset
+ * @capacity:	of the device, sectors
+ * @span:	length of a sub-layer that is a range of addresses, sectors
+ * @nr_layers:	number of sub-layers
+ */
+struct layer_map {
+	struct flash_geometry geo;
+	u64 offset;
+	u64 capacity;
+	u64 span;
+	u32 nr_layers;
+};
+
+/**
+ * struct layer_one - a sub-layer; changes with each of its reads
+ * @line:	its reads by arrival, without late ones
+ * @late:	reads that a merge moved here behind younger ones, by @seq
+ * @sorted:	all its reads by layer_part.key
+ * @waiting:	number of its reads
+ * @served:	reads dispatched so far
+ * @expired:	those of them that were dispatched because they had expired
+ */
+struct layer_one {
+	struct list_head line;
+	struct rb_root_cached late;
+	struct rb_root_cached sorted;
+	u32 waiting;
+	u64 served;
+	u64 expired;
+};
+
+/**
+ * struct layer_waiting - requests that wait; changes with insertions and dispatches
+ * @fifo:	all of a direction, by arrival
+ * @nr:		their number
+ * @writes:	writes by layer_part.key, if layer_tunables.sort_writes
+ * @nonempty:	sub-layers with reads
+ * @layer:	the sub-layers
+ */
+struct layer_waiting {
+	struct list_head fifo[FLASH_NR_DIRS];
+	u32 nr[FLASH_NR_DIRS];
+	struct rb_root_cached writes;
+	struct flash_chipvec nonempty;
+	struct layer_one layer[LAYER_MAX];
+};
+
+/**
+ * struct layer_turn - turns; changes with each dispatch
+ * @dir:	direction that has its turn
+ * @run:	requests that it has dispatched in a row
+ * @run_pieces:	their pieces
+ * @due:	mode auto: it has its turn as the other direction's was full
+ * @cursor:	sub-layer that has its turn
+ * @in_layer:	reads that it has dispatched in a row
+ * @passed:	reads in a row that were dispatched before the oldest one
+ */
+struct layer_turn {
+	enum flash_dir dir;
+	u32 run;
+	u32 run_pieces;
+	bool due;
+	u32 cursor;
+	u32 in_layer;
+	u32 passed;
+};
+
+/**
+ * struct layer_flight - requests in flight; changes with each start and completion
+ * @out:	their number
+ * @pieces:	their pieces, by direction
+ * @occ:	their number on each chip of the layout
+ * @pace:	search for the limit of mode auto
+ */
+struct layer_flight {
+	u32 out;
+	u32 pieces[FLASH_NR_DIRS];
+	struct flash_occupancy occ;
+	struct flash_pace pace;
+};
+
+/**
+ * struct layer_stats - counters since the scheduler was selected
+ * @served:	requests dispatched, by direction
+ * @expired:	those of them that were dispatched because they had expired
+ * @switches:	changes of direction
+ * @moves:	changes of sub-layer
+ * @rebuilt:	times that the sub-layers were rebuilt
+ */
+struct layer_stats {
+	u64 served[FLASH_NR_DIRS];
+	u64 expired[FLASH_NR_DIRS];
+	u64 switches;
+	u64 moves;
+	u64 rebuilt;
+};
+
+/**
+ * struct layer_sched - Layer_Read on one device; all under flash_queue.lock
+ * @tun:	the user's settings
+ * @map:	sub-layers and addresses
+ * @turn:	direction and sub-layer that have their turn
+ * @flight:	requests in flight
+ * @stats:	counters
+ * @wait:	requests that wait
+ */
+struct layer_sched {
+	struct layer_tunables tun;
+	struct layer_map map;
+	struct layer_turn turn;
+	struct layer_flight flight;
+	struct layer_stats stats;
+	struct layer_waiting wait;
+};
+
+void layer_init(struct layer_sched *s);
+void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
+	       u64 capacity);
+void layer_insert(struct layer_sched *s, struct layer_part *part);
+void layer_remove(struct layer_sched *s, struct layer_part *part);
+void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
+		u32 sectors);
+void layer_absorb(struct layer_sched *s, struct layer_part *part,
+		  struct layer_part *other, u64 sector, u32 sectors);
+
+/** layer_nr_waiting - number of requests that wait */
+static inline u32 layer_nr_waiting(const struct layer_sched *s)
+{
+	return s->wait.nr[FLASH_READ] + s->wait.nr[FLASH_WRITE];
+}
+
+/** layer_mapped - is each sub-layer a chip? */
+static inline bool layer_mapped(const struct layer_sched *s)
+{
+	return s->map.geo.nr_chips;
+}
+
+/**
+ * layer_index - the sub-layer of a sector
+ * @m: sub-layers and addresses
+ * @sector: first sector of a request; FLASH_NO_SECTOR is in the last sub-layer
+ */
+static inline u32 layer_index(const struct layer_map *m, u64 sector)
+{
+	u64 page, pages;
+
+	if (m->geo.nr_chips && sector != FLASH_NO_SECTOR) {
+		flash_geometry_span(&m->geo, sector, 1, m->offset, &page, &pages);
+		return flash_chip_of(&m->geo, page);
+	}
+	/* The device may have grown: the last sub-layer has no end. */
+	return (u32)min(sector / m->span, (u64)m->nr_layers - 1);
+}
+
+/** layer_oldest - the oldest waiting request of a direction, or NULL */
+static inline struct layer_part *layer_oldest(struct layer_sched *s,
+					      enum flash_dir dir)
+{
+	return list_first_entry_or_null(&s->wait.fifo[dir], struct layer_part, fifo);
+}
+
+/** layer_first_sorted - the first request by layer_part.key; there is one */
+static inline struct layer_part *layer_first_sorted(const struct rb_root_cached *tree)
+{
+	return rb_entry(rb_first_cached(tree), struct layer_part, sort_node);
+}
+
+/**
+ * layer_describe - store what a request is
+ * @part: its part
+ * @dir: its direction, FLASH_NR_DIRS if it moves no data
+ * @sector: its first sector, or FLASH_NO_SECTOR
+ * @sectors: its length
+ */
+static inline void layer_describe(struct layer_part *part, enum flash_dir dir,
+				  u64 sector, u32 sectors)
+{
+	part->data = dir != FLASH_NR_DIRS;
+	part->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
+	part->sector = sector;
+	part->sectors = sectors;
+}
+
+#endif /* LAYER_SUBLAYER_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* layerhooks.h - the hooks of layer_read.c, without struct request */
+#ifndef LAYER_HOOKS_H
+#define LAYER_HOOKS_H
+
+#include "layer_read/select.h"
+
+static inline void hook_insert(struct layer_sched *s, struct layer_part *part, u64 seq,
+			       enum flash_dir dir, u64 sector, u32 sectors, u64 now)
+{
+	layer_describe(part, dir, sector, sectors);
+	part->seq = seq;
+	part->arrived = now;
+	layer_insert(s, part);
+}
+
+static inline void hook_completed(struct layer_sched *s, struct layer_part *part,
+				  bool ended, u64 now)
+{
+	if (layer_complete(s, part, ended))
+		layer_adjust_limit(s, now);
+}
+
+#endif /* LAYER_HOOKS_H */
