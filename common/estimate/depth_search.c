@@ -92,23 +92,6 @@ void flash_climb_from(struct flash_climb *c, u32 bound)
 	flash_climb_try(c);
 }
 
-/**
- * flash_climb_bound - what holds for the window that runs now
- * @c: the search
- *
- * Return: the bound.
- */
-u32 flash_climb_bound(const struct flash_climb *c)
-{
-	bool low;
-
-	if (!c->high)
-		return c->bound;
-	/* low high, high low, ... */
-	low = !(c->pairs & 1) != c->second;
-	return low ? c->low : c->high;
-}
-
 /*
  * Does the higher bound move more, as far as this look can tell? t^2 is
  * sum^2 (n - 1) / (n squares - sum^2). The limits are a t of 8.0, 5.5 and 4.5

@@ -109,13 +109,23 @@ struct flash_climb {
 	u32 trials;
 };
 
+/** flash_climb_bound - the bound of the current window */
+static inline u32 flash_climb_bound(const struct flash_climb *c)
+{
+	bool low = !(c->pairs & 1) != c->second;
+
+	if (!c->high)
+		return c->bound;
+	/* low high, high low, ... */
+	return low ? c->low : c->high;
+}
+
 u32 flash_climb_above(const struct flash_climb *c, u32 bound);
 u32 flash_climb_below(const struct flash_climb *c, u32 bound);
 void flash_climb_try(struct flash_climb *c);
 void flash_climb_rest(struct flash_climb *c);
 void flash_climb_init(struct flash_climb *c, u32 start, u32 max);
 void flash_climb_from(struct flash_climb *c, u32 bound);
-u32 flash_climb_bound(const struct flash_climb *c);
 u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry);
 
 #endif /* FLASH_DEPTH_SEARCH_H */

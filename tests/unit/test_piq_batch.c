@@ -284,7 +284,7 @@ static void queue_length(enum piq_mode mode)
 	do {
 		if (d.nr_out > most)
 			most = d.nr_out;
-		bad += d.s.inside > 4;
+		bad += d.s.turns.inside > 4;
 	} while (step(&d) != MAX_RQ);
 	eq(bad, 0, "mode %d: never more than four inside", mode);
 	eq(most <= 4, 1, "mode %d: %u out at most", mode, most);
@@ -358,12 +358,12 @@ static void growing(void)
 	r0 = rd("R0", 8);
 	r1 = rd("R1", 4);
 	r2 = rd("R2", 1);
-	eq(d.it[r0].part.batch == d.it[r1].part.batch, 1, "two in a batch");
-	piq_grow(&d.s, &d.it[r0], 0, 16);
-	eq(d.it[r0].part.batch == d.it[r1].part.batch, 0,
+	eq(d.req[r0].part.batch == d.req[r1].part.batch, 1, "two in a batch");
+	piq_grow(&d.s, &d.req[r0], 0, 16);
+	eq(d.req[r0].part.batch == d.req[r1].part.batch, 0,
 	   "R0 takes R1's chip, too, and moves");
-	piq_grow(&d.s, &d.it[r2], 16, 16);
-	eq(d.it[r2].part.batch == d.it[r1].part.batch, 1,
+	piq_grow(&d.s, &d.req[r2], 16, 16);
+	eq(d.req[r2].part.batch == d.req[r1].part.batch, 1,
 	   "R2 takes a free one, and stays");
 	dispatch(&d);
 	finish(&d, 0);
@@ -385,10 +385,9 @@ static void absorbing(enum piq_mode mode)
 	r0 = rd("R0", 8);
 	wr("W0", 8);
 	r1 = rd("R1", 4);
-	piq_absorb(&d.s, &d.it[r1], &d.it[r0], 0, 16);
-	d.done++;
-	eq(d.it[r1].seq, r0 + 1, "mode %d: it inherits the place", mode);
-	eq(d.it[r1].part.vec.word[0], 3, "mode %d: and the chips", mode);
+	absorb(&d, r1, r0, 0, 16);
+	eq(d.req[r1].seq, r0 + 1, "mode %d: it inherits the place", mode);
+	eq(d.req[r1].part.vec.word[0], 3, "mode %d: and the chips", mode);
 	dispatch(&d);
 	finish(&d, 0);
 	issued(mode == PIQ_NOOP ? "X R1" : "X W0", "X's turn was before both");
@@ -415,8 +414,7 @@ static void absorbing_in_turn(enum piq_mode mode, u32 length)
 	dispatch(&d);
 	wr("W0", 8);
 	r2 = rd("R2", 1);
-	piq_absorb(&d.s, &d.it[r2], &d.it[r0], 0, 32);
-	d.done++;
+	absorb(&d, r2, r0, 0, 32);
 	dispatch(&d);
 	finish(&d, 0);
 	issued("X R2", "R2 has R0's place");
@@ -437,18 +435,18 @@ static void not_sorted_anew(void)
 	rd("R0", 8);
 	rd("R1", 8);
 	dispatch(&d);
-	ids = d.s.b.ids;
+	ids = d.s.turns.batches.last_id;
 	generation = d.s.geo.generation;
 	tun.max_wait /= 2;
 	tun.chip_depth = 2;
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
-	eq(d.s.b.ids == ids && d.s.geo.generation == generation, 1,
+	eq(d.s.turns.batches.last_id == ids && d.s.geo.generation == generation, 1,
 	   "max_wait, chip_depth: nothing is sorted anew");
-	eq(d.s.tun.max_wait == tun.max_wait && d.s.occ.depth == 2, 1,
+	eq(d.s.tun.max_wait == tun.max_wait && d.s.chips.occ.depth == 2, 1,
 	   "and both hold");
 	tun.queue_length = 1;
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
-	eq(d.it[1].window, false, "queue_length: R1 is outside now");
+	eq(d.req[1].window, false, "queue_length: R1 is outside now");
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=2", &tun);
 	eq(d.s.geo.nr_chips, 2, "a layout holds");
 	drain(&d);
@@ -503,8 +501,8 @@ static void beginning(void)
 	start(PIQ_PIQ);
 	r0 = rd("R0", 8);
 	dispatch(&d);
-	piq_give(&d.s, &d.it[r0]);
-	piq_take_head(&d.s, &d.it[r0], PIQ_READ, 0, 8, d.now);
+	piq_release(&d.s, &d.req[r0]);
+	piq_start_head(&d.s, &d.req[r0], PIQ_READ, 0, 8, d.now);
 	wr("W0", 4);
 	dispatch(&d);
 	issued("R0 W0", "requeued: others do not wait for it");
@@ -594,28 +592,25 @@ static void storm(void)
 				       tap_rand(&seed) % 4096, sectors);
 			} else if (what < 12) {
 				step(&d);
-			} else if (what == 12 && d.nr && d.it[a].queued) {
-				piq_grow(&d.s, &d.it[a], d.it[a].sector,
-					 d.it[a].sectors + 8);
+			} else if (what == 12 && d.nr && d.waits[a]) {
+				piq_grow(&d.s, &d.req[a], d.req[a].sector,
+					 d.req[a].sectors + 8);
 				dispatch(&d);
 			} else if (what == 13 && d.nr && a != b &&
-				   d.it[a].queued && d.it[b].queued &&
-				   d.it[a].kind == d.it[b].kind) {
-				piq_absorb(&d.s, &d.it[a], &d.it[b],
-					   d.it[a].sector, d.it[a].sectors + 8);
-				d.done++;
+				   d.waits[a] && d.waits[b] &&
+				   d.req[a].kind == d.req[b].kind) {
+				absorb(&d, a, b, d.req[a].sector,
+				       d.req[a].sectors + 8);
 				dispatch(&d);
 			} else if (what == 14 && d.nr_out) {
 				/* The driver hands it back; it goes again. */
 				u32 n = tap_rand(&seed) % d.nr_out;
 				u32 at = d.out[n];
 
-				piq_give(&d.s, &d.it[at]);
-				piq_reserve(&d.s, d.now);
-				piq_take_head(&d.s, &d.it[at], d.it[at].kind,
-					      d.it[at].sector,
-					      d.it[at].sectors, d.now);
-				piq_reserve(&d.s, d.now);
+				piq_release(&d.s, &d.req[at]);
+				piq_start_head(&d.s, &d.req[at], d.req[at].kind,
+					      d.req[at].sector,
+					      d.req[at].sectors, d.now);
 				dispatch(&d);
 			} else if (what == 15 && tap_rand(&seed) % 4 == 0) {
 				tun.queue_length = 1 + tap_rand(&seed) % 70;
@@ -633,8 +628,8 @@ static void storm(void)
 		}
 		drain(&d);
 		bad += d.done != d.nr || piq_waiting(&d.s) || d.s.out ||
-		       d.s.inside || d.s.occ.busy || d.s.stats.stuck ||
-		       !flash_batches_empty(&d.s.b);
+		       d.s.turns.inside || d.s.chips.occ.busy || d.s.stats.stuck ||
+		       !flash_batches_empty(&d.s.turns.batches);
 		if (bad) {
 			printf("# in round %u, mode %d\n", round, d.s.mode);
 			break;

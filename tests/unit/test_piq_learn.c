@@ -87,7 +87,7 @@ static u32 go_on(u32 reads)
 		/* Those in the device were given as it was before. */
 		since = piq_aware(&d.s) ? since + 1 : 0;
 		nr_aware += since > 64;
-		nr_probes += since > 64 && d.it[i].busy;
+		nr_probes += since > 64 && d.req[i].start.busy;
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	}
 	return blind;
@@ -261,7 +261,7 @@ static void between_windows(void)
 		insert(&d, PIQ_READ, n * 8, 8);
 	}
 	eq(d.l.pace.climb.second, true, "half of a pair");
-	piq_learn_done(&d.s, &d.l, &d.it[d.out[0]], 7, d.now);
+	piq_learn_completion(&d.s, &d.l, &d.req[d.out[0]], 7, d.now);
 	eq(d.l.pace.climb.second, false, "is no pair with what comes after a bound");
 	drain(&d);
 }
@@ -287,7 +287,7 @@ static u32 rare(u32 every)
 			return n;
 		/* Else both would begin at the same time, for ever. */
 		d.now += tap_rand(&seed) % 20000;
-		chip = d.it[d.out[0]].chip;
+		chip = d.req[d.out[0]].chip;
 		insert(&d, PIQ_READ, (chip + !!(n % every)) % 256 * 8, 8);
 	}
 	return 0;
@@ -341,7 +341,7 @@ static u32 by_layout(u32 ends, bool both)
 	u32 n, aware = 0;
 
 	for (n = 0; n < ends; n++) {
-		enum piq_kind kind = d.it[step(&d)].kind;
+		enum piq_kind kind = d.req[step(&d)].kind;
 
 		piq_trust(&d.s);
 		aware += piq_aware(&d.s);
@@ -373,11 +373,11 @@ static void matters(void)
 	eq(n > 7000, 1, "reads and writes: by the layout, %u of 10000", n);
 	by_layout(12000, false);
 	eq(by_layout(1000, false), 0, "reads only again");
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	insert(&d, PIQ_READ, 0, 8);
 	by_layout(64, false);
 	eq(by_layout(1000, false), 1000, "a real-time request: by the layout");
-	d.now += PIQ_RUSH_NS;
+	d.now += PIQ_URGENT_NS;
 	by_layout(64, false);
 	eq(by_layout(1000, false), 0, "a second later no more");
 	d.s.tun.chip_depth = 2;
@@ -456,8 +456,8 @@ static void depth_beside_few(void)
 		piq_trust(&d.s);
 		step(&d);
 		if (d.now >= next) {
-			next = d.now + 2 * (u64)PIQ_RUSH_NS;
-			d.it[d.nr].urgent = true;
+			next = d.now + 2 * (u64)PIQ_URGENT_NS;
+			d.req[d.nr].urgent = true;
 		}
 		insert(&d, n & 1 ? PIQ_READ : PIQ_WRITE,
 		       tap_rand(&seed) % 65536 * 8, 8);

@@ -25,7 +25,7 @@ static u32 page(enum piq_kind kind, u32 chip)
 
 static u64 wait_of(u32 i)
 {
-	return d.issued[i] - d.it[i].arrived;
+	return d.issued[i] - d.req[i].arrived;
 }
 
 static void idle_chips_first(void)
@@ -82,8 +82,8 @@ static void round_robin(void)
 		drain(&d);
 		bad = 0;
 		for (i = 0; i < d.nr_trace; i++)
-			bad += d.it[d.trace[i]].sector / 8 !=
-			       (d.it[d.trace[0]].sector / 8 + i) % CHIPS;
+			bad += d.req[d.trace[i]].sector / 8 !=
+			       (d.req[d.trace[0]].sector / 8 + i) % CHIPS;
 		eq(bad, 0, "bound %u: each chip in its turn", bound);
 		at_rest(&d, "round robin");
 	}
@@ -131,14 +131,14 @@ static void shares(u32 write_sectors, u32 epochs)
 		piq_trust(&d.s);
 		/* Nothing is known of this device at first. */
 		if (n >= 2000) {
-			count[d.it[i].kind]++;
-			time[d.it[i].kind] += d.ns[d.it[i].kind] *
-					      (d.it[i].sectors / 8);
+			count[d.req[i].kind]++;
+			time[d.req[i].kind] += d.ns[d.req[i].kind] *
+					      (d.req[i].sectors / 8);
 		}
-		if (wait_of(i) > worst[d.it[i].kind])
-			worst[d.it[i].kind] = wait_of(i);
-		insert(&d, d.it[i].kind, tap_rand(&seed) % 4096 * 8,
-		       d.it[i].sectors);
+		if (wait_of(i) > worst[d.req[i].kind])
+			worst[d.req[i].kind] = wait_of(i);
+		insert(&d, d.req[i].kind, tap_rand(&seed) % 4096 * 8,
+		       d.req[i].sectors);
 	}
 	printf("# writes of %u sectors: %u reads, %u writes, %llu%% for writes, "
 	       "worst wait %llu and %llu us, %llu epochs, %llu aged\n",
@@ -175,7 +175,7 @@ static void no_old_debts(void)
 	for (n = 0; n < 15000; n++) {
 		i = step(&d);
 		piq_trust(&d.s);
-		page(d.it[i].kind, d.it[i].sector ?
+		page(d.req[i].kind, d.req[i].sector ?
 		     1 + tap_rand(&seed) % (CHIPS - 1) : 0);
 	}
 	for (i = 0; i < 64; i++) {
@@ -185,8 +185,8 @@ static void no_old_debts(void)
 	for (n = 0; n < 12000; n++) {
 		i = step(&d);
 		piq_trust(&d.s);
-		time[d.it[i].kind] += d.ns[d.it[i].kind];
-		page(d.it[i].kind, tap_rand(&seed) % 4096);
+		time[d.req[i].kind] += d.ns[d.req[i].kind];
+		page(d.req[i].kind, tap_rand(&seed) % 4096);
 	}
 	n = (u32)(100 * time[0] / (time[0] + time[1]));
 	eq(n >= 45, 1, "reads have %u %% after writes of one chip", n);
@@ -197,7 +197,7 @@ static void no_old_debts(void)
 /* Urgent requests go first, to busy chips too, but one more at most. */
 static u32 rush(enum piq_kind kind, u32 chip)
 {
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	return page(kind, chip);
 }
 
@@ -283,13 +283,13 @@ static void urgent_wide(u32 urgent, u32 writes, u64 limit)
 	for (; i < 128; i++)
 		page(i < urgent + writes ? PIQ_WRITE : PIQ_READ,
 		     tap_rand(&seed) % 4096);
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	wide = insert(&d, PIQ_READ, 0, CHIPS / 2 * 8);
 	for (n = 0; n < 20000; n++) {
 		i = step(&d);
-		d.it[d.nr].urgent = d.it[i].urgent;
+		d.req[d.nr].urgent = d.req[i].urgent;
 		if (i != wide) {
-			page(d.it[i].kind, tap_rand(&seed) % 4096);
+			page(d.req[i].kind, tap_rand(&seed) % 4096);
 			continue;
 		}
 		served++;
@@ -350,14 +350,14 @@ static void flood(enum piq_kind kind, u32 sectors, u64 max_wait, u32 max_pass,
 		if (!one || ended != one)
 			insert(&d, PIQ_READ, tap_rand(&seed) % hot ?
 			       tap_rand(&seed) % 4096 * 8 : 0, 8);
-		if (one && !d.it[one].queued && wait_of(one) > worst)
+		if (one && !d.waits[one] && wait_of(one) > worst)
 			worst = wait_of(one);
 		/* Now and then, so that it does not fill the chip itself. */
-		if (!one || (!d.it[one].queued && d.now > d.due[one] + gap))
+		if (!one || (!d.waits[one] && d.now > d.due[one] + gap))
 			one = insert(&d, kind, 0, sectors);
 	}
-	if (d.it[one].queued && d.now - d.it[one].arrived > worst)
-		worst = d.now - d.it[one].arrived;
+	if (d.waits[one] && d.now - d.req[one].arrived > worst)
+		worst = d.now - d.req[one].arrived;
 	printf("# %s: worst wait %llu us, %llu aged\n", what,
 	       (unsigned long long)worst / 1000,
 	       (unsigned long long)d.s.stats.aged);
@@ -406,7 +406,7 @@ static void behind_a_backlog(void)
 			ended++;
 		if (!wide && d.now > MODEL_BASE + 60000000)
 			wide = insert(&d, PIQ_WRITE, 0, 256);
-		if (d.it[i].kind == PIQ_READ)
+		if (d.req[i].kind == PIQ_READ)
 			page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
 	}
 	/* 40 ms, 50 us a read, 15 chips: 12000 if all are busy. */
@@ -535,7 +535,7 @@ static void passed(void)
 		step(&d);
 	}
 	/* Those that it waited behind count only when they have left. */
-	eq(d.issued[wide] != 0 && d.it[29].queued, 1,
+	eq(d.issued[wide] != 0 && d.waits[29], 1,
 	   "passed max_pass times it goes before %u older ones", 29 - i / 2);
 	drain(&d);
 
@@ -547,7 +547,7 @@ static void passed(void)
 	wide = insert(&d, PIQ_WRITE, 0, CHIPS * 8);
 	page(PIQ_READ, 0);
 	eq(d.issued[wide], 0, "a wide write waits for its turn");
-	d.s.epoch = true;
+	d.s.pick.epoch = true;
 	dispatch(&d);
 	eq(d.issued[wide], d.now, "and has it in an epoch");
 	drain(&d);
@@ -575,8 +575,8 @@ static void old_and_passed(void)
 	wide = insert(&d, PIQ_READ, 2 * 8, 16);
 	while (!d.issued[wide]) {
 		ended = step(&d);
-		if (d.it[ended].chip)
-			page(PIQ_READ, d.it[ended].chip);
+		if (d.req[ended].chip)
+			page(PIQ_READ, d.req[ended].chip);
 	}
 	eq(wait_of(wide) < backlog / 2, 1,
 	   "old and passed: it goes after %llu us, not when chip 0 has drained",
