@@ -3,17 +3,17 @@
  * auto.c - the order of requests: mode auto, and what all modes share
  *
  * Problem: a modern flash device has a queue for each chip. The paper's batches would make
- * it wait for the slowest request of a batch. What helps is to send it requests for idle
- * chips and to keep the others here, where their order can still be chosen.
+ * it wait for the slowest request of a batch. Instead it is sent requests for idle chips; the
+ * others are kept here, where their order can still be chosen.
  *
  * Algorithm: one-page requests wait in a queue for their chip, and bitmaps say which chips
  * have a queue and are idle. So a choice takes the same time however many requests wait. It
- * goes round the chips. Requests of several chips (wide ones) wait in a queue of their own,
- * of which a choice looks at scan_depth.
+ * serves the chips in turn. Requests of several chips (wide ones) have another queue, of
+ * which a choice looks at scan_depth.
  *
  * - Reads precede writes, except in write epochs: where both want the chips writes get at
- *   least a fifth of the device time. An epoch begins when writes had so much less that it
- *   would have been enough for a write on each chip; it ends when this deficit is paid.
+ *   least a fifth of the device time. An epoch begins when the deficit of writes is
+ *   enough for a write on each chip; it ends when the deficit is paid.
  *   Writes are dispatched at any time to idle chips that no read wants.
  * - A read does not wait here for a write that is outstanding on its chip: the device may
  *   serve the read first, or suspend the write.
@@ -313,20 +313,20 @@ static void piq_pick_grow(struct piq_sched *s, struct piq_req *req,
 		piq_line_join(s, req);
 }
 
-/* A waiting request gets the place of @gone, which it absorbs and which waits still. */
+/* A waiting request gets the place of @absorbed, which it absorbs and which waits still. */
 static void piq_pick_replace(struct piq_sched *s, struct piq_req *req,
-			     struct piq_req *gone)
+			     struct piq_req *absorbed)
 {
 	if (req->urgent)
-		list_move(&req->rush, &gone->rush);
+		list_move(&req->rush, &absorbed->rush);
 	if (!s->geo.nr_chips)
 		return;
 	piq_demand_add(s, req, -1);
 	piq_line_leave(s, req);
 	piq_fill(s, req, &req->part.vec);
-	if (flash_chipvec_single(&req->part.vec) == gone->chip && !gone->late) {
-		req->chip = gone->chip;
-		list_add(&req->line, &gone->line);
+	if (flash_chipvec_single(&req->part.vec) == absorbed->chip && !absorbed->late) {
+		req->chip = absorbed->chip;
+		list_add(&req->line, &absorbed->line);
 	} else {
 		piq_line_join(s, req);
 	}
@@ -381,9 +381,12 @@ void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
 	req->conflicts = false;
 	req->chip = FLASH_NO_CHIP;
 	s->last_seq = seq;
-	piq_fill(s, req, &req->part.vec);
-	if (s->geo.nr_chips)
+	if (s->geo.nr_chips && kind != PIQ_OTHER) {
+		flash_chipvec_fill(&req->part.vec, &s->geo, sector, sectors, s->offset);
 		piq_count_conflicts(s, req);
+	} else {
+		flash_chipvec_clear(&req->part.vec, &s->geo);
+	}
 	list_add_tail(&req->order, &s->order[kind]);
 	s->waiting[kind]++;
 	piq_enqueue(s, req);
@@ -424,40 +427,40 @@ void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors)
 }
 
 /* A waiting request inherits the place of an older one that it absorbs. */
-static void piq_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *gone)
+static void piq_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed)
 {
-	req->seq = gone->seq;
-	req->base = gone->base;
-	req->arrived = gone->arrived;
-	list_move(&req->order, &gone->order);
+	req->seq = absorbed->seq;
+	req->base = absorbed->base;
+	req->arrived = absorbed->arrived;
+	list_move(&req->order, &absorbed->order);
 	if (req->kind == PIQ_OTHER)
 		return;
 	if (s->mode == PIQ_AUTO)
-		piq_pick_replace(s, req, gone);
+		piq_pick_replace(s, req, absorbed);
 	else
-		piq_turns_replace(s, req, gone);
+		piq_turns_replace(s, req, absorbed);
 }
 
 /**
  * piq_absorb - a waiting request absorbs another waiting one
  * @s: the device
- * @req: the request; it inherits the place of @gone if that is older
- * @gone: the other one, of the same kind and urgency
+ * @req: the request; it inherits the place of @absorbed if that is older
+ * @absorbed: the other one, of the same kind and urgency
  * @sector: first sector of @req now
  * @sectors: length of @req now
  *
  * Takes at most O(log n) steps for n waiting requests.
  */
-void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *gone,
+void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed,
 		u64 sector, u32 sectors)
 {
 	req->sector = sector;
 	req->sectors = sectors;
-	if (gone->seq < req->seq)
-		piq_replace(s, req, gone);
-	piq_demand_add(s, gone, -1);
-	piq_dequeue(s, gone);
-	piq_stop_waiting(s, gone);
+	if (absorbed->seq < req->seq)
+		piq_replace(s, req, absorbed);
+	piq_demand_add(s, absorbed, -1);
+	piq_dequeue(s, absorbed);
+	piq_stop_waiting(s, absorbed);
 	piq_grow(s, req, sector, sectors);
 	if (s->mode != PIQ_AUTO)
 		piq_turns_admit(s);
@@ -570,8 +573,8 @@ static bool piq_ignores_writes(const struct piq_sched *s, const struct piq_req *
 }
 
 /*
- * The first request of the queue of a chip in @may and not in @taken, or NULL. The choice goes
- * round the chips; of chips that may have several requests, empty ones come first.
+ * The first request of the queue of a chip in @may and not in @taken, or NULL. Chips are
+ * served in turn; of chips that may have several requests, empty ones are served first.
  */
 static struct piq_req *piq_pick_line(struct piq_sched *s, u32 row,
 				     const struct flash_chipvec *may,
@@ -814,7 +817,7 @@ static void piq_charge_ns(struct piq_sched *s, enum piq_kind kind, u64 work)
 {
 	struct piq_pick *p = &s->pick;
 	u64 quantum = (p->write_ns ? p->write_ns : PIQ_WRITE_NS) * s->geo.nr_chips;
-	/* A direction whose chips were busy, so that it missed its turn, saves no more. */
+	/* A direction that missed its turn, as its chips were busy, saves no more. */
 	s64 most = (s64)(PIQ_DEFICIT_MAX * quantum + work);
 
 	if (kind == PIQ_READ)
@@ -997,7 +1000,7 @@ static void piq_set_geometry(struct piq_sched *s)
 	s->geo.generation = generation + 1;
 }
 
-/* The older one of the reads and writes at which two walks are; that walk goes on. */
+/* One step of a walk over all reads and writes by arrival; NULL at its end */
 static struct piq_req *piq_walk_step(struct piq_sched *s, struct list_head **at)
 {
 	struct piq_req *best = NULL;

@@ -25,8 +25,8 @@
  * Invariants:
  * - At most queue_length requests are inside, outstanding ones included. The others wait
  *   outside, in order of arrival.
- * - A request of a FIFO is a batch of its own that no request can join. So both sorts of
- *   lists are one, and the id of a batch marks the end of a turn.
+ * - A request of a FIFO is a batch that no other request can join. So both sorts of lists
+ *   are one, and the id of a batch marks the end of a turn.
  * - Requests without chips (discards) are dispatched between two turns, if they waited when
  *   the turn before ended.
  *
@@ -164,18 +164,18 @@ void piq_turns_grow(struct piq_sched *s, struct piq_req *req,
 }
 
 /* Two waiting requests of a FIFO exchange their batches, each of which has one request. */
-static void piq_batch_swap(struct piq_req *req, struct piq_req *gone)
+static void piq_batch_swap(struct piq_req *req, struct piq_req *absorbed)
 {
 	struct flash_batch *batch = req->part.batch;
 
 	if (batch)
 		list_del(&req->part.link);
-	list_replace(&gone->part.link, &req->part.link);
-	req->part.batch = gone->part.batch;
-	gone->part.batch = batch;
+	list_replace(&absorbed->part.link, &req->part.link);
+	req->part.batch = absorbed->part.batch;
+	absorbed->part.batch = batch;
 	if (batch)
-		list_add(&gone->part.link, &batch->waiting);
-	gone->window = req->window;
+		list_add(&absorbed->part.link, &batch->waiting);
+	absorbed->window = req->window;
 	req->window = true;
 }
 
@@ -183,21 +183,21 @@ static void piq_batch_swap(struct piq_req *req, struct piq_req *gone)
  * piq_turns_replace - a waiting request gets the place of an older one
  * @s: the device
  * @req: the request
- * @gone: the older request, which @req absorbs; it waits still
+ * @absorbed: the older request, which @req absorbs; it waits still
  */
-void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *gone)
+void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed)
 {
 	if (s->mode == PIQ_NOOP)
 		return;
-	/* The place in a FIFO is a batch, whose id may mark the end of the turn. */
-	if (gone->window && !piq_batched(s->mode, piq_dir(req))) {
+	/* The place in a FIFO is a batch, and its id may mark the end of the turn. */
+	if (absorbed->window && !piq_batched(s->mode, piq_dir(req))) {
 		list_del_init(&req->line);
-		piq_batch_swap(req, gone);
+		piq_batch_swap(req, absorbed);
 	}
 	if (req->window)
 		return;
-	/* The first one outside is let in as soon as @gone has left. */
-	list_move(&req->line, gone->window ? &s->turns.outside : &gone->line);
+	/* The first one outside is let in as soon as @absorbed has left. */
+	list_move(&req->line, absorbed->window ? &s->turns.outside : &absorbed->line);
 }
 
 /* Are the chips free that a batch, or its first request, needs? */

@@ -11,8 +11,9 @@
  * least a tenth, so that it is a gain. Only requests of one direction and size are compared,
  * which need at most half of the chips. A busy device makes both conflicts and long times, so
  * a time is taken relative to the usual one at the same number of outstanding requests.
- * - Until the layout is trusted mode auto is a FIFO, which makes conflicts: requests whose
- *   chips had more than their share of what was outstanding are compared with the others.
+ * - Until the layout is trusted mode auto is a FIFO, which makes conflicts: requests
+ *   with a chip that had more than its share of the outstanding requests are compared with the
+ *   others.
  *   (Under a deep FIFO no chip is ever idle.) Once it is trusted, requests sent to a full
  *   chip are compared with the others.
  * - Trust takes at least 64 conflicts, however rare they are, and so does distrust. This
@@ -181,43 +182,6 @@ static u32 piq_evidence_pct(const struct piq_evidence *e)
 	return (u32)min_t(u64, min(z100 / PIQ_TRUST_Z, effect), 100);
 }
 
-/* Settings that follow from what is known */
-
-/**
- * piq_follow_depth - give each chip as many requests as the search says
- * @s: the device
- * @l: what is known of it
- *
- * During the comparison of layout and FIFO it is the best known depth, not one on trial.
- */
-void piq_follow_depth(struct piq_sched *s, const struct piq_learn *l)
-{
-	u32 depth = l->trial ? l->deep.climb.bound : flash_pace_bound(&l->deep);
-
-	if (!s->tun.chip_depth && s->depth != depth)
-		piq_set_depth(s, depth);
-}
-
-/**
- * piq_bound - the in-flight limit
- * @s: the device
- * @l: what is known of it
- * @max: the limit that the user has set; 0: it is found
- *
- * Return: the limit, in requests.
- */
-u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l, u32 max)
-{
-	if (max)
-		return max;
-	/* The chips limit the paper's modes, or queue_length. */
-	if (s->mode != PIQ_AUTO)
-		return ~0U;
-	if (piq_aware(s))
-		return max(4 * s->geo.nr_chips * s->depth, (u32)PIQ_BOUND_START);
-	return flash_pace_bound(&l->pace);
-}
-
 /* A change of the load */
 
 /*
@@ -244,8 +208,8 @@ static void piq_pays_restart(struct piq_learn *l)
  * delays an urgent one, and reads that wait here hold back writes. With reads and writes, none
  * of them urgent, the depth is never 1: between two reads a chip would serve a write, or
  * nothing. That moves little less, but reads wait for the writes, so not even a trial is worth
- * it; and trials are more seldom. Urgent requests may come and go every second, which is
- * shorter than a search, so the searches of the two cases continue where they were.
+ * it; and trials are more seldom. Urgent requests may start and stop every second, which
+ * is shorter than a search, so the searches of the two cases continue where they were.
  */
 static noinline void piq_depth_restart(struct piq_learn *l, u32 least)
 {
@@ -304,7 +268,7 @@ static void piq_learn_load(const struct piq_sched *s, struct piq_learn *l,
 /**
  * piq_learn_forget - the layout has changed, or is no longer trusted
  * @s: the device
- * @l: what is known of it
+ * @l: state of the learning
  */
 void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 {
@@ -437,7 +401,7 @@ static noinline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 /**
  * piq_learn_pct - the confidence that the layout is right
  * @s: the device
- * @l: what is known of it
+ * @l: state of the learning
  *
  * Return: 0 to 100.
  */
@@ -498,18 +462,24 @@ static void piq_learn_data(struct piq_sched *s, struct piq_learn *l,
 }
 
 /*
- * Search the chip depth, and compare the layout with the FIFO, which may replace it. It may not
- * with urgent requests, or if the user has set a chip depth. There is nothing to compare with
- * reads or writes only and no limit of the user: the device's own queues do as well.
+ * The layout is trusted: search the chip depth, and compare the layout with the FIFO, which may
+ * replace it. It may not with urgent requests, or if the user has set a chip depth. There is
+ * nothing to compare with reads or writes only and no limit of the user: the device's own
+ * queues do as well.
  */
-static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, bool may_fifo,
-			    bool compare, bool idle, u64 now)
+static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, u32 max,
+				     bool idle, u64 now)
 {
-	bool search = !s->tun.chip_depth && !l->trial && piq_aware(s);
+	bool may_fifo = !s->tun.chip_depth && !l->urgent;
+	bool compare = l->mixed || max;
 
+	l->trial = l->pays.climb.high && may_fifo && compare;
+	/* Each limit is measured only while it is in force for the whole of a pair of windows. */
+	flash_pace_end(&l->pace, idle, !max && !l->trial && !piq_aware(s), now);
 	/* The first completions are of what another depth has sent to the device. */
 	l->deep.least = max(PIQ_DEEP_TIMES * s->out, (u32)FLASH_PACE_ENDS);
-	flash_pace_end(&l->deep, idle, search, now);
+	flash_pace_end(&l->deep, idle,
+		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
 	piq_follow_depth(s, l);
 	flash_pace_end(&l->pays, idle, may_fifo && compare, now);
 	s->blind = may_fifo &&
@@ -519,7 +489,7 @@ static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, b
 /**
  * piq_learn_completion - a request that was outstanding has completed
  * @s: the device, before piq_release()
- * @l: what is known of it
+ * @l: state of the learning
  * @req: the request
  * @max: the in-flight limit that the user has set; 0: none
  * @now: the time, ns
@@ -529,7 +499,7 @@ static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, b
 u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 			 const struct piq_req *req, u32 max, u64 now)
 {
-	bool waits = piq_waiting(s), may_fifo, compare, idle;
+	bool waits = piq_waiting(s), idle;
 
 	if (s->mode != PIQ_AUTO)
 		return piq_bound(s, l, max);
@@ -542,17 +512,14 @@ u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 	}
 	if (req->kind != PIQ_OTHER)
 		piq_learn_data(s, l, req, now);
-	may_fifo = piq_trusts(s) && !s->tun.chip_depth && !l->urgent;
-	compare = l->mixed || max;
-	l->trial = l->pays.climb.high && may_fifo && compare;
 	/* If requests are held back the device does not lack any. */
 	idle = s->out == 1 && !waits;
-	/* Only while it is this limit that is in force, for the whole of a pair of windows. */
-	flash_pace_end(&l->pace, idle, !max && !l->trial && !piq_aware(s), now);
-	/* If not trusted, the others have not begun; trust begins with piq_learn_forget(). */
-	if (piq_trusts(s))
-		piq_learn_order(s, l, may_fifo, compare, idle, now);
-	else
+	if (piq_trusts(s)) {
+		piq_learn_order(s, l, max, idle, now);
+	} else {
+		l->trial = false;
+		flash_pace_end(&l->pace, idle, !max, now);
 		piq_follow_depth(s, l);
+	}
 	return piq_bound(s, l, max);
 }

@@ -7,6 +7,8 @@
 #ifndef PIQ_LEARN_H
 #define PIQ_LEARN_H
 
+#include <linux/minmax.h>
+
 #include "../common/estimate/pace.h"
 #include "sched.h"
 
@@ -67,12 +69,12 @@ struct piq_evidence {
 #define PIQ_BOUND_START		64
 #define PIQ_BOUND_MAX		1024
 
-/* Classes of load that are told apart */
+/* Classes of load that are distinguished */
 #define PIQ_LOADS		64
 
 /**
  * struct piq_compared - the requests of a direction that are compared
- * @evidence:	what they say of the layout
+ * @evidence:	evidence for the layout
  * @sectors:	their size; 0: that of the next request
  * @chips:	number of chips of each
  * @misses:	requests of other sizes in a row
@@ -87,7 +89,7 @@ struct piq_compared {
 };
 
 /**
- * struct piq_learn - what is known of a device
+ * struct piq_learn - state of the learning about a device
  * @pace:	search for the FIFO's in-flight limit
  * @deep:	search for the chip depth
  * @aside:	the search for the chip depth of the other case: with urgent requests, or
@@ -125,12 +127,42 @@ struct piq_learn {
 	u64 ended_nth[FLASH_MAX_CHIPS];
 };
 
+/**
+ * piq_follow_depth - give each chip as many requests as the search says
+ * @s: the device
+ * @l: state of the learning
+ *
+ * During the comparison of layout and FIFO it is the best known depth, not one on trial.
+ */
+static inline void piq_follow_depth(struct piq_sched *s, const struct piq_learn *l)
+{
+	u32 depth = l->trial ? l->deep.climb.bound : flash_pace_bound(&l->deep);
+
+	if (!s->tun.chip_depth && s->depth != depth)
+		piq_set_depth(s, depth);
+}
+
+/**
+ * piq_bound - the in-flight limit
+ * @s: the device
+ * @l: state of the learning
+ * @max: the limit that the user has set; 0: it is found
+ *
+ * Return: the limit, in requests. The chips limit the paper's modes, or queue_length.
+ */
+static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l, u32 max)
+{
+	if (max || s->mode != PIQ_AUTO)
+		return max ? max : ~0U;
+	if (piq_aware(s))
+		return max_t(u32, 4 * s->geo.nr_chips * s->depth, PIQ_BOUND_START);
+	return flash_pace_bound(&l->pace);
+}
+
 void piq_learn_init(struct piq_sched *s, struct piq_learn *l);
 void piq_learn_forget(struct piq_sched *s, struct piq_learn *l);
 u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 			 const struct piq_req *req, u32 max, u64 now);
-void piq_follow_depth(struct piq_sched *s, const struct piq_learn *l);
-u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l, u32 max);
 u32 piq_learn_pct(const struct piq_sched *s, const struct piq_learn *l);
 
 #endif /* PIQ_LEARN_H */

@@ -99,7 +99,7 @@ struct piq_record {
 /**
  * struct piq_state - the large part of a device's state
  * @s:		requests and their order
- * @learn:	what is known of the device
+ * @learn:	state of the learning
  * @pool:	batches of @s
  */
 struct piq_state {

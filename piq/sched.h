@@ -203,7 +203,7 @@ struct piq_chips {
  * @queue:	waiting requests of one chip, by row, chip and arrival
  * @wide:	waiting requests of several chips or of none, by row and arrival
  * @late:	such requests that joined after younger ones, sorted by arrival
- * @filled:	chips whose queue is not empty, by row
+ * @filled:	chips with a queue that is not empty, by row
  * @urgent:	waiting urgent requests, by arrival
  * @cursor:	chip that was served last
  * @since_probe: requests dispatched since one was sent to a busy chip
@@ -235,7 +235,8 @@ struct piq_pick {
  * @dir:	direction that has its turn; FLASH_NR_DIRS: between two turns
  * @last_dir:	direction that had the turn before
  * @last_batch:	id of the last batch of the turn
- * @last_other:	seq of the last request without chips that may go between two turns
+ * @last_other:	seq of the last request without chips that may be dispatched between two
+ *		turns
  * @outside:	waiting requests beyond queue_length, by arrival
  * @inside:	requests within queue_length, outstanding ones included
  */
@@ -255,7 +256,7 @@ struct piq_turns {
  * @tun:	tunables, set by the user
  * @given:	layout, set by the user
  * @offset:	sectors of the drive before the device, set by the user
- * @geo:	layout that chips are computed by, with a generation of its own
+ * @geo:	layout that chips are computed by, with another generation
  * @trusted:	learn.c: the layout is right, so mode auto may use it; see piq_trust()
  * @blind:	learn.c: but does not use it now, because a FIFO moves more or is measured
  * @depth:	requests that a chip is given at a time, at least 1
@@ -349,7 +350,7 @@ void piq_trust(struct piq_sched *s);
 void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
 	     enum piq_kind kind, u64 sector, u32 sectors, u64 now);
 void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors);
-void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *gone,
+void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed,
 		u64 sector, u32 sectors);
 struct piq_req *piq_choose_waiting(struct piq_sched *s, u64 now);
 void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked, u64 now);
@@ -383,7 +384,7 @@ void piq_turns_admit(struct piq_sched *s);
 void piq_turns_leave(struct piq_sched *s, struct piq_req *req);
 void piq_turns_grow(struct piq_sched *s, struct piq_req *req,
 		    const struct flash_chipvec *v);
-void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *gone);
+void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed);
 struct piq_req *piq_turns_next(struct piq_sched *s);
 void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req);
 void piq_turns_release(struct piq_sched *s, struct piq_req *req);

@@ -4,8 +4,8 @@
  *
  * Algorithm 1 of the PIQ paper: reads and writes have a list of batches each. A request
  * joins the first batch of its list with which it shares no chip, or a new batch at the
- * end. A list is in the order of the batches' creation. The caller decides whose turn it
- * is and when a batch may begin. The paper leaves two points open:
+ * end. A list is in the order of the batches' creation. The caller decides which
+ * direction has its turn and when a batch may begin. The paper leaves two points open:
  *
  * - A batch with outstanding requests can still be joined. Chips stay taken until the
  *   batch ends, even if their request has completed. This bounds a batch: of one-page

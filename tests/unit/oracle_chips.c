@@ -5,10 +5,10 @@
  *
  *   layout TEXT                 -> number of chips, or the negative error
  *   span SECTOR SECTORS OFFSET  -> the vector, chip 0 first
- *   reset BATCHES               -> ok: no request, a pool of so many batches
+ *   reset BATCHES               -> ok: no request, a pool of BATCHES
  *   add ID DIR SECTOR SECTORS   -> number of batches of DIR, or "full"
- *   issue DIR                   -> ID of the oldest that waits in DIR's first
- *                                  batch, which goes, or "-"
+ *   issue DIR                   -> ID of the oldest waiting request of DIR's first
+ *                                  batch, which is dispatched, or "-"
  *   remove ID                   -> ok
  */
 #include "common/flash/batch.h"

@@ -2,9 +2,9 @@
 /*
  * piq.h - a device under PIQ, in discrete events
  *
- * Requests arrive, PIQ (the module's own headers) says which one goes, and the
- * device serves each chip's requests one after the other. Whenever something
- * happens as much is handed over as PIQ and the bound allow, as the module does.
+ * Requests arrive, PIQ (the module's files) chooses the next one, and the device serves the
+ * requests of each chip one after the other. After each event requests are dispatched as long
+ * as PIQ and the in-flight limit allow it, as in the module.
  */
 #ifndef PIQ_MODEL_H
 #define PIQ_MODEL_H
@@ -23,20 +23,20 @@ struct dev {
 	struct flash_batch pool[PIQ_QUEUE_MAX];
 	struct piq_req req[MAX_RQ];
 	bool waits[MAX_RQ];
-	u64 due[MAX_RQ];		/* when the device will be done with it */
-	u64 issued[MAX_RQ];		/* when it was handed over */
-	u32 nr;				/* arrived */
-	u32 trace[MAX_RQ], nr_trace;	/* in order of issue */
+	u64 due[MAX_RQ];		/* time of its completion by the device, ns */
+	u64 issued[MAX_RQ];		/* time of its dispatch, ns; 0: not yet */
+	u32 nr;				/* requests that arrived */
+	u32 trace[MAX_RQ], nr_trace;	/* requests in the order of dispatch */
 	u32 out[MAX_RQ], nr_out;
 	u32 done;
 	u64 now;
-	u64 ns[FLASH_NR_DIRS];		/* a page on a chip */
-	u64 firmware;			/* before that, for all at once */
+	u64 ns[FLASH_NR_DIRS];		/* time of a page on a chip, ns */
+	u64 firmware;			/* before that, for all requests at once, ns */
 	u64 free_at[FLASH_MAX_CHIPS];
 	u32 user_bound;
-	struct flash_geometry real;	/* where pages are; that of PIQ if none */
+	struct flash_geometry real;	/* the device's layout; PIQ's if none is set */
 	bool learning;
-	bool rush;			/* there are real-time requests, too */
+	bool rush;			/* there are real-time requests */
 };
 
 static inline struct piq_tunables piq_usual(void)
@@ -123,7 +123,7 @@ static inline void dispatch(struct dev *d)
 	}
 }
 
-/* Arrives, and nothing more: as one of a list. */
+/* Insert a request without a dispatch, as one of a list. */
 static inline u32 arrive(struct dev *d, enum piq_kind kind, u64 sector,
 			 u32 sectors)
 {
@@ -138,11 +138,11 @@ static inline u32 arrive(struct dev *d, enum piq_kind kind, u64 sector,
 	return i;
 }
 
-/* @i absorbs @gone. */
-static inline void absorb(struct dev *d, u32 i, u32 gone, u64 sector, u32 sectors)
+/* @i absorbs @other. */
+static inline void absorb(struct dev *d, u32 i, u32 other, u64 sector, u32 sectors)
 {
-	piq_absorb(&d->s, &d->req[i], &d->req[gone], sector, sectors);
-	d->waits[gone] = false;
+	piq_absorb(&d->s, &d->req[i], &d->req[other], sector, sectors);
+	d->waits[other] = false;
 	d->done++;
 }
 
@@ -155,7 +155,7 @@ static inline u32 insert(struct dev *d, enum piq_kind kind, u64 sector,
 	return i;
 }
 
-/* The @n-th of those that are out ends. */
+/* The @n-th outstanding request completes. */
 static inline u32 finish_nth(struct dev *d, u32 n)
 {
 	u32 i = d->out[n];
@@ -187,7 +187,7 @@ static inline void finish(struct dev *d, u32 i)
 	exit(EXIT_FAILURE);
 }
 
-/* Time goes on to the next end; its request, or MAX_RQ: nothing is out. */
+/* Advance time to the next completion; its request, or MAX_RQ if none is outstanding */
 static inline u32 step(struct dev *d)
 {
 	u32 n, best = 0, i;
@@ -211,7 +211,7 @@ static inline void drain(struct dev *d)
 		;
 }
 
-/* Everything that came has gone and is done, and nothing is counted any more. */
+/* All requests are done, and none is counted any more. */
 static inline void at_rest(struct dev *d, const char *what)
 {
 	u64 left = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Batches as the PIQ paper forms them (Figures 5 and 7), and what becomes of
- * them. Whose turn it is: test_piq_batch.c.
+ * them. test_piq_batch.c has the turns.
  */
 #include "common/flash/batch.h"
 #include "chiptext.h"
@@ -67,7 +67,7 @@ static int index_of(const struct flash_batch_part *part)
 	return part ? (int)(part - r.part) : -1;
 }
 
-/* The oldest that waits in a list's first batch goes; NULL: it has to wait. */
+/* Dispatch the oldest waiting request of a list's first batch, if there is one. */
 static struct flash_batch_part *go(enum flash_dir dir)
 {
 	struct flash_batch *batch = flash_batches_first(&r.b, dir);
@@ -99,7 +99,7 @@ static void figure_5(void)
 	   "requests 3 and 4");
 }
 
-/* Lets all of a batch go, then ends it, and so on: the batches it takes. */
+/* Dispatch all of a batch, then end it, and so on: the number of batches */
 static int cycles(enum flash_dir dir)
 {
 	struct flash_batch_part *out[MANY], *part;
@@ -213,7 +213,7 @@ static void removing(void)
 	flash_batches_remove(&r.b, c);
 	eq(flash_batches_empty(&r.b), 1, "nothing is left");
 
-	/* A batch in the middle of the list goes away with its only request. */
+	/* A batch in the middle of the list ends with its only request. */
 	a = add(FLASH_READ, 1);
 	b = add(FLASH_READ, 1);
 	c = add(FLASH_READ, 1);
@@ -258,7 +258,7 @@ static void layout_changes(void)
 	eq(go(FLASH_READ) == b, 1, "then the new one");
 }
 
-/* 10^5 random events: no two of a batch share a chip, and all of them go. */
+/* 10^5 random events: no two requests of a batch share a chip, and none is lost. */
 static void random_events(void)
 {
 	static struct flash_batch_part *out[MANY];

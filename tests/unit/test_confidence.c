@@ -12,7 +12,7 @@ static bool trusts(const struct piq_evidence *c)
 
 static struct piq_evidence c;
 
-/* Exponential times with this mean in ns: as scattered as latencies come. */
+/* Exponential times with this mean in ns: as scattered as latencies are. */
 static u64 exponential(unsigned long long *seed, double mean)
 {
 	return (u64)(-mean * log((tap_rand(seed) + 1.0) / 2147483649.0));
@@ -105,7 +105,7 @@ static void against_doubles(void)
 	eq(bad, 0, "300 pairs of kinds: within 2 points of the formula");
 }
 
-/* A layout that is wrong: both kinds are the same. */
+/* A wrong layout: both sorts of requests take the same times. */
 static void no_luck(void)
 {
 	unsigned long long seed = 7;
@@ -128,7 +128,7 @@ static void slow_device(void)
 	unsigned long long seed = 3;
 	int i, round, trusted = 0;
 
-	/* A fifth longer, but scattered: some hundred prove nothing. */
+	/* A fifth longer, but scattered: a few hundred prove nothing. */
 	for (round = 0; round < 20; round++) {
 		piq_evidence_reset(&c);
 		for (i = 0; i < 600; i++)
@@ -158,7 +158,7 @@ static void slow_device(void)
 	eq(piq_evidence_pct(&c), 0, "slow device: as long as can be");
 }
 
-/* A layout that was right and is not any more, and the other way. */
+/* A layout that becomes wrong, and right again */
 static void forgets(void)
 {
 	int i;
@@ -180,7 +180,7 @@ static void forgets(void)
 	   "conflicts that no longer happen are not forgotten");
 }
 
-/* As time goes by: half of what is known, but not of what is seldom. */
+/* With time half of the evidence is forgotten, but not that of rare requests. */
 static void ages(void)
 {
 	u32 i;

@@ -89,7 +89,7 @@ static void lengths(void)
 	}
 }
 
-/* Writes without an address wait for no chip, and none waits for them. */
+/* Writes without an address wait for no chip, and no request waits for them. */
 static void without_chips(void)
 {
 	static const struct piq_tunables tun = {
@@ -124,7 +124,7 @@ static void without_chips(void)
 		eq(s.chips.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
-	/* In the paper's batches each is one of its own: none goes on for ever. */
+	/* In the paper's batches each begins a batch, so that every batch ends. */
 	memset(&s, 0, sizeof(s));
 	memset(req, 0, sizeof(req));
 	piq_sched_init(&s, pool, &tun);

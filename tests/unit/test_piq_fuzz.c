@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that the block layer and the user can do to PIQ, at random: records
- * are used again, some requests are polled, handed back or go past the queues,
- * and everything is changed under load. What PIQ keeps is counted anew now and
- * then. Arguments: steps, seed.
+ * All that the block layer and the user can do to PIQ, at random: records are reused, some
+ * requests are polled, requeued or bypass the queues, and all settings change under load. An
+ * audit recounts PIQ's state now and then. Arguments: steps, seed.
  */
 #include <stdlib.h>
 
@@ -29,7 +28,7 @@ static struct {
 	struct piq_req *next;
 	u32 bound, max, busy, calm;
 	u64 now, seq, came, went, chosen;
-	u64 flips, found, first, only, late;	/* what is to be seen at all */
+	u64 flips, found, first, only, late;	/* events that have to occur */
 	unsigned long long seed;
 } f;
 
@@ -87,7 +86,7 @@ static bool is_old(const struct piq_req *req)
 	return f.now >= req->arrived + f.s.tun.max_wait;
 }
 
-/* Is a request out on one of its chips? By any layout that there has been. */
+/* Is a request outstanding on one of its chips, by any layout so far? */
 static bool meets_out(const struct piq_req *req)
 {
 	u32 i;
@@ -100,8 +99,9 @@ static bool meets_out(const struct piq_req *req)
 }
 
 /*
- * In mode auto the oldest of all, when it is old, is held back by what is out on its
- * chips and by nothing else: with check_age() that is max_wait and a drain.
+ * In mode auto the oldest request of all, once it has waited max_wait, is held back only by
+ * outstanding requests of its chips. With check_age() this bounds its wait by max_wait and
+ * the time that its chips need to drain.
  */
 static void check_wait(void)
 {
@@ -122,7 +122,7 @@ static void check_wait(void)
 	must(!is_old(old) || meets_out(old), "an old one is held back");
 }
 
-/* Who is not urgent goes while one that is would not find more than it may. */
+/* No other request is chosen while an urgent one could be sent to its chip. */
 static void check_urgent(void)
 {
 	struct piq_req *req;
@@ -137,7 +137,7 @@ static void check_urgent(void)
 	}
 }
 
-/* The look at the only one that waits finds what the whole look would. */
+/* The short choice of the only waiting request agrees with the full one. */
 static void check_only(void)
 {
 	struct piq_req *only;
@@ -150,7 +150,7 @@ static void check_only(void)
 	f.only += only != NULL;
 }
 
-/* What piq.c does after each event. */
+/* As piq.c does after each event */
 static void choose(void)
 {
 	f.next = piq_choose(&f.s, f.now);
@@ -171,7 +171,7 @@ static void set_bound(void)
 	must(f.bound, "no bound");
 }
 
-/* Nobody may go before the oldest of all, on its chips, once that is old. */
+/* No request passes the oldest of all on its chips, once that has waited max_wait. */
 static void check_age(const struct piq_req *req)
 {
 	struct piq_req *r = piq_oldest(&f.s, PIQ_READ);
@@ -184,7 +184,7 @@ static void check_age(const struct piq_req *req)
 	     "an old request was passed on its chips");
 }
 
-/* As much goes as may, as in a round of dispatch. */
+/* Dispatch all that may be dispatched. */
 static void dispatch(void)
 {
 	while (piq_waiting(&f.s) && f.next && f.s.out < f.bound) {
@@ -232,7 +232,7 @@ static void arrive(void)
 
 	if (!r)
 		return;
-	/* What the last user of the record has left is gone. */
+	/* Nothing is left of the record's last request. */
 	memset(&r->req, 0, sizeof(r->req));
 	r->req.urgent = !any(f.calm);
 	f.came++;
@@ -259,7 +259,7 @@ static void finish(bool ended)
 	set_bound();
 	choose();
 	if (ended || !any(4)) {
-		/* Or the driver runs it again and we do not see it. */
+		/* Or the driver runs it again without the scheduler. */
 		f.went++;
 		move(r, FREE);
 	} else if (any(2)) {
@@ -291,7 +291,7 @@ static void absorb(void)
 	    r->req.urgent != gone->req.urgent)
 		return;
 	first = gone->req.sector < r->req.sector ? gone->req.sector : r->req.sector;
-	/* It keeps all chips that it had. */
+	/* It keeps all chips that it has. */
 	end = r->req.sector + r->req.sectors;
 	if (gone->req.sector + gone->req.sectors > end)
 		end = gone->req.sector + gone->req.sectors;
@@ -362,7 +362,7 @@ static void change(void)
 		compare();
 	}
 	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
-	/* In the middle of a load, as when it is found out. */
+	/* Under load, as when trust is learned */
 	if (!any(2))
 		piq_trust(&f.s);
 	set_bound();
@@ -417,7 +417,7 @@ static void check_walk(u32 row)
 	must(!rb_first_cached(&f.s.pick.late[row]), "a walk leaves some out");
 }
 
-/* Everything that is counted, from what every request says. */
+/* Recount all that PIQ counts, from the state of each request. */
 static void audit(void)
 {
 	static u32 demand[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
@@ -551,7 +551,7 @@ static void fuzz(u64 steps, unsigned long long seed)
 	for (n = 0; n < steps; n++) {
 		u32 what = any(64);
 
-		/* How many come is not always how many can go. */
+		/* Sometimes more requests arrive than can be dispatched, sometimes fewer. */
 		if (!(n % 1024)) {
 			f.busy = 10 + any(40);
 			/* Many of them urgent, few, or nearly none. */
