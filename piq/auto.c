@@ -172,7 +172,9 @@ static void piq_count_conflicts(struct piq_sched *s, struct piq_req *req)
 		if (dir == FLASH_READ && piq_chip_known(s, chip))
 			piq_chip_set_writable(&s->chips, chip);
 	}
-	req->conflicts = same || other;
+	if (!same && !other)
+		return;
+	req->conflicts = true;
 	if (dir == FLASH_READ)
 		s->stats.rrc += same != 0;
 	else
@@ -878,10 +880,11 @@ static void piq_pick_dispatch(struct piq_sched *s, struct piq_req *req)
 }
 
 /* A request counts as outstanding from now on. */
-static void piq_start(struct piq_sched *s, struct piq_req *req, u64 now)
+static __always_inline void piq_start(struct piq_sched *s, struct piq_req *req, u64 now)
 {
 	struct piq_start *start = &req->start;
 	u32 chip, nr_chips = s->geo.nr_chips;
+	enum flash_dir dir = piq_dir(req);
 
 	/* Of requests that avoid each other, those that did not */
 	start->busy = nr_chips &&
@@ -893,7 +896,7 @@ static void piq_start(struct piq_sched *s, struct piq_req *req, u64 now)
 	req->out = true;
 	s->out++;
 	flash_for_each_chip(chip, &req->part.vec) {
-		flash_occupancy_take_one(&s->chips.occ, chip, piq_dir(req));
+		flash_occupancy_take_one(&s->chips.occ, chip, dir);
 		if (piq_chip_known(s, chip))
 			piq_chip_update(s, chip);
 		s->stats.served[chip]++;
@@ -923,7 +926,7 @@ void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked, u64 no
 		write = piq_oldest(s, PIQ_WRITE);
 		s->stats.prioritised += write && write->seq < req->seq;
 	}
-	s->stats.passes += req != piq_oldest(s, req->kind);
+	s->stats.passes += !list_is_first(&req->order, &s->order[req->kind]);
 	if (req->conflicts) {
 		s->stats.waited[dir]++;
 		s->stats.wait_ns[dir] += now - req->arrived;
