@@ -524,6 +524,8 @@ int main(void)
 	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 128, 1);
 	wrong("page=4096 chips=16", "page=4096 chips=13", 64, 1);
 	wrong("page=4096 chips=4", "page=4096 terms=4:4:1", 64, 1);
+	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 64, 16);
+	wrong("page=4096 chips=16", "page=4096 chips=13", 64, 16);
 	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 64, 40);
 	wrong("page=4096 chips=16", "page=4096 chips=1", 32, 1);
 	again();
