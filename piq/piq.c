@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * piq.c - PIQ, parallel issue queuing
+ * piq.c - PIQ, parallel issue queuing: the hooks of the block layer
  *
- * C. Gao, L. Shi, M. Zhao, C. J. Xue, K. Wu, E. H.-M. Sha: "Exploiting
- * Parallelism in I/O Scheduling for Access Conflict Minimization in Flash-based
- * Solid State Drives", MSST 2014.
+ * C. Gao, L. Shi, M. Zhao, C. J. Xue, K. Wu, E. H.-M. Sha: "Exploiting Parallelism in I/O
+ * Scheduling for Access Conflict Minimization in Flash-based Solid State Drives", MSST 2014.
  *
- * A flash device has many chips, and two requests for the same one are served
- * one after the other. If it is known on which chip which page is, requests can
- * be handed over in an order in which they meet as seldom as possible.
+ * Problem: a flash device has many chips, and two requests for one chip are served one after
+ * the other. If the map from pages to chips is known, requests can be dispatched in an order
+ * in which they meet as seldom as possible.
  *
- * Who goes next is in piq_sched.h and in what it includes: the paper's schemes
- * in piq_batch.h, ours in piq_pick.h. Whether the layout can be trusted, and
- * what the device needs, is found out in piq_learn.h. Here is what connects that
- * with the block layer: whenever something happens to a request piq_holds() chooses
- * the next one.
+ * batch.c has the schemes of the paper, auto.c has ours, learn.c finds out whether the map
+ * can be trusted and what the device needs. The hooks here connect them with the block layer.
+ * piq_holds() runs after each event and chooses the request that piq_select() returns.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -23,12 +20,12 @@
 #include <linux/sysfs.h>
 
 #include "../common/elevator/iosched.h"
-#include "piq_learn.h"
+#include "learn.h"
 
 /*
  * queue_length: the paper's N_piq, which the paper varies from 1 to 512.
- * batch_overlap: see piq_batch.h. 0 is the paper's algorithm to the letter.
- * max_wait_ms, max_pass, scan_depth: see piq_pick.h.
+ * batch_overlap: see batch.c; 0 is the paper's algorithm to the letter.
+ * max_wait_ms, max_pass, scan_depth: see auto.c.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
  * inline_dispatch: see elevator.c.
  */
@@ -83,29 +80,27 @@ FLASH_DEFINE_ATTRS(PIQ_TUNABLES, PIQ_TEXTS, PIQ_SHOWN, FLASH_NONE);
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
-/* Mode auto lets real-time requests go first; the paper knows no priorities. */
+/* Classes of requests: mode auto dispatches real-time ones first. */
 enum {
 	PIQ_CLASS_USUAL,
 	PIQ_CLASS_URGENT,
 };
 
 /**
- * struct piq_rq - PIQ's record of a request
- * @fr: what every policy has
- * @it: its item
- * @issued: it came out of the queues, which then count on its end
+ * struct piq_record - PIQ's record of a request
+ * @fr:		part of all policies
+ * @req:	part in PIQ's order
  */
-struct piq_rq {
+struct piq_record {
 	struct flash_rq fr;
-	struct piq_item it;
-	bool issued;
+	struct piq_req req;
 };
 
 /**
- * struct piq_state - what takes much memory
- * @s: who waits, and who goes next
- * @learn: what is known of the device
- * @pool: of @s
+ * struct piq_state - the large part of a device's state
+ * @s:		requests and their order
+ * @learn:	state of the learning
+ * @pool:	batches of @s
  */
 struct piq_state {
 	struct piq_sched s;
@@ -114,20 +109,18 @@ struct piq_state {
 };
 
 /**
- * struct piq_queue - PIQ on one device; all under flash_queue.lock
- * @fq: what every policy has
- * @s: who waits, and who goes next
- * @learn: what is known of the device
- * @next: the request that goes next, or NULL
- * @now: the time of the latest hook, ns
- * @mode: the mode that the user has set
- * @given: the layout that the user has set
+ * struct piq_queue - PIQ on one device; all of it under flash_queue.lock
+ * @fq:		part of all policies
+ * @state:	the large part
+ * @next:	request that piq_select() returns, or NULL
+ * @now:	time of the latest hook, ns
+ * @mode:	mode set by the user
+ * @given:	layout set by the user
  */
 struct piq_queue {
 	struct flash_queue fq;
-	struct piq_sched *s;
-	struct piq_learn *learn;
-	struct piq_item *next;
+	struct piq_state *state;
+	struct piq_req *next;
 	u64 now;
 	enum piq_mode mode;
 	struct flash_geometry given;
@@ -138,14 +131,14 @@ static struct piq_queue *to_piq(struct flash_queue *fq)
 	return container_of(fq, struct piq_queue, fq);
 }
 
-static struct piq_rq *to_piq_rq(struct flash_rq *fr)
+static struct piq_sched *piq_sched_of(struct flash_queue *fq)
 {
-	return container_of(fr, struct piq_rq, fr);
+	return &to_piq(fq)->state->s;
 }
 
-static struct flash_rq *piq_fr(struct piq_item *it)
+static struct piq_req *piq_req_of(struct flash_rq *fr)
 {
-	return &container_of(it, struct piq_rq, it)->fr;
+	return &container_of(fr, struct piq_record, fr)->req;
 }
 
 static enum piq_kind piq_kind_of(const struct request *rq)
@@ -153,30 +146,23 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Something has happened: which request is next? */
-static bool piq_holds(struct flash_queue *fq)
+/* Set the in-flight limit. The caller then runs a hardware queue, if @bound has risen. */
+static void piq_set_bound(struct flash_queue *fq, unsigned int bound)
 {
-	struct piq_queue *pq = to_piq(fq);
-
-	piq_reserve(pq->s, pq->now);
-	pq->next = piq_next(pq->s);
-	return !pq->next && piq_waiting(pq->s);
-}
-
-/* As many as the device needs, or as the user says. */
-static void piq_set_bound(struct piq_queue *pq)
-{
-	struct flash_queue *fq = &pq->fq;
-	unsigned int bound;
-
-	piq_follow_depth(pq->s, pq->learn);
-	bound = piq_bound(pq->s, pq->learn, flash_tun(fq, TUN_max_inflight));
-	/* Whoever calls this kicks, or starts a run, after it. */
 	if (fq->bound != bound)
 		WRITE_ONCE(fq->bound, bound);
 }
 
-/* Everything that the user has set is in force from here on. */
+static void piq_update_bound(struct piq_queue *pq)
+{
+	struct piq_state *st = pq->state;
+
+	piq_follow_depth(&st->s, &st->learn);
+	piq_set_bound(&pq->fq, piq_bound(&st->s, &st->learn,
+					 flash_tun(&pq->fq, TUN_max_inflight)));
+}
+
+/* Put all settings of the user in force. */
 static void piq_apply(struct piq_queue *pq)
 {
 	struct flash_queue *fq = &pq->fq;
@@ -186,38 +172,33 @@ static void piq_apply(struct piq_queue *pq)
 		.max_pass	= flash_tun(fq, TUN_max_pass),
 		.queue_length	= flash_tun(fq, TUN_queue_length),
 		.batch_overlap	= flash_tun(fq, TUN_batch_overlap),
-		.max_wait	= flash_tun(fq, TUN_max_wait_ms) *
-				  (u64)NSEC_PER_MSEC,
+		.max_wait	= flash_tun(fq, TUN_max_wait_ms) * (u64)NSEC_PER_MSEC,
 	};
 
 	lockdep_assert_held(&fq->lock);
 
-	piq_set(pq->s, pq->mode, &pq->given,
+	piq_set(&pq->state->s, pq->mode, &pq->given,
 		flash_tun(fq, TUN_lba_offset_sectors), &tun);
-	piq_set_bound(pq);
+	piq_update_bound(pq);
 	pq->now = ktime_get_ns();
 	fq->changed = true;
 }
 
 static int piq_init(struct flash_queue *fq)
 {
+	static const struct piq_tunables any = { .chip_depth = 1, .queue_length = 1 };
 	struct piq_queue *pq = to_piq(fq);
-	static const struct piq_tunables any = {
-		.chip_depth = 1, .queue_length = 1,
-	};
-	struct piq_state *state;
+	struct piq_state *st;
 
-	state = kvzalloc_node(sizeof(*state), GFP_KERNEL, fq->q->node);
-	if (!state)
+	st = kvzalloc_node(sizeof(*st), GFP_KERNEL, fq->q->node);
+	if (!st)
 		return -ENOMEM;
-	pq->s = &state->s;
-	pq->learn = &state->learn;
+	pq->state = st;
 	flash_lock(fq);
-	piq_sched_init(pq->s, state->pool, &any);
-	piq_learn_init(pq->s, pq->learn);
-	/* Both were legal when they were set. */
-	pq->mode = match_string(piq_modes, PIQ_NR_MODES,
-				fq->disk->text[TEXT_mode]);
+	piq_sched_init(&st->s, st->pool, &any);
+	piq_learn_init(&st->s, &st->learn);
+	/* Both texts were checked when they were set. */
+	pq->mode = match_string(piq_modes, PIQ_NR_MODES, fq->disk->text[TEXT_mode]);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &pq->given);
 	piq_apply(pq);
 	flash_unlock(fq);
@@ -226,12 +207,17 @@ static int piq_init(struct flash_queue *fq)
 
 static void piq_exit(struct flash_queue *fq)
 {
-	struct piq_queue *pq = to_piq(fq);
+	struct piq_sched *s = piq_sched_of(fq);
 
-	WARN_ON_ONCE(piq_waiting(pq->s) || pq->s->out || pq->s->inside ||
-		     pq->s->occ.busy);
-	WARN_ON_ONCE(pq->s->stats.stuck);
-	kvfree(container_of(pq->s, struct piq_state, s));
+	WARN_ON_ONCE(piq_waiting(s) || s->out || s->turns.inside || s->chips.occ.busy);
+	WARN_ON_ONCE(s->stats.stuck);
+	kvfree(to_piq(fq)->state);
+}
+
+static enum flash_urgency piq_urgency(const struct flash_queue *fq, blk_opf_t opf)
+{
+	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
+	       FLASH_URGENT : FLASH_PATIENT;
 }
 
 static unsigned int piq_class(unsigned short ioprio)
@@ -250,120 +236,113 @@ static unsigned int piq_rq_class(struct flash_queue *fq, const struct request *r
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
-static enum flash_urgency piq_urgency(const struct flash_queue *fq, blk_opf_t opf)
-{
-	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
-	       FLASH_URGENT : FLASH_PATIENT;
-}
-
 static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
+	struct piq_req *req = piq_req_of(fr);
 	struct piq_queue *pq = to_piq(fq);
-	struct piq_item *it = &to_piq_rq(fr)->it;
 	struct request *rq = fr->rq;
 
 	pq->now = ktime_get_ns();
-	it->urgent = fr->class == PIQ_CLASS_URGENT;
-	piq_add(pq->s, it, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
+	req->urgent = fr->class == PIQ_CLASS_URGENT;
+	piq_add(&pq->state->s, req, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
 		blk_rq_sectors(rq), pq->now);
-}
-
-static struct flash_rq *piq_select(struct flash_queue *fq)
-{
-	struct piq_queue *pq = to_piq(fq);
-	struct piq_item *it = pq->next;
-	struct flash_rq *fr;
-
-	if (WARN_ON_ONCE(!it))
-		return NULL;
-	fr = piq_fr(it);
-	pq->next = NULL;
-	pq->now = ktime_get_ns();
-	piq_issue(pq->s, it, pq->now);
-	/* Nobody tells us of the end of a polled one. */
-	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
-		piq_give(pq->s, it);
-	else
-		to_piq_rq(fr)->issued = true;
-	return fr;
-}
-
-static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
-{
-	struct piq_queue *pq = to_piq(fq);
-	struct piq_rq *pr = to_piq_rq(fr);
-
-	/* What is issued is taken at once: see elv_dispatch_request(). */
-	if (pr->issued) {
-		piq_take(pq->s, &pr->it, pq->now);
-		return;
-	}
-	pq->now = ktime_get_ns();
-	piq_take_head(pq->s, &pr->it, piq_kind_of(fr->rq), flash_sector_of(fr->rq),
-		      blk_rq_sectors(fr->rq), pq->now);
-}
-
-static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
-{
-	struct piq_queue *pq = to_piq(fq);
-	struct piq_rq *pr = to_piq_rq(fr);
-
-	pq->now = ktime_get_ns();
-	if (ended)
-		piq_learn_done(pq->s, pq->learn, &pr->it,
-			       flash_tun(fq, TUN_max_inflight), pq->now);
-	piq_give(pq->s, &pr->it);
-	pr->issued = false;
-	piq_set_bound(pq);
 }
 
 static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct piq_queue *pq = to_piq(fq);
-
-	piq_grow(pq->s, &to_piq_rq(fr)->it, flash_sector_of(fr->rq),
+	piq_grow(piq_sched_of(fq), piq_req_of(fr), flash_sector_of(fr->rq),
 		 blk_rq_sectors(fr->rq));
-	pq->now = ktime_get_ns();
+	to_piq(fq)->now = ktime_get_ns();
 }
 
 static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
 		       struct flash_rq *gone)
 {
-	struct piq_queue *pq = to_piq(fq);
+	struct piq_req *req = piq_req_of(fr);
 
-	piq_absorb(pq->s, &to_piq_rq(fr)->it, &to_piq_rq(gone)->it,
-		   flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
-	fr->seq = to_piq_rq(fr)->it.seq;
-	pq->now = ktime_get_ns();
+	piq_absorb(piq_sched_of(fq), req, piq_req_of(gone), flash_sector_of(fr->rq),
+		   blk_rq_sectors(fr->rq));
+	fr->seq = req->seq;
+	to_piq(fq)->now = ktime_get_ns();
 }
 
-/* What requests cost was learned on other chips. */
-static void piq_costs_anew(struct piq_queue *pq)
+/* Choose the next request, after something has changed. */
+static bool piq_holds(struct flash_queue *fq)
 {
-	memset(&pq->s->cost, 0, sizeof(pq->s->cost));
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_sched *s = &pq->state->s;
+
+	pq->next = piq_choose(s, pq->now);
+	return !pq->next && piq_waiting(s);
+}
+
+static struct flash_rq *piq_select(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_req *req = pq->next;
+	struct flash_rq *fr;
+
+	if (WARN_ON_ONCE(!req))
+		return NULL;
+	fr = &container_of(req, struct piq_record, req)->fr;
+	pq->next = NULL;
+	pq->now = ktime_get_ns();
+	/* The end of a polled request is not reported. */
+	piq_dispatch(&pq->state->s, req,
+		     fr->rq->mq_hctx->type != HCTX_TYPE_POLL, pq->now);
+	return fr;
+}
+
+static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct piq_req *req = piq_req_of(fr);
+	struct piq_queue *pq = to_piq(fq);
+	struct request *rq = fr->rq;
+
+	/* Called at once after piq_select(), see elv_dispatch_request(). */
+	if (req->out)
+		return;
+	pq->now = ktime_get_ns();
+	piq_start_head(&pq->state->s, req, piq_kind_of(rq), flash_sector_of(rq),
+		       blk_rq_sectors(rq), pq->now);
+}
+
+static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	struct piq_req *req = piq_req_of(fr);
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_state *st = pq->state;
+
+	pq->now = ktime_get_ns();
+	if (ended)
+		piq_set_bound(fq, piq_learn_completion(&st->s, &st->learn, req,
+						       flash_tun(fq, TUN_max_inflight),
+						       pq->now));
+	piq_release(&st->s, req);
+}
+
+/* Forget what was learned on chips that the new layout does not have. */
+static void piq_forget(struct piq_state *st, bool costs)
+{
+	if (costs)
+		memset(&st->s.cost, 0, sizeof(st->s.cost));
+	piq_learn_forget(&st->s, &st->learn);
 }
 
 static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct piq_queue *pq = to_piq(fq);
 
-	switch (idx) {
-	case TUN_inline_dispatch:
+	if (idx == TUN_inline_dispatch)
 		return;
-	case TUN_max_inflight:
-		flash_lock(fq);
-		piq_set_bound(pq);
-		flash_unlock(fq);
-		break;
-	default:
-		flash_lock(fq);
-		if (idx == TUN_lba_offset_sectors) {
-			piq_costs_anew(pq);
-			piq_learn_forget(pq->s, pq->learn);
-		}
+	flash_lock(fq);
+	if (idx == TUN_lba_offset_sectors)
+		piq_forget(pq->state, true);
+	if (idx == TUN_max_inflight)
+		piq_update_bound(pq);
+	else
 		piq_apply(pq);
-		flash_unlock(fq);
-	}
+	flash_unlock(fq);
 	flash_resume(fq);
 }
 
@@ -373,13 +352,11 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 	struct piq_queue *pq = to_piq(fq);
 
 	flash_lock(fq);
-	if (idx == TEXT_mode) {
+	if (idx == TEXT_mode)
 		pq->mode = match_string(piq_modes, PIQ_NR_MODES, text);
-	} else {
+	else
 		flash_geometry_parse(text, &pq->given);
-		piq_costs_anew(pq);
-	}
-	piq_learn_forget(pq->s, pq->learn);
+	piq_forget(pq->state, idx != TEXT_mode);
 	piq_apply(pq);
 	flash_unlock(fq);
 	flash_resume(fq);
@@ -388,19 +365,19 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page)
 {
 	struct flash_queue *fq = eq->elevator_data;
-	struct piq_queue *pq = to_piq(fq);
+	struct piq_state *st = to_piq(fq)->state;
 	u32 pct;
 
 	flash_lock(fq);
-	pct = piq_learn_pct(pq->s, pq->learn);
+	pct = piq_learn_pct(&st->s, &st->learn);
 	flash_unlock(fq);
 	return sysfs_emit(page, "%u\n", pct);
 }
 
 static int piq_stats(struct flash_queue *fq, char *page, int len)
 {
-	struct piq_queue *pq = to_piq(fq);
-	const struct piq_stats *st = &pq->s->stats;
+	const struct piq_sched *s = piq_sched_of(fq);
+	const struct piq_stats *st = &s->stats;
 	u64 mean = st->batches ? div64_u64(st->batched * 100, st->batches) : 0;
 
 	len += sysfs_emit_at(page, len,
@@ -408,9 +385,8 @@ static int piq_stats(struct flash_queue *fq, char *page, int len)
 			     "trusted %u\nby_layout %u\n"
 			     "conflicts_rrc %llu\nconflicts_wwc %llu\n"
 			     "conflicts_rwc %llu\nprioritised_reads %llu\n",
-			     fq->bound, pq->s->depth, piq_trusts(pq->s),
-			     piq_aware(pq->s), st->rrc, st->wwc, st->rwc,
-			     st->prioritised);
+			     fq->bound, s->depth, piq_trusts(s), piq_aware(s),
+			     st->rrc, st->wwc, st->rwc, st->prioritised);
 	len += sysfs_emit_at(page, len,
 			     "waited_reads %llu\nwaited_writes %llu\n"
 			     "wait_read_us %llu\nwait_write_us %llu\n",
@@ -427,16 +403,15 @@ static int piq_stats(struct flash_queue *fq, char *page, int len)
 
 static void piq_arrays(struct flash_queue *fq, struct seq_file *m)
 {
-	struct piq_queue *pq = to_piq(fq);
-	const struct piq_sched *s = pq->s;
+	const struct piq_sched *s = piq_sched_of(fq);
+	const struct piq_chips *c = &s->chips;
 	unsigned int chip;
 
 	for (chip = 0; chip < s->geo.nr_chips; chip++)
 		seq_printf(m, "chip%u reads %u writes %u todo %u served %llu\n",
-			   chip, s->occ.out[FLASH_READ][chip],
-			   s->occ.out[FLASH_WRITE][chip],
-			   s->demand[FLASH_READ][chip] +
-			   s->demand[FLASH_WRITE][chip],
+			   chip, c->occ.out[FLASH_READ][chip],
+			   c->occ.out[FLASH_WRITE][chip],
+			   c->demand[FLASH_READ][chip] + c->demand[FLASH_WRITE][chip],
 			   s->stats.served[chip]);
 	seq_printf(m, "read queued %u\nwrite queued %u\nother queued %u\n",
 		   s->waiting[PIQ_READ], s->waiting[PIQ_WRITE],
@@ -446,7 +421,7 @@ static void piq_arrays(struct flash_queue *fq, struct seq_file *m)
 const struct flash_policy flash_policy = {
 	.name		= "piq",
 	.queue_size	= sizeof(struct piq_queue),
-	.rq_size	= sizeof(struct piq_rq),
+	.rq_size	= sizeof(struct piq_record),
 	.watches	= true,
 	.tags_kept	= FLASH_TAGS_KEPT,
 	FLASH_ATTRS,

@@ -2,97 +2,90 @@
 /*
  * batch.h - lists of batches of requests that share no chip
  *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
+ * Algorithm 1 of the PIQ paper: reads and writes have a list of batches each. A request
+ * joins the first batch of its list with which it shares no chip, or a new batch at the
+ * end. A list is in the order of the batches' creation. The caller decides which
+ * direction has its turn and when a batch may begin. The paper leaves two points open:
  *
- * Algorithm 1 of the PIQ paper: reads and writes have a list of batches each. A
- * request joins the first batch of its list with which it shares no chip, or a
- * new one at the tail. Lists are in the order of the batches' creation; whose
- * turn it is, and which batch may begin, is the caller's. What the paper leaves
- * open:
- *
- * - A batch that is outstanding can still be joined. Chips stay taken until the
- *   batch ends, also those of requests that have ended, so nobody joins for
- *   ever: one-page requests are at most as many as there are chips.
+ * - A batch with outstanding requests can still be joined. Chips stay taken until the
+ *   batch ends, even if their request has completed. This bounds a batch: of one-page
+ *   requests it holds at most as many as there are chips.
  * - A batch ends with the last of its requests.
+ *
+ * The caller's lock guards all of it.
  */
 #ifndef FLASH_BATCH_H
 #define FLASH_BATCH_H
 
+#include <linux/list.h>
+
 #include "chipvec.h"
-
-struct flash_batch;
-
-/**
- * struct flash_batch_item - a request's part in a batch
- * @vec:	its chips; the caller sets them before flash_batches_add()
- * @prev:	neighbour that waits, or NULL
- * @next:	neighbour that waits, or NULL
- * @batch:	its batch, from add to done or remove; NULL otherwise
- * @issued:	it was taken out to be issued
- */
-struct flash_batch_item {
-	struct flash_chipvec vec;
-	struct flash_batch_item *prev;
-	struct flash_batch_item *next;
-	struct flash_batch *batch;
-	bool issued;
-};
 
 /**
  * struct flash_batch - requests that share no chip
  * @vec:	all chips that one of its requests ever had
- * @first:	requests that wait, in order of arrival
- * @last:	the last of them
- * @waiting:	their number
- * @outstanding: requests issued and not done
- * @id:		batches are numbered in the order of their creation
- * @dir:	its list
- * @prev:	its neighbours in that list; @next alone if it is not in use
- * @next:	see @prev
+ * @waiting:	its waiting requests, by arrival
+ * @outstanding: number of its requests that are dispatched and not done
+ * @id:		sequence number of its creation
+ * @link:	link in its direction's list, or among the unused batches
  */
 struct flash_batch {
 	struct flash_chipvec vec;
-	struct flash_batch_item *first;
-	struct flash_batch_item *last;
-	u32 waiting;
+	struct list_head waiting;
 	u32 outstanding;
 	u64 id;
-	enum flash_dir dir;
-	struct flash_batch *prev;
-	struct flash_batch *next;
+	struct list_head link;
+};
+
+/**
+ * struct flash_batch_part - a request's part in a batch
+ * @vec:	its chips; the caller sets them before flash_batches_add()
+ * @batch:	its batch, or NULL
+ * @link:	link in flash_batch.waiting; empty once it is dispatched. Undefined while
+ *		@batch is NULL.
+ */
+struct flash_batch_part {
+	struct flash_chipvec vec;
+	struct flash_batch *batch;
+	struct list_head link;
 };
 
 /**
  * struct flash_batches - the batches of a device
- * @head:	first batch of each direction
- * @tail:	last batch of each direction
- * @nr:		batches of each direction
- * @spare:	batches not in use
- * @ids:	last flash_batch.id given out
+ * @list:	batches of each direction
+ * @unused:	batches that are in no list
+ * @last_id:	id of the latest batch
  */
 struct flash_batches {
-	struct flash_batch *head[FLASH_NR_DIRS];
-	struct flash_batch *tail[FLASH_NR_DIRS];
-	u32 nr[FLASH_NR_DIRS];
-	struct flash_batch *spare;
-	u64 ids;
+	struct list_head list[FLASH_NR_DIRS];
+	struct list_head unused;
+	u64 last_id;
 };
 
-void flash_batches_init(struct flash_batches *b, struct flash_batch *pool, u32 nr);
+/** flash_batches_first - the first batch of a direction, or NULL */
+static inline struct flash_batch *flash_batches_first(struct flash_batches *b,
+						      enum flash_dir dir)
+{
+	return list_first_entry_or_null(&b->list[dir], struct flash_batch, link);
+}
 
 /** flash_batches_empty - does no request wait and is none outstanding? */
 static inline bool flash_batches_empty(const struct flash_batches *b)
 {
-	return !b->head[FLASH_READ] && !b->head[FLASH_WRITE];
+	return list_empty(&b->list[FLASH_READ]) && list_empty(&b->list[FLASH_WRITE]);
 }
 
-bool flash_batches_add(struct flash_batches *b, struct flash_batch_item *item,
+/** flash_batch_first - the oldest waiting request of a batch, or NULL */
+static inline struct flash_batch_part *flash_batch_first(struct flash_batch *batch)
+{
+	return list_first_entry_or_null(&batch->waiting, struct flash_batch_part, link);
+}
+
+void flash_batches_init(struct flash_batches *b, struct flash_batch *pool, u32 nr);
+bool flash_batches_add(struct flash_batches *b, struct flash_batch_part *part,
 		       enum flash_dir dir);
-void flash_batch_issue(struct flash_batch_item *item);
-void flash_batches_remove(struct flash_batches *b, struct flash_batch_item *item);
-bool flash_batch_grows(const struct flash_batch_item *item,
-		       const struct flash_chipvec *v);
-void flash_batch_grow(struct flash_batch_item *item, const struct flash_chipvec *v);
+void flash_batch_dispatch(struct flash_batch_part *part);
+void flash_batches_remove(struct flash_batches *b, struct flash_batch_part *part);
+bool flash_batch_grow(struct flash_batch_part *part, const struct flash_chipvec *v);
 
 #endif /* FLASH_BATCH_H */

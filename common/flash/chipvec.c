@@ -18,6 +18,7 @@
  * Entry points: flash_chipvec_fill(), flash_for_each_chip(), and the set operations.
  */
 #include <linux/bitops.h>
+#include <linux/compiler.h>
 #include <linux/string.h>
 
 #include "chipvec.h"
@@ -85,28 +86,13 @@ static void flash_chipvec_walk(struct flash_chipvec *v,
 	}
 }
 
-/**
- * flash_chipvec_fill - find the chips of a request
- * @v: set to them; empty if the layout is unknown
- * @geo: the layout
- * @sector: the request's first sector; FLASH_NO_SECTOR: the set is empty
- * @sectors: its length
- * @offset: sectors of the drive before sector 0 of the device
- */
-void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *geo,
-			u64 sector, u64 sectors, u64 offset)
+/* Add the chips of several pages; not inlined, as most requests have one page. */
+static noinline void flash_chipvec_add_pages(struct flash_chipvec *v,
+					     const struct flash_geometry *geo,
+					     u64 lpn, u64 pages)
 {
-	u64 lpn, pages;
 	u32 chip, end;
 
-	flash_chipvec_clear(v, geo);
-	if (!geo->nr_chips || !sectors || sector == FLASH_NO_SECTOR)
-		return;
-	flash_geometry_span(geo, sector, sectors, offset, &lpn, &pages);
-	if (pages == 1) {
-		flash_chipvec_set(v, flash_chip_of(geo, lpn));
-		return;
-	}
 	if (!geo->simple) {
 		flash_chipvec_walk(v, geo, lpn, pages);
 		return;
@@ -122,6 +108,29 @@ void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *ge
 		end = geo->nr_chips;
 	}
 	flash_chipvec_range(v, chip, end);
+}
+
+/**
+ * flash_chipvec_fill - find the chips of a request
+ * @v: set to them; empty if the layout is unknown
+ * @geo: the layout
+ * @sector: the request's first sector; FLASH_NO_SECTOR: the set is empty
+ * @sectors: its length
+ * @offset: sectors of the drive before sector 0 of the device
+ */
+void flash_chipvec_fill(struct flash_chipvec *v, const struct flash_geometry *geo,
+			u64 sector, u64 sectors, u64 offset)
+{
+	u64 lpn, pages;
+
+	flash_chipvec_clear(v, geo);
+	if (!geo->nr_chips || !sectors || sector == FLASH_NO_SECTOR)
+		return;
+	flash_geometry_span(geo, sector, sectors, offset, &lpn, &pages);
+	if (pages == 1)
+		flash_chipvec_set(v, flash_chip_of(geo, lpn));
+	else
+		flash_chipvec_add_pages(v, geo, lpn, pages);
 }
 
 /** flash_chipvec_weight - the number of chips */

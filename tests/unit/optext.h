@@ -13,7 +13,7 @@
 #include "k2/admit.h"
 #include "k2/chips.h"
 #include "layerhooks.h"
-#include "piq/piq_sched.h"
+#include "piq/sched.h"
 
 #define OP(name) { REQ_OP_##name, #name }
 
@@ -111,7 +111,7 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	static struct layer_sched layer;
 	static struct layer_part part;
 	static struct piq_sched piq;
-	static struct piq_item piq_it;
+	static struct piq_req piq_req;
 	static struct k2_chips chips;
 	static struct k2_chips_rq k2_it;
 	struct k2_admit admit = { .by_cost = true };
@@ -151,16 +151,14 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	c.layer_chips = layer.flight.occ.busy;
 
 	memset(&piq, 0, sizeof(piq));
-	memset(&piq_it, 0, sizeof(piq_it));
+	memset(&piq_req, 0, sizeof(piq_req));
 	piq_sched_init(&piq, pool, &piq_tun);
 	piq_set(&piq, PIQ_AUTO, &geo, 0, &piq_tun);
 	piq_trust(&piq);
-	piq_add(&piq, &piq_it, 1, (enum piq_kind)c.dir, c.sector, sectors, 1);
-	piq_reserve(&piq, 1);
-	piq_issue(&piq, piq_next(&piq), 1);
-	piq_take(&piq, &piq_it, 1);
-	c.kind = piq_it.kind;
-	c.piq_chips = piq.occ.busy;
+	piq_add(&piq, &piq_req, 1, (enum piq_kind)c.dir, c.sector, sectors, 1);
+	piq_dispatch(&piq, piq_choose(&piq, 1), true, 1);
+	c.kind = piq_req.kind;
+	c.piq_chips = piq.chips.occ.busy;
 	c.piq_out = piq.out;
 	return c;
 }

@@ -5,9 +5,9 @@
  *
  *   layout TEXT                 -> number of chips, or the negative error
  *   span SECTOR SECTORS OFFSET  -> the vector, chip 0 first
- *   reset BATCHES               -> ok: no request, a pool of BATCHES batches
+ *   reset BATCHES               -> ok: no request, a pool of BATCHES
  *   add ID DIR SECTOR SECTORS   -> number of batches of DIR, or "full"
- *   issue DIR                   -> ID of the oldest that waits in DIR's first
+ *   issue DIR                   -> ID of the oldest waiting request of DIR's first
  *                                  batch, which is dispatched, or "-"
  *   remove ID                   -> ok
  */
@@ -21,7 +21,7 @@
 static struct flash_geometry geo;
 static struct flash_batches batches;
 static struct flash_batch pool[IDS];
-static struct flash_batch_item item[IDS];
+static struct flash_batch_part part[IDS];
 
 static void die(const char *line)
 {
@@ -34,7 +34,8 @@ int main(void)
 	unsigned long long sector, sectors, offset;
 	char line[512], buf[FLASH_MAX_CHIPS + 1];
 	unsigned int id, dir;
-	struct flash_batch_item *it;
+	struct flash_batch *first;
+	struct flash_batch_part *next;
 	struct flash_chipvec vec;
 	int err;
 
@@ -48,30 +49,30 @@ int main(void)
 			flash_chipvec_print(&vec, buf, sizeof(buf));
 			puts(buf);
 		} else if (sscanf(line, "reset %u", &id) == 1 && id <= IDS) {
-			memset(item, 0, sizeof(item));
+			memset(part, 0, sizeof(part));
 			flash_batches_init(&batches, pool, id);
 			puts("ok");
 		} else if (sscanf(line, "add %u %u %llu %llu", &id, &dir,
 				  &sector, &sectors) == 4 && id < IDS &&
 			   dir < FLASH_NR_DIRS) {
-			flash_chipvec_fill(&item[id].vec, &geo, sector, sectors,
+			flash_chipvec_fill(&part[id].vec, &geo, sector, sectors,
 					   0);
-			if (flash_batches_add(&batches, &item[id], dir))
-				printf("%u\n", batches.nr[dir]);
+			if (flash_batches_add(&batches, &part[id], dir))
+				printf("%u\n", (u32)list_count_nodes(&batches.list[dir]));
 			else
 				puts("full");
 		} else if (sscanf(line, "issue %u", &dir) == 1 &&
 			   dir < FLASH_NR_DIRS) {
-			it = batches.head[dir] ? batches.head[dir]->first :
-						 NULL;
-			if (it) {
-				flash_batch_issue(it);
-				printf("%d\n", (int)(it - item));
+			first = flash_batches_first(&batches, dir);
+			next = first ? flash_batch_first(first) : NULL;
+			if (next) {
+				flash_batch_dispatch(next);
+				printf("%d\n", (int)(next - part));
 			} else {
 				puts("-");
 			}
 		} else if (sscanf(line, "remove %u", &id) == 1 && id < IDS) {
-			flash_batches_remove(&batches, &item[id]);
+			flash_batches_remove(&batches, &part[id]);
 			puts("ok");
 		} else {
 			die(line);

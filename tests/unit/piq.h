@@ -2,16 +2,16 @@
 /*
  * piq.h - a device under PIQ, in discrete events
  *
- * Requests arrive, PIQ (the module's own headers) says which one goes, and the
- * device serves each chip's requests one after the other. Whenever something
- * happens as much is handed over as PIQ and the bound allow, as the module does.
+ * Requests arrive, PIQ (the module's files) chooses the next one, and the device serves the
+ * requests of each chip one after the other. After each event requests are dispatched as long
+ * as PIQ and the in-flight limit allow it, as in the module.
  */
 #ifndef PIQ_MODEL_H
 #define PIQ_MODEL_H
 
 #include <string.h>
 
-#include "piq/piq_learn.h"
+#include "piq/learn.h"
 #include "tap.h"
 
 #define MAX_RQ		80000
@@ -21,21 +21,22 @@ struct dev {
 	struct piq_sched s;
 	struct piq_learn l;
 	struct flash_batch pool[PIQ_QUEUE_MAX];
-	struct piq_item it[MAX_RQ];
-	u64 due[MAX_RQ];		/* when the device will be done with it */
-	u64 issued[MAX_RQ];		/* when it was handed over */
-	u32 nr;				/* arrived */
-	u32 trace[MAX_RQ], nr_trace;	/* in order of issue */
+	struct piq_req req[MAX_RQ];
+	bool waits[MAX_RQ];
+	u64 due[MAX_RQ];		/* time of its completion by the device, ns */
+	u64 issued[MAX_RQ];		/* time of its dispatch, ns; 0: not yet */
+	u32 nr;				/* requests that arrived */
+	u32 trace[MAX_RQ], nr_trace;	/* requests in the order of dispatch */
 	u32 out[MAX_RQ], nr_out;
 	u32 done;
 	u64 now;
-	u64 ns[FLASH_NR_DIRS];		/* a page on a chip */
-	u64 firmware;			/* before that, for all at once */
+	u64 ns[FLASH_NR_DIRS];		/* time of a page on a chip, ns */
+	u64 firmware;			/* before that, for all requests at once, ns */
 	u64 free_at[FLASH_MAX_CHIPS];
 	u32 user_bound;
-	struct flash_geometry real;	/* where pages are; that of PIQ if none */
+	struct flash_geometry real;	/* the device's layout; PIQ's if none is set */
 	bool learning;
-	bool rush;			/* there are real-time requests, too */
+	bool rush;			/* there are real-time requests */
 };
 
 static inline struct piq_tunables piq_usual(void)
@@ -58,7 +59,6 @@ static inline void dev_set(struct dev *d, enum piq_mode mode, const char *layout
 		exit(EXIT_FAILURE);
 	}
 	piq_set(&d->s, mode, &geo, 0, tun);
-	piq_reserve(&d->s, d->now);
 }
 
 static inline void dev_init(struct dev *d, enum piq_mode mode,
@@ -74,27 +74,27 @@ static inline void dev_init(struct dev *d, enum piq_mode mode,
 	piq_trust(&d->s);
 }
 
-static inline u32 dev_index(const struct dev *d, const struct piq_item *it)
+static inline u32 dev_index(const struct dev *d, const struct piq_req *req)
 {
-	return (u32)(it - d->it);
+	return (u32)(req - d->req);
 }
 
 /* When the device will be done: each page after those before it on its chip. */
-static inline u64 dev_serve(struct dev *d, const struct piq_item *it)
+static inline u64 dev_serve(struct dev *d, const struct piq_req *req)
 {
 	const struct flash_geometry *geo = d->real.nr_chips ? &d->real :
 					   &d->s.geo;
 	u64 first, pages, page, end = d->now + 1000;
 
-	if (it->kind == PIQ_OTHER || !geo->nr_chips)
+	if (req->kind == PIQ_OTHER || !geo->nr_chips)
 		return end;
-	flash_geometry_span(geo, it->sector, it->sectors, 0, &first, &pages);
+	flash_geometry_span(geo, req->sector, req->sectors, 0, &first, &pages);
 	for (page = first; page < first + pages; page++) {
 		u64 *at = &d->free_at[flash_chip_of(geo, page)];
 
 		if (*at < d->now + d->firmware)
 			*at = d->now + d->firmware;
-		*at += d->ns[it->kind];
+		*at += d->ns[req->kind];
 		if (*at > end)
 			end = *at;
 	}
@@ -105,26 +105,25 @@ static inline void dispatch(struct dev *d)
 {
 	for (;;) {
 		u32 bound = d->user_bound;
-		struct piq_item *it;
+		struct piq_req *req;
 		u32 i;
 
 		if (d->learning)
 			bound = piq_bound(&d->s, &d->l, bound);
-		piq_reserve(&d->s, d->now);
-		it = piq_next(&d->s);
-		if (!it || (bound && d->s.out >= bound))
+		req = piq_choose(&d->s, d->now);
+		if (!req || (bound && d->s.out >= bound))
 			return;
-		piq_issue(&d->s, it, d->now);
-		piq_take(&d->s, it, d->now);
-		i = dev_index(d, it);
+		piq_dispatch(&d->s, req, true, d->now);
+		i = dev_index(d, req);
+		d->waits[i] = false;
 		d->issued[i] = d->now;
-		d->due[i] = dev_serve(d, it);
+		d->due[i] = dev_serve(d, req);
 		d->trace[d->nr_trace++] = i;
 		d->out[d->nr_out++] = i;
 	}
 }
 
-/* Arrives, and nothing more: as one of a list. */
+/* Insert a request without a dispatch, as one of a list. */
 static inline u32 arrive(struct dev *d, enum piq_kind kind, u64 sector,
 			 u32 sectors)
 {
@@ -134,9 +133,17 @@ static inline u32 arrive(struct dev *d, enum piq_kind kind, u64 sector,
 		printf("Bail out! more than %d requests\n", MAX_RQ);
 		exit(EXIT_FAILURE);
 	}
-	piq_add(&d->s, &d->it[i], i + 1, kind, sector, sectors, d->now);
-	piq_reserve(&d->s, d->now);
+	piq_add(&d->s, &d->req[i], i + 1, kind, sector, sectors, d->now);
+	d->waits[i] = true;
 	return i;
+}
+
+/* @i absorbs @other. */
+static inline void absorb(struct dev *d, u32 i, u32 other, u64 sector, u32 sectors)
+{
+	piq_absorb(&d->s, &d->req[i], &d->req[other], sector, sectors);
+	d->waits[other] = false;
+	d->done++;
 }
 
 static inline u32 insert(struct dev *d, enum piq_kind kind, u64 sector,
@@ -148,7 +155,7 @@ static inline u32 insert(struct dev *d, enum piq_kind kind, u64 sector,
 	return i;
 }
 
-/* The @n-th of those that are out ends. */
+/* The @n-th outstanding request completes. */
 static inline u32 finish_nth(struct dev *d, u32 n)
 {
 	u32 i = d->out[n];
@@ -156,13 +163,12 @@ static inline u32 finish_nth(struct dev *d, u32 n)
 	d->out[n] = d->out[--d->nr_out];
 	d->done++;
 	if (d->rush) {
-		d->l.rush = d->now;
+		d->l.urgent_at = d->now;
 		d->l.urgent = true;
 	}
 	if (d->learning)
-		piq_learn_done(&d->s, &d->l, &d->it[i], d->user_bound, d->now);
-	piq_give(&d->s, &d->it[i]);
-	piq_reserve(&d->s, d->now);
+		piq_learn_completion(&d->s, &d->l, &d->req[i], d->user_bound, d->now);
+	piq_release(&d->s, &d->req[i]);
 	return i;
 }
 
@@ -181,7 +187,7 @@ static inline void finish(struct dev *d, u32 i)
 	exit(EXIT_FAILURE);
 }
 
-/* Time goes on to the next end; its request, or MAX_RQ: nothing is out. */
+/* Advance time to the next completion; its request, or MAX_RQ if none is outstanding */
 static inline u32 step(struct dev *d)
 {
 	u32 n, best = 0, i;
@@ -205,20 +211,20 @@ static inline void drain(struct dev *d)
 		;
 }
 
-/* Everything that came has gone and is done, and nothing is counted any more. */
+/* All requests are done, and none is counted any more. */
 static inline void at_rest(struct dev *d, const char *what)
 {
 	u64 left = 0;
 	u32 chip;
 
 	for (chip = 0; chip < FLASH_MAX_CHIPS; chip++)
-		left += d->s.demand[0][chip] + d->s.demand[1][chip] +
-			d->s.occ.out[0][chip] + d->s.occ.out[1][chip];
+		left += d->s.chips.demand[0][chip] + d->s.chips.demand[1][chip] +
+			d->s.chips.occ.out[0][chip] + d->s.chips.occ.out[1][chip];
 	eq(d->done, d->nr, "%s: each of %u requests is done", what, d->nr);
-	eq(piq_waiting(&d->s) + d->s.out + d->s.inside + d->s.occ.busy + left, 0,
+	eq(piq_waiting(&d->s) + d->s.out + d->s.turns.inside + d->s.chips.occ.busy + left, 0,
 	   "%s: nothing waits, is out or counts", what);
 	eq(d->s.stats.stuck, 0, "%s: never stuck", what);
-	eq(flash_batches_empty(&d->s.b), 1, "%s: no batch is left", what);
+	eq(flash_batches_empty(&d->s.turns.batches), 1, "%s: no batch is left", what);
 }
 
 #endif /* PIQ_MODEL_H */

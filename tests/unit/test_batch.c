@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Batches as the PIQ paper forms them (Figures 5 and 7), and what becomes of
- * them. Whose turn it is: test_piq_batch.c.
+ * them. test_piq_batch.c has the turns.
  */
 #include "common/flash/batch.h"
 #include "chiptext.h"
@@ -14,7 +14,7 @@ struct rig {
 	struct flash_geometry geo;
 	struct flash_batches b;
 	struct flash_batch pool[2 * MANY];
-	struct flash_batch_item item[MANY];
+	struct flash_batch_part part[MANY];
 	u32 nr;
 };
 
@@ -44,28 +44,38 @@ static struct flash_chipvec vector(u64 number)
 }
 
 /* A request with the vector that the paper would write as @number. */
-static struct flash_batch_item *add(enum flash_dir dir, u64 number)
+static struct flash_batch_part *add(enum flash_dir dir, u64 number)
 {
-	struct flash_batch_item *item = &r.item[r.nr++];
+	struct flash_batch_part *part = &r.part[r.nr++];
 
-	item->vec = vector(number);
-	return flash_batches_add(&r.b, item, dir) ? item : NULL;
+	part->vec = vector(number);
+	return flash_batches_add(&r.b, part, dir) ? part : NULL;
 }
 
-static int index_of(const struct flash_batch_item *item)
+static u32 nr_batches(enum flash_dir dir)
 {
-	return item ? (int)(item - r.item) : -1;
+	return (u32)list_count_nodes(&r.b.list[dir]);
 }
 
-/* The oldest that waits in a list's first batch goes; NULL: it has to wait. */
-static struct flash_batch_item *go(enum flash_dir dir)
+static u32 nr_waiting(const struct flash_batch *batch)
 {
-	struct flash_batch *batch = r.b.head[dir];
-	struct flash_batch_item *item = batch ? batch->first : NULL;
+	return (u32)list_count_nodes(&batch->waiting);
+}
 
-	if (item)
-		flash_batch_issue(item);
-	return item;
+static int index_of(const struct flash_batch_part *part)
+{
+	return part ? (int)(part - r.part) : -1;
+}
+
+/* Dispatch the oldest waiting request of a list's first batch, if there is one. */
+static struct flash_batch_part *go(enum flash_dir dir)
+{
+	struct flash_batch *batch = flash_batches_first(&r.b, dir);
+	struct flash_batch_part *part = batch ? flash_batch_first(batch) : NULL;
+
+	if (part)
+		flash_batch_dispatch(part);
+	return part;
 }
 
 static void figure_5(void)
@@ -78,27 +88,27 @@ static void figure_5(void)
 	add(FLASH_READ, 6);
 	add(FLASH_READ, 96);
 	add(FLASH_READ, 3);
-	first = r.b.head[FLASH_READ];
-	second = first->next;
-	eq(r.b.nr[FLASH_READ], 2, "Figure 5: two batches");
+	first = flash_batches_first(&r.b, FLASH_READ);
+	second = list_next_entry(first, link);
+	eq(nr_batches(FLASH_READ), 2, "Figure 5: two batches");
 	eq(flash_chipvec_number(&first->vec), 79, "the first is 79");
 	eq(flash_chipvec_number(&second->vec), 102, "the second is 102");
-	eq(r.item[0].batch == first && r.item[1].batch == first &&
-	   r.item[4].batch == first, 1, "requests 1, 2 and 5");
-	eq(r.item[2].batch == second && r.item[3].batch == second, 1,
+	eq(r.part[0].batch == first && r.part[1].batch == first &&
+	   r.part[4].batch == first, 1, "requests 1, 2 and 5");
+	eq(r.part[2].batch == second && r.part[3].batch == second, 1,
 	   "requests 3 and 4");
 }
 
-/* Lets all of a batch go, then ends it, and so on: the batches it takes. */
+/* Dispatch all of a batch, then end it, and so on: the number of batches */
 static int cycles(enum flash_dir dir)
 {
-	struct flash_batch_item *out[MANY], *item;
+	struct flash_batch_part *out[MANY], *part;
 	int n, count = 0;
 
 	for (;;) {
 		n = 0;
-		while ((item = go(dir)))
-			out[n++] = item;
+		while ((part = go(dir)))
+			out[n++] = part;
 		if (!n)
 			return count;
 		count++;
@@ -118,10 +128,11 @@ static void figure_7(void)
 		add(FLASH_WRITE, vec[i]);
 	}
 	for (i = FLASH_READ; i <= FLASH_WRITE; i++) {
-		eq(flash_chipvec_number(&r.b.head[i]->vec), 15,
+		eq(flash_chipvec_number(&flash_batches_first(&r.b, i)->vec), 15,
 		   "Figure 7: the first batch is 15");
-		eq(r.b.head[i]->waiting, 2, "of two requests");
-		eq(flash_chipvec_number(&r.b.tail[i]->vec), 6,
+		eq(nr_waiting(flash_batches_first(&r.b, i)), 2, "of two requests");
+		eq(flash_chipvec_number(&list_last_entry(&r.b.list[i], struct flash_batch,
+							 link)->vec), 6,
 		   "the second is 6");
 	}
 	eq(cycles(FLASH_READ), 2, "two read cycles instead of three");
@@ -136,15 +147,15 @@ static void one_page_bound(void)
 	rig(8, MANY);
 	for (chip = 0; chip < 8; chip++)
 		add(FLASH_READ, 1ULL << chip);
-	eq(r.b.nr[FLASH_READ], 1, "eight one-page requests: a batch");
+	eq(nr_batches(FLASH_READ), 1, "eight one-page requests: a batch");
 	add(FLASH_READ, 16);
-	eq(r.b.nr[FLASH_READ], 2, "the ninth opens the second");
+	eq(nr_batches(FLASH_READ), 2, "the ninth opens the second");
 }
 
 /* An outstanding batch can be joined, but what has ended keeps its chips. */
 static void joining(void)
 {
-	struct flash_batch_item *a, *b;
+	struct flash_batch_part *a, *b;
 
 	rig(8, MANY);
 	a = add(FLASH_READ, 128);
@@ -163,7 +174,7 @@ static void joining(void)
 static void pool_runs_out(void)
 {
 	struct flash_batches before;
-	struct flash_batch_item *a, *late;
+	struct flash_batch_part *a, *late;
 
 	rig(4, 2);
 	a = add(FLASH_READ, 3);
@@ -177,22 +188,22 @@ static void pool_runs_out(void)
 	go(FLASH_READ);
 	flash_batches_remove(&r.b, a);
 	eq(index_of(add(FLASH_READ, 3)), -1, "the batch is still out");
-	flash_batches_remove(&r.b, &r.item[3]);
+	flash_batches_remove(&r.b, &r.part[3]);
 	eq(index_of(add(FLASH_READ, 3)), 5, "a batch that has ended is free");
 }
 
 static void removing(void)
 {
-	struct flash_batch_item *a, *b, *c;
+	struct flash_batch_part *a, *b, *c;
 
 	rig(8, MANY);
 	a = add(FLASH_READ, 128);
 	b = add(FLASH_READ, 64);
 	c = add(FLASH_READ, 32);
 	flash_batches_remove(&r.b, b);
-	eq(a->batch->waiting, 2, "one is merged away");
+	eq(nr_waiting(a->batch), 2, "one is merged away");
 	flash_batches_remove(&r.b, b);
-	eq(a->batch->waiting, 2, "a second time is no matter");
+	eq(nr_waiting(a->batch), 2, "a second time is no matter");
 	eq(go(FLASH_READ) == a && go(FLASH_READ) == c, 1,
 	   "the others go in order");
 	eq(a->batch->outstanding, 2, "two are out");
@@ -202,12 +213,12 @@ static void removing(void)
 	flash_batches_remove(&r.b, c);
 	eq(flash_batches_empty(&r.b), 1, "nothing is left");
 
-	/* A batch in the middle of the list goes away with its only request. */
+	/* A batch in the middle of the list ends with its only request. */
 	a = add(FLASH_READ, 1);
 	b = add(FLASH_READ, 1);
 	c = add(FLASH_READ, 1);
 	flash_batches_remove(&r.b, b);
-	eq(r.b.nr[FLASH_READ], 2, "two batches stay");
+	eq(nr_batches(FLASH_READ), 2, "two batches stay");
 	eq(go(FLASH_READ) == a, 1, "the first");
 	flash_batches_remove(&r.b, a);
 	eq(go(FLASH_READ) == c, 1, "the last");
@@ -215,7 +226,7 @@ static void removing(void)
 
 static void growing(void)
 {
-	struct flash_batch_item *a;
+	struct flash_batch_part *a;
 	struct flash_chipvec more, other;
 
 	rig(8, MANY);
@@ -223,19 +234,19 @@ static void growing(void)
 	add(FLASH_READ, 32);
 	more = vector(128 + 64);
 	other = vector(128 + 64 + 32);
-	eq(flash_batch_grows(a, &more), 1, "the next chip is free");
-	eq(flash_batch_grows(a, &other), 0, "the one after is not");
-	flash_batch_grow(a, &more);
+	eq(flash_batch_grow(a, &other), 0, "the chip after the next one is taken");
+	eq(flash_chipvec_number(&a->vec), 128, "and nothing has changed");
+	eq(flash_batch_grow(a, &more), 1, "the next chip is free");
 	eq(flash_chipvec_number(&a->vec), 192, "it has both");
 	eq(flash_chipvec_number(&a->batch->vec), 224, "and so has its batch");
 	more.generation++;
-	eq(flash_batch_grows(a, &more), 0, "another layout: who knows");
+	eq(flash_batch_grow(a, &more), 0, "another layout: unknown");
 }
 
 /* A new layout while requests wait: they and new ones never share a batch. */
 static void layout_changes(void)
 {
-	struct flash_batch_item *a, *b;
+	struct flash_batch_part *a, *b;
 
 	rig(8, MANY);
 	a = add(FLASH_READ, 128);
@@ -247,11 +258,12 @@ static void layout_changes(void)
 	eq(go(FLASH_READ) == b, 1, "then the new one");
 }
 
-/* 10^5 random events: no two of a batch share a chip, and all of them go. */
+/* 10^5 random events: no two requests of a batch share a chip, and none is lost. */
 static void random_events(void)
 {
-	static struct flash_batch_item *out[MANY];
+	static struct flash_batch_part *out[MANY];
 	static u32 spare[MANY];
+	static enum flash_dir dirs[MANY];
 	unsigned long long seed = 1;
 	int bad = 0, i, step;
 	u32 nr_out = 0, nr_spare = 0, waits = 0;
@@ -260,47 +272,49 @@ static void random_events(void)
 	for (i = 0; i < MANY; i++)
 		spare[nr_spare++] = (u32)i;
 	for (step = 0; step < 100000; step++) {
-		struct flash_batch_item *item;
+		struct flash_batch_part *part;
+		enum flash_dir dir;
 		u32 what = tap_rand(&seed) % 3, n;
 
 		if (what == 0 && nr_spare) {
-			item = &r.item[spare[--nr_spare]];
-			flash_chipvec_fill(&item->vec, &r.geo,
+			part = &r.part[spare[--nr_spare]];
+			flash_chipvec_fill(&part->vec, &r.geo,
 					   tap_rand(&seed) % 4096,
 					   1 + tap_rand(&seed) % 40, 0);
-			bad += !flash_batches_add(&r.b, item,
-				tap_rand(&seed) % 2 ? FLASH_READ : FLASH_WRITE);
+			dir = tap_rand(&seed) % 2 ? FLASH_READ : FLASH_WRITE;
+			dirs[part - r.part] = dir;
+			bad += !flash_batches_add(&r.b, part, dir);
 			waits++;
 		} else if (what == 1) {
-			item = go(tap_rand(&seed) % 2 ? FLASH_READ :
+			part = go(tap_rand(&seed) % 2 ? FLASH_READ :
 							FLASH_WRITE);
-			if (!item)
+			if (!part)
 				continue;
 			waits--;
 			for (n = 0; n < nr_out; n++) {
-				if (out[n]->batch->dir != item->batch->dir)
+				if (dirs[out[n] - r.part] != dirs[part - r.part])
 					continue;
-				bad += out[n]->batch != item->batch;
+				bad += out[n]->batch != part->batch;
 				bad += flash_chipvec_conflict(&out[n]->vec,
-							      &item->vec);
+							      &part->vec);
 			}
-			out[nr_out++] = item;
+			out[nr_out++] = part;
 		} else if (nr_out) {
 			n = tap_rand(&seed) % nr_out;
-			item = out[n];
+			part = out[n];
 			out[n] = out[--nr_out];
-			flash_batches_remove(&r.b, item);
-			spare[nr_spare++] = (u32)(item - r.item);
+			flash_batches_remove(&r.b, part);
+			spare[nr_spare++] = (u32)(part - r.part);
 		}
 	}
 	eq(bad, 0, "a batch of a list is out, its requests share no chip");
 	while (nr_out)
 		flash_batches_remove(&r.b, out[--nr_out]);
 	for (i = FLASH_READ; i <= FLASH_WRITE; i++) {
-		struct flash_batch_item *item;
+		struct flash_batch_part *part;
 
-		while ((item = go((enum flash_dir)i))) {
-			flash_batches_remove(&r.b, item);
+		while ((part = go((enum flash_dir)i))) {
+			flash_batches_remove(&r.b, part);
 			waits--;
 		}
 	}

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Whether a layout pays: six standard errors and a tenth, never by luck. */
-#include "piq/confidence.h"
+#include "piq/learn.c"
 #include "tap.h"
 
 #include <math.h>
 
-static bool trusts(const struct flash_confidence *c)
+static bool trusts(const struct piq_evidence *c)
 {
-	return flash_confidence_pct(c) == 100;
+	return piq_evidence_pct(c) == 100;
 }
 
-static struct flash_confidence c;
+static struct piq_evidence c;
 
-/* Exponential times with this mean in ns: as scattered as latencies come. */
+/* Exponential times with this mean in ns: as scattered as latencies are. */
 static u64 exponential(unsigned long long *seed, double mean)
 {
 	return (u64)(-mean * log((tap_rand(seed) + 1.0) / 2147483649.0));
@@ -22,17 +22,17 @@ static void too_little(void)
 {
 	int i;
 
-	flash_confidence_reset(&c);
-	eq(flash_confidence_pct(&c), 0, "nothing is known: no confidence");
-	for (i = 0; i < FLASH_TRUST_MIN; i++)
-		flash_confidence_note(&c, false, 50000);
-	for (i = 0; i < FLASH_TRUST_MIN - 1; i++)
-		flash_confidence_note(&c, true, 100000);
+	piq_evidence_reset(&c);
+	eq(piq_evidence_pct(&c), 0, "nothing is known: no confidence");
+	for (i = 0; i < PIQ_TRUST_MIN; i++)
+		piq_evidence_note(&c, false, 50000);
+	for (i = 0; i < PIQ_TRUST_MIN - 1; i++)
+		piq_evidence_note(&c, true, 100000);
 	eq(trusts(&c), 0, "63 conflicts are too few");
-	flash_confidence_note(&c, true, 100000);
+	piq_evidence_note(&c, true, 100000);
 	eq(trusts(&c), 1, "64 that take twice as long are not");
-	flash_confidence_reset(&c);
-	eq(flash_confidence_pct(&c), 0, "another layout: all is forgotten");
+	piq_evidence_reset(&c);
+	eq(piq_evidence_pct(&c), 0, "another layout: all is forgotten");
 }
 
 /* Times without scatter: only the effect counts. */
@@ -52,12 +52,12 @@ static void effect(void)
 	int n;
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		flash_confidence_reset(&c);
+		piq_evidence_reset(&c);
 		for (n = 0; n < 1000; n++) {
-			flash_confidence_note(&c, false, want[i].none);
-			flash_confidence_note(&c, true, want[i].some);
+			piq_evidence_note(&c, false, want[i].none);
+			piq_evidence_note(&c, true, want[i].some);
 		}
-		eq(flash_confidence_pct(&c), want[i].pct,
+		eq(piq_evidence_pct(&c), want[i].pct,
 		   "%llu ns without and %llu ns with a conflict",
 		   (unsigned long long)want[i].none,
 		   (unsigned long long)want[i].some);
@@ -79,7 +79,7 @@ static void against_doubles(void)
 		int n[2] = { 64 + (int)(tap_rand(&seed) % 3000),
 			     64 + (int)(tap_rand(&seed) % 3000) };
 
-		flash_confidence_reset(&c);
+		piq_evidence_reset(&c);
 		for (k = 0; k < 2; k++) {
 			double m = base * (1 + k * 0.01 *
 					   (tap_rand(&seed) % 40));
@@ -88,7 +88,7 @@ static void against_doubles(void)
 				u64 ns = (u64)m + exponential(&seed, m / 3);
 				double us = fmin((double)(ns >> 10), 1 << 23);
 
-				flash_confidence_note(&c, k, ns);
+				piq_evidence_note(&c, k, ns);
 				sum[k] += us;
 				squares[k] += us * us;
 			}
@@ -99,22 +99,22 @@ static void against_doubles(void)
 		part = (mean[1] - mean[0]) / mean[0];
 		want = z / 6 < part / 0.1 ? z / 6 : part / 0.1;
 		want = want < 0 ? 0 : want > 1 ? 100 : 100 * want;
-		if (fabs(want - flash_confidence_pct(&c)) > 2)
+		if (fabs(want - piq_evidence_pct(&c)) > 2)
 			bad++;
 	}
 	eq(bad, 0, "300 pairs of kinds: within 2 points of the formula");
 }
 
-/* A layout that is wrong: both kinds are the same. */
+/* A wrong layout: both sorts of requests take the same times. */
 static void no_luck(void)
 {
 	unsigned long long seed = 7;
 	int trusted = 0, round, i;
 
 	for (round = 0; round < 300; round++) {
-		flash_confidence_reset(&c);
+		piq_evidence_reset(&c);
 		for (i = 0; i < 5000; i++) {
-			flash_confidence_note(&c, tap_rand(&seed) % 4 == 0,
+			piq_evidence_note(&c, tap_rand(&seed) % 4 == 0,
 					      exponential(&seed, 100000));
 			trusted += trusts(&c);
 		}
@@ -128,73 +128,73 @@ static void slow_device(void)
 	unsigned long long seed = 3;
 	int i, round, trusted = 0;
 
-	/* A fifth longer, but scattered: some hundred prove nothing. */
+	/* A fifth longer, but scattered: a few hundred prove nothing. */
 	for (round = 0; round < 20; round++) {
-		flash_confidence_reset(&c);
+		piq_evidence_reset(&c);
 		for (i = 0; i < 600; i++)
-			flash_confidence_note(&c, i & 1,
+			piq_evidence_note(&c, i & 1,
 				exponential(&seed, i & 1 ? 2.4e9 : 2e9));
 		trusted += trusts(&c);
 	}
 	eq(trusted, 0, "slow device: 600 requests of 2 s are too few");
-	flash_confidence_reset(&c);
+	piq_evidence_reset(&c);
 	for (i = 0; i < 100000; i++)
-		flash_confidence_note(&c, i & 1,
+		piq_evidence_note(&c, i & 1,
 			exponential(&seed, i & 1 ? 2.4e9 : 2e9));
 	eq(trusts(&c), 1, "slow device: 100000 are enough");
-	flash_confidence_reset(&c);
+	piq_evidence_reset(&c);
 	for (i = 0; i < 3000000; i++)
-		flash_confidence_note(&c, i & 1, i & 1 ? 8000000000 :
+		piq_evidence_note(&c, i & 1, i & 1 ? 8000000000 :
 						  4000000000);
-	eq(flash_confidence_pct(&c), 100, "slow device: 4 s against 8 s");
-	flash_confidence_reset(&c);
+	eq(piq_evidence_pct(&c), 100, "slow device: 4 s against 8 s");
+	piq_evidence_reset(&c);
 	for (i = 0; i < 3000000; i++)
-		flash_confidence_note(&c, i & 1, 8000000000 +
+		piq_evidence_note(&c, i & 1, 8000000000 +
 				      exponential(&seed, 5e8));
 	eq(trusts(&c), 0, "slow device: all take 8 s");
-	flash_confidence_reset(&c);
+	piq_evidence_reset(&c);
 	for (i = 0; i < 3000000; i++)
-		flash_confidence_note(&c, i & 1, ~0ULL);
-	eq(flash_confidence_pct(&c), 0, "slow device: as long as can be");
+		piq_evidence_note(&c, i & 1, ~0ULL);
+	eq(piq_evidence_pct(&c), 0, "slow device: as long as can be");
 }
 
-/* A layout that was right and is not any more, and the other way. */
+/* A layout that becomes wrong, and right again */
 static void forgets(void)
 {
 	int i;
 
-	flash_confidence_reset(&c);
+	piq_evidence_reset(&c);
 	for (i = 0; i < 1000000; i++)
-		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
+		piq_evidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
 	eq(trusts(&c), 1, "a million requests say it pays");
 	for (i = 0; i < 1000000 && trusts(&c); i++)
-		flash_confidence_note(&c, i & 1, 100000);
+		piq_evidence_note(&c, i & 1, 100000);
 	eq(i > 10000 && i < 500000, 1,
 	   "it pays no more: known after %d requests", i);
 	for (i = 0; i < 1000000 && !trusts(&c); i++)
-		flash_confidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
+		piq_evidence_note(&c, i & 1, i & 1 ? 200000 : 100000);
 	eq(i < 500000, 1, "and that it pays again after %d", i);
 	for (i = 0; i < 1000000; i++)
-		flash_confidence_note(&c, false, 100000);
+		piq_evidence_note(&c, false, 100000);
 	eq(trusts(&c), 1,
 	   "conflicts that no longer happen are not forgotten");
 }
 
-/* As time goes by: half of what is known, but not of what is seldom. */
+/* With time half of the evidence is forgotten, but not that of rare requests. */
 static void ages(void)
 {
 	u32 i;
 
-	flash_confidence_reset(&c);
+	piq_evidence_reset(&c);
 	for (i = 0; i < 16384; i++)
-		flash_confidence_note(&c, i % 100 == 0, i % 100 ? 50000 : 90000);
-	flash_confidence_age(&c);
-	eq(c.kind[0].nr, (16384 - 164) / 2, "half of the many is forgotten");
-	eq(c.kind[1].nr, 164, "and none of 164 conflicts");
-	for (i = 0; i < FLASH_TRUST_KEPT - 164; i++)
-		flash_confidence_note(&c, true, 90000);
-	flash_confidence_age(&c);
-	eq(c.kind[1].nr, FLASH_TRUST_KEPT / 2, "but of 256 half");
+		piq_evidence_note(&c, i % 100 == 0, i % 100 ? 50000 : 90000);
+	piq_evidence_age(&c);
+	eq(c.times[0].nr, (16384 - 164) / 2, "half of the many is forgotten");
+	eq(c.times[1].nr, 164, "and none of 164 conflicts");
+	for (i = 0; i < PIQ_TRUST_RETAINED - 164; i++)
+		piq_evidence_note(&c, true, 90000);
+	piq_evidence_age(&c);
+	eq(c.times[1].nr, PIQ_TRUST_RETAINED / 2, "but of 256 half");
 	eq(trusts(&c), 1, "and it still pays");
 }
 

@@ -8,7 +8,7 @@
  * above the cost of any merge and far below one step for each waiting request.
  */
 #include "layerhooks.h"
-#include "piq/piq_learn.h"
+#include "piq/learn.h"
 #include "common/share/share.h"
 #include "k2/chips.h"
 #include "tap.h"
@@ -105,7 +105,7 @@ static void layer_steps(enum layer_mode mode, const char *text)
 
 static struct piq_sched piq;
 static struct flash_batch pool[PIQ_QUEUE_MAX];
-static struct piq_item piq_rq[WAITING + 4];
+static struct piq_req piq_rq[WAITING + 4];
 
 static void piq_one(u32 i, u64 sector, u32 sectors, bool urgent)
 {
@@ -142,13 +142,13 @@ static void piq_fill(enum piq_mode mode, const char *text, u32 sectors,
 
 static void piq_then(const char *what)
 {
-	few(what, (piq_reserve(&piq, 1), piq_next(&piq)));
+	few(what, piq_choose(&piq, 1));
 }
 
 static void piq_steps(enum piq_mode mode, const char *text, u32 sectors,
 		      bool urgent)
 {
-	struct piq_item *young = &piq_rq[WAITING + 3];
+	struct piq_req *young = &piq_rq[WAITING + 3];
 
 	printf("# mode %d, layout %s, %u sectors, urgent %d\n", mode, text,
 	       sectors, urgent);

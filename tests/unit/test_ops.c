@@ -98,55 +98,51 @@ static void without_chips(void)
 	};
 	static struct flash_batch pool[PIQ_QUEUE_MAX];
 	static const enum piq_mode modes[] = { PIQ_NOOP, PIQ_RWS, PIQ_AUTO };
-	static struct piq_item it[32];
+	static struct piq_req req[32];
 	static struct piq_sched s;
 	struct flash_geometry geo = { .generation = 0 };
-	struct piq_item *next;
+	struct piq_req *next;
 	u32 i, m, out;
 
 	flash_geometry_parse("page=4096 chips=4", &geo);
 	for (m = 0; m < 3; m++) {
 		memset(&s, 0, sizeof(s));
-		memset(it, 0, sizeof(it));
+		memset(req, 0, sizeof(req));
 		piq_sched_init(&s, pool, &tun);
 		piq_set(&s, modes[m], &geo, 0, &tun);
 		piq_trust(&s);
 		for (i = 0; i < 32; i++)
-			piq_add(&s, &it[i], i + 1, PIQ_WRITE, FLASH_NO_SECTOR,
+			piq_add(&s, &req[i], i + 1, PIQ_WRITE, FLASH_NO_SECTOR,
 				64, 1);
 		for (out = 0; out < 32; out++) {
-			piq_reserve(&s, 1);
-			next = piq_next(&s);
+			next = piq_choose(&s, 1);
 			if (!next)
 				break;
-			piq_issue(&s, next, 1);
-			piq_take(&s, next, 1);
+			piq_dispatch(&s, next, true, 1);
 		}
 		eq(out, 32, "mode %d: all of them go", modes[m]);
-		eq(s.occ.busy, 0, "mode %d: on no chip", modes[m]);
+		eq(s.chips.occ.busy, 0, "mode %d: on no chip", modes[m]);
 	}
 
 	/* A write without an address is a batch with no other one, so no batch is endless. */
 	memset(&s, 0, sizeof(s));
-	memset(it, 0, sizeof(it));
+	memset(req, 0, sizeof(req));
 	piq_sched_init(&s, pool, &tun);
 	piq_set(&s, PIQ_PIQ, &geo, 0, &tun);
-	piq_add(&s, &it[0], 1, PIQ_WRITE, FLASH_NO_SECTOR, 64, 1);
-	piq_issue(&s, piq_next(&s), 1);
-	piq_take(&s, &it[0], 1);
-	piq_add(&s, &it[1], 2, PIQ_READ, 0, 8, 1);
-	piq_add(&s, &it[2], 3, PIQ_WRITE, FLASH_NO_SECTOR, 64, 1);
-	eq(piq_next(&s) == NULL, 1, "a batch is outstanding");
-	eq(it[2].part.batch != it[0].part.batch, 1, "another one has another");
-	piq_add(&s, &it[3], 4, PIQ_WRITE, 0, 8, 1);
-	eq(it[3].part.batch == it[0].part.batch, 1,
+	piq_add(&s, &req[0], 1, PIQ_WRITE, FLASH_NO_SECTOR, 64, 1);
+	piq_dispatch(&s, piq_choose(&s, 1), true, 1);
+	piq_add(&s, &req[1], 2, PIQ_READ, 0, 8, 1);
+	piq_add(&s, &req[2], 3, PIQ_WRITE, FLASH_NO_SECTOR, 64, 1);
+	eq(piq_choose(&s, 1) == NULL, 1, "a batch is outstanding");
+	eq(req[2].part.batch != req[0].part.batch, 1, "another one has another");
+	piq_add(&s, &req[3], 4, PIQ_WRITE, 0, 8, 1);
+	eq(req[3].part.batch == req[0].part.batch, 1,
 	   "a write with an address may join as long as its chips are free");
-	piq_give(&s, &it[0]);
-	eq(piq_next(&s) == &it[3], 1, "which it does");
-	piq_issue(&s, &it[3], 1);
-	piq_take(&s, &it[3], 1);
-	piq_give(&s, &it[3]);
-	eq(piq_next(&s) == &it[1], 1, "then their turn is over");
+	piq_release(&s, &req[0]);
+	eq(piq_choose(&s, 1) == &req[3], 1, "which it does");
+	piq_dispatch(&s, &req[3], true, 1);
+	piq_release(&s, &req[3]);
+	eq(piq_choose(&s, 1) == &req[1], 1, "then their turn is over");
 }
 
 /* A read without an address, from a driver's command, waits in the last sub-layer. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The paper's modes on a model of a device: its examples, whose turn it is, what
- * waits outside, and that nothing is lost whatever changes meanwhile.
+ * The paper's modes on a model of a device: the paper's examples, turns, queue_length, and
+ * that no request is lost whatever changes.
  */
 #include "piq.h"
 
@@ -88,7 +88,7 @@ static void figure_6(void)
 		finish(&d, w[i]);
 	issued("W1 W2", "figure 6: the writes, too");
 	at_rest(&d, "figure 6");
-	/* One request a cycle; only R2 and W0, in either half, share no chip. */
+	/* A cycle serves one request; only R2 and W0 share no chip and overlap. */
 	start(PIQ_NOOP);
 	d.ns[FLASH_WRITE] = d.ns[FLASH_READ];
 	six(r, w);
@@ -126,7 +126,7 @@ static void figure_7(void)
 	eq((d.now - MODEL_BASE) / d.ns[FLASH_READ], 4, "figure 7: 2 + 2 cycles");
 }
 
-/* What RWS, PIQ_R and PIQ_W make of the same six. */
+/* The same six requests in rws, piq_r and piq_w */
 static void others_of_figure_8(void)
 {
 	u32 r[3], w[3];
@@ -165,7 +165,7 @@ static void others_of_figure_8(void)
 	at_rest(&d, "piq_w");
 }
 
-/* A FIFO's head goes beside what is out if they share no chip. */
+/* A FIFO's first request is dispatched beside outstanding ones if they share no chip. */
 static void heads_overlap(void)
 {
 	u32 a;
@@ -183,7 +183,7 @@ static void heads_overlap(void)
 	at_rest(&d, "noop");
 }
 
-/* Whose turn it is: algorithm 1 with turns that serve what was there. */
+/* Turns: algorithm 1, where a turn serves the requests that waited when it began */
 static void turns(enum piq_mode mode)
 {
 	u32 r0, w0, r1, r2, w1, w2;
@@ -244,7 +244,7 @@ static void turns(enum piq_mode mode)
 	at_rest(&d, "turns of writes");
 }
 
-/* Reads of one chip for ever: how many pass a write? */
+/* Endless reads of one chip: how many pass a write? */
 static void no_starvation(enum piq_mode mode)
 {
 	u32 i, w, passed;
@@ -267,7 +267,7 @@ static void no_starvation(enum piq_mode mode)
 	at_rest(&d, "a flood of reads");
 }
 
-/* What is beyond queue_length waits outside, in order of arrival. */
+/* Requests beyond queue_length wait outside, in order of arrival. */
 static void queue_length(enum piq_mode mode)
 {
 	struct piq_tunables tun = piq_usual();
@@ -277,20 +277,20 @@ static void queue_length(enum piq_mode mode)
 	dev_init(&d, mode, "page=4096 chips=4", &tun);
 	for (i = 0; i < 40; i++)
 		arrive(&d, PIQ_READ, i % 4 * 8, 8);
-	/* All the same chip: within the length they would be batches of one. */
+	/* All of one chip: each of them is a batch. */
 	for (i = 0; i < 8; i++)
 		arrive(&d, PIQ_READ, 0, 8);
 	dispatch(&d);
 	do {
 		if (d.nr_out > most)
 			most = d.nr_out;
-		bad += d.s.inside > 4;
+		bad += d.s.turns.inside > 4;
 	} while (step(&d) != MAX_RQ);
 	eq(bad, 0, "mode %d: never more than four inside", mode);
 	eq(most <= 4, 1, "mode %d: %u out at most", mode, most);
 	at_rest(&d, "queue_length");
 
-	/* A request for an idle chip that is outside cannot go. */
+	/* A request outside is not dispatched, even if its chip is idle. */
 	tun.queue_length = 2;
 	dev_init(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
 	shown = 0;
@@ -318,7 +318,7 @@ static void queue_length(enum piq_mode mode)
 	at_rest(&d, "queue_length 1");
 }
 
-/* Discards go between turns, and do not hold up anybody for ever. */
+/* Discards are dispatched between turns, and no request waits for them for ever. */
 static void others(void)
 {
 	u32 r0, x;
@@ -358,12 +358,12 @@ static void growing(void)
 	r0 = rd("R0", 8);
 	r1 = rd("R1", 4);
 	r2 = rd("R2", 1);
-	eq(d.it[r0].part.batch == d.it[r1].part.batch, 1, "two in a batch");
-	piq_grow(&d.s, &d.it[r0], 0, 16);
-	eq(d.it[r0].part.batch == d.it[r1].part.batch, 0,
+	eq(d.req[r0].part.batch == d.req[r1].part.batch, 1, "two in a batch");
+	piq_grow(&d.s, &d.req[r0], 0, 16);
+	eq(d.req[r0].part.batch == d.req[r1].part.batch, 0,
 	   "R0 takes R1's chip, too, and moves");
-	piq_grow(&d.s, &d.it[r2], 16, 16);
-	eq(d.it[r2].part.batch == d.it[r1].part.batch, 1,
+	piq_grow(&d.s, &d.req[r2], 16, 16);
+	eq(d.req[r2].part.batch == d.req[r1].part.batch, 1,
 	   "R2 takes a free one, and stays");
 	dispatch(&d);
 	finish(&d, 0);
@@ -374,7 +374,7 @@ static void growing(void)
 	eq(d.s.stats.batched, 4, "each counts once");
 }
 
-/* One swallows another: it has the place of the one that came first. */
+/* A request absorbs another one and gets the place of the older one. */
 static void absorbing(enum piq_mode mode)
 {
 	u32 r0, r1;
@@ -385,10 +385,9 @@ static void absorbing(enum piq_mode mode)
 	r0 = rd("R0", 8);
 	wr("W0", 8);
 	r1 = rd("R1", 4);
-	piq_absorb(&d.s, &d.it[r1], &d.it[r0], 0, 16);
-	d.done++;
-	eq(d.it[r1].seq, r0 + 1, "mode %d: it inherits the place", mode);
-	eq(d.it[r1].part.vec.word[0], 3, "mode %d: and the chips", mode);
+	absorb(&d, r1, r0, 0, 16);
+	eq(d.req[r1].seq, r0 + 1, "mode %d: it inherits the place", mode);
+	eq(d.req[r1].part.vec.word[0], 3, "mode %d: and the chips", mode);
 	dispatch(&d);
 	finish(&d, 0);
 	issued(mode == PIQ_NOOP ? "X R1" : "X W0", "X's turn was before both");
@@ -397,9 +396,8 @@ static void absorbing(enum piq_mode mode)
 }
 
 /*
- * A younger read swallows the oldest one, and has its place in the turn: the
- * others of the turn still go before writes. @length: with 3 the younger one,
- * and the write, are outside.
+ * A younger read absorbs the oldest one and gets its place in the turn: the other reads of
+ * the turn still precede writes. @length: with 3 the younger read and the write are outside.
  */
 static void absorbing_in_turn(enum piq_mode mode, u32 length)
 {
@@ -415,8 +413,7 @@ static void absorbing_in_turn(enum piq_mode mode, u32 length)
 	dispatch(&d);
 	wr("W0", 8);
 	r2 = rd("R2", 1);
-	piq_absorb(&d.s, &d.it[r2], &d.it[r0], 0, 32);
-	d.done++;
+	absorb(&d, r2, r0, 0, 32);
 	dispatch(&d);
 	finish(&d, 0);
 	issued("X R2", "R2 has R0's place");
@@ -426,7 +423,7 @@ static void absorbing_in_turn(enum piq_mode mode, u32 length)
 	at_rest(&d, "absorbing in a turn");
 }
 
-/* A tunable that says only who is chosen leaves what waits as it lies. */
+/* A tunable that changes only the choice leaves waiting requests where they are. */
 static void not_sorted_anew(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -437,18 +434,18 @@ static void not_sorted_anew(void)
 	rd("R0", 8);
 	rd("R1", 8);
 	dispatch(&d);
-	ids = d.s.b.ids;
+	ids = d.s.turns.batches.last_id;
 	generation = d.s.geo.generation;
 	tun.max_wait /= 2;
 	tun.chip_depth = 2;
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
-	eq(d.s.b.ids == ids && d.s.geo.generation == generation, 1,
+	eq(d.s.turns.batches.last_id == ids && d.s.geo.generation == generation, 1,
 	   "max_wait, chip_depth: nothing is sorted anew");
-	eq(d.s.tun.max_wait == tun.max_wait && d.s.occ.depth == 2, 1,
+	eq(d.s.tun.max_wait == tun.max_wait && d.s.chips.occ.depth == 2, 1,
 	   "and both hold");
 	tun.queue_length = 1;
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=4", &tun);
-	eq(d.it[1].window, false, "queue_length: R1 is outside now");
+	eq(d.req[1].window, false, "queue_length: R1 is outside now");
 	dev_set(&d, PIQ_PIQ, "page=4096 chips=2", &tun);
 	eq(d.s.geo.nr_chips, 2, "a layout holds");
 	drain(&d);
@@ -461,7 +458,7 @@ static void beginning(void)
 	struct piq_tunables tun = piq_usual();
 	u32 r0, w0, x, i;
 
-	/* In the same list: only when the one before has ended. */
+	/* In one list: a batch begins when the batch before it has ended. */
 	start(PIQ_PIQ);
 	r0 = rd("R0", 12);
 	rd("R1", 8);
@@ -474,7 +471,7 @@ static void beginning(void)
 	issued("R1", "until it has ended");
 	at_rest(&d, "a barrier");
 
-	/* What is out beside it: all of its chips have to be free, no others. */
+	/* Beside other outstanding requests: all of its chips have to be free, no others. */
 	start(PIQ_R);
 	w0 = wr("W0", 8);
 	dispatch(&d);
@@ -499,12 +496,12 @@ static void beginning(void)
 	drain(&d);
 	at_rest(&d, "beside others");
 
-	/* What the driver has handed back and runs again keeps its chips only. */
+	/* A request that the driver has requeued and runs again keeps only its chips. */
 	start(PIQ_PIQ);
 	r0 = rd("R0", 8);
 	dispatch(&d);
-	piq_give(&d.s, &d.it[r0]);
-	piq_take_head(&d.s, &d.it[r0], PIQ_READ, 0, 8, d.now);
+	piq_release(&d.s, &d.req[r0]);
+	piq_start_head(&d.s, &d.req[r0], PIQ_READ, 0, 8, d.now);
 	wr("W0", 4);
 	dispatch(&d);
 	issued("R0 W0", "requeued: others do not wait for it");
@@ -513,7 +510,7 @@ static void beginning(void)
 	issued("W1", "but for its chips");
 	at_rest(&d, "requeued");
 
-	/* In order, but as chips become free. */
+	/* batch_overlap: in order, as soon as chips are free */
 	tun.batch_overlap = 1;
 	for (i = 0; i < 2; i++) {
 		start(i ? PIQ_R : PIQ_PIQ);
@@ -534,7 +531,7 @@ static void beginning(void)
 	}
 }
 
-/* What tests/vm/470-piq-epochs.sh sees: six that arrive while one is out. */
+/* As in tests/vm/470-piq-epochs.sh: six arrive while one is outstanding. */
 static void one_by_one(enum piq_mode mode, const char *want)
 {
 	start(mode);
@@ -557,7 +554,7 @@ static void one_by_one(enum piq_mode mode, const char *want)
 	at_rest(&d, "one by one");
 }
 
-/* Anything at any time: nobody is lost, none waits for nobody. */
+/* Any event at any time: no request is lost or waits without another outstanding. */
 static void storm(void)
 {
 	static const char * const layouts[] = {
@@ -594,28 +591,25 @@ static void storm(void)
 				       tap_rand(&seed) % 4096, sectors);
 			} else if (what < 12) {
 				step(&d);
-			} else if (what == 12 && d.nr && d.it[a].queued) {
-				piq_grow(&d.s, &d.it[a], d.it[a].sector,
-					 d.it[a].sectors + 8);
+			} else if (what == 12 && d.nr && d.waits[a]) {
+				piq_grow(&d.s, &d.req[a], d.req[a].sector,
+					 d.req[a].sectors + 8);
 				dispatch(&d);
 			} else if (what == 13 && d.nr && a != b &&
-				   d.it[a].queued && d.it[b].queued &&
-				   d.it[a].kind == d.it[b].kind) {
-				piq_absorb(&d.s, &d.it[a], &d.it[b],
-					   d.it[a].sector, d.it[a].sectors + 8);
-				d.done++;
+				   d.waits[a] && d.waits[b] &&
+				   d.req[a].kind == d.req[b].kind) {
+				absorb(&d, a, b, d.req[a].sector,
+				       d.req[a].sectors + 8);
 				dispatch(&d);
 			} else if (what == 14 && d.nr_out) {
-				/* The driver hands it back; it goes again. */
+				/* The driver requeues it, and it starts again. */
 				u32 n = tap_rand(&seed) % d.nr_out;
 				u32 at = d.out[n];
 
-				piq_give(&d.s, &d.it[at]);
-				piq_reserve(&d.s, d.now);
-				piq_take_head(&d.s, &d.it[at], d.it[at].kind,
-					      d.it[at].sector,
-					      d.it[at].sectors, d.now);
-				piq_reserve(&d.s, d.now);
+				piq_release(&d.s, &d.req[at]);
+				piq_start_head(&d.s, &d.req[at], d.req[at].kind,
+					      d.req[at].sector,
+					      d.req[at].sectors, d.now);
 				dispatch(&d);
 			} else if (what == 15 && tap_rand(&seed) % 4 == 0) {
 				tun.queue_length = 1 + tap_rand(&seed) % 70;
@@ -633,8 +627,8 @@ static void storm(void)
 		}
 		drain(&d);
 		bad += d.done != d.nr || piq_waiting(&d.s) || d.s.out ||
-		       d.s.inside || d.s.occ.busy || d.s.stats.stuck ||
-		       !flash_batches_empty(&d.s.b);
+		       d.s.turns.inside || d.s.chips.occ.busy || d.s.stats.stuck ||
+		       !flash_batches_empty(&d.s.turns.batches);
 		if (bad) {
 			printf("# in round %u, mode %d\n", round, d.s.mode);
 			break;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Everything that the block layer and the user can do to PIQ, at random: records
- * are used again, some requests are polled, handed back or go past the queues,
- * and everything is changed under load. What PIQ keeps is counted anew now and
- * then. Arguments: steps, seed.
+ * All that the block layer and the user can do to PIQ, at random: records are reused, some
+ * requests are polled, requeued or bypass the queues, and all settings change under load. An
+ * audit recounts PIQ's state now and then. Arguments: steps, seed.
  */
 #include <stdlib.h>
 
-#include "piq/piq_learn.h"
+#include "piq/auto.c"
+#include "piq/learn.h"
 #include "tap.h"
 
 #define RECS	400
@@ -15,8 +15,7 @@
 enum state { FREE, WAITS, OUT, NR_STATES };
 
 struct rec {
-	struct piq_item it;
-	bool issued;		/* as piq.c keeps it */
+	struct piq_req req;
 	enum state state;
 };
 
@@ -26,10 +25,10 @@ static struct {
 	struct flash_batch pool[PIQ_QUEUE_MAX];
 	struct rec rec[RECS];
 	u32 by[NR_STATES][RECS], at[RECS], nr[NR_STATES];
-	struct piq_item *next;
+	struct piq_req *next;
 	u32 bound, max, busy, calm;
 	u64 now, seq, came, went, chosen;
-	u64 flips, found, first, only, late;	/* what is to be seen at all */
+	u64 flips, found, first, only, late;	/* events that have to occur */
 	unsigned long long seed;
 } f;
 
@@ -54,9 +53,9 @@ static void must(bool holds, const char *what)
 		bad(what);
 }
 
-static struct rec *rec_of(struct piq_item *it)
+static struct rec *rec_of(struct piq_req *req)
 {
-	return (struct rec *)((char *)it - offsetof(struct rec, it));
+	return (struct rec *)((char *)req - offsetof(struct rec, req));
 }
 
 static void move(struct rec *r, enum state to)
@@ -77,35 +76,36 @@ static struct rec *one(enum state state)
 	return f.nr[state] ? &f.rec[f.by[state][any(f.nr[state])]] : NULL;
 }
 
-static bool meet(const struct piq_item *a, const struct piq_item *b)
+static bool meet(const struct piq_req *a, const struct piq_req *b)
 {
 	return flash_chipvec_conflict(&a->part.vec, &b->part.vec);
 }
 
-static bool is_old(const struct piq_item *it)
+static bool is_old(const struct piq_req *req)
 {
-	return f.now >= it->arrived + f.s.tun.max_wait;
+	return f.now >= req->arrived + f.s.tun.max_wait;
 }
 
-/* Is a request out on one of its chips? By any layout that there has been. */
-static bool meets_out(const struct piq_item *it)
+/* Is a request outstanding on one of its chips, by any layout so far? */
+static bool meets_out(const struct piq_req *req)
 {
 	u32 i;
 
 	for (i = 0; i < f.nr[OUT]; i++) {
-		if (meet(&f.rec[f.by[OUT][i]].it, it))
+		if (meet(&f.rec[f.by[OUT][i]].req, req))
 			return true;
 	}
 	return false;
 }
 
 /*
- * In mode auto the oldest of all, when it is old, is held back by what is out on its
- * chips and by nothing else: with check_age() that is max_wait and a drain.
+ * In mode auto the oldest request of all, once it has waited max_wait, is held back only by
+ * outstanding requests of its chips. With check_age() this bounds its wait by max_wait and
+ * the time that its chips need to drain.
  */
 static void check_wait(void)
 {
-	struct piq_item *old = piq_oldest_of_all(&f.s);
+	struct piq_req *old = piq_oldest_of_all(&f.s);
 
 	if (f.s.mode != PIQ_AUTO || !old || f.next == old)
 		return;
@@ -114,7 +114,7 @@ static void check_wait(void)
 		must(!is_old(old), "the FIFO passes an old one");
 		must(f.next && f.next->urgent && !old->urgent,
 		     "the FIFO is none");
-		must(f.next == piq_of_rush(f.s.rush.next),
+		must(f.next == list_first_entry(&f.s.pick.urgent, struct piq_req, rush),
 		     "of the urgent ones it is not the first");
 		f.first++;
 		return;
@@ -122,27 +122,25 @@ static void check_wait(void)
 	must(!is_old(old) || meets_out(old), "an old one is held back");
 }
 
-/* Who is not urgent goes while one that is would not find more than it may. */
+/* No other request is chosen while an urgent one could be sent to its chip. */
 static void check_urgent(void)
 {
-	struct flash_link *link;
+	struct piq_req *req;
 
-	if (!piq_aware(&f.s) || f.s.nr_reserved || !f.next || f.next->urgent ||
+	if (!piq_aware(&f.s) || f.s.pick.nr_reserved || !f.next || f.next->urgent ||
 	    f.next->kind == PIQ_OTHER)
 		return;
-	for (link = f.s.rush.next; link != &f.s.rush; link = link->next) {
-		struct piq_item *it = piq_of_rush(link);
-
-		must(it->chip == FLASH_NO_CHIP ||
-		     flash_occupancy_load(&f.s.occ, &it->part.vec) > f.s.depth,
+	list_for_each_entry(req, &f.s.pick.urgent, rush) {
+		must(req->chip == FLASH_NO_CHIP ||
+		     flash_occupancy_load(&f.s.chips.occ, &req->part.vec) > f.s.depth,
 		     "an urgent one waits");
 	}
 }
 
-/* The look at the only one that waits finds what the whole look would. */
+/* The short choice of the only waiting request agrees with the full one. */
 static void check_only(void)
 {
-	struct piq_item *only;
+	struct piq_req *only;
 
 	if (!piq_aware(&f.s) || piq_waiting(&f.s) != 1 ||
 	    f.s.waiting[PIQ_OTHER])
@@ -152,16 +150,15 @@ static void check_only(void)
 	f.only += only != NULL;
 }
 
-/* What piq.c does after each event. */
+/* As piq.c does after each event */
 static void choose(void)
 {
-	piq_reserve(&f.s, f.now);
-	f.next = piq_next(&f.s);
+	f.next = piq_choose(&f.s, f.now);
 	f.chosen = f.now;
 	must(f.next || !piq_waiting(&f.s) || f.s.out,
 	     "all is held back and nothing is out");
-	must(!f.next || f.next->queued, "who goes next does not wait");
-	must(f.s.nr_reserved <= PIQ_MAX_RESERVED, "too many are kept free for");
+	must(!f.next || rec_of(f.next)->state == WAITS, "who goes next does not wait");
+	must(f.s.pick.nr_reserved <= PIQ_MAX_RESERVED, "too many are kept free for");
 	check_only();
 	check_wait();
 	check_urgent();
@@ -174,38 +171,36 @@ static void set_bound(void)
 	must(f.bound, "no bound");
 }
 
-/* Nobody may go before the oldest of all, on its chips, once that is old. */
-static void check_age(const struct piq_item *it)
+/* No request passes the oldest of all on its chips, once that has waited max_wait. */
+static void check_age(const struct piq_req *req)
 {
-	struct piq_item *r = piq_oldest(&f.s, PIQ_READ);
-	struct piq_item *w = piq_oldest(&f.s, PIQ_WRITE);
-	struct piq_item *old = !r || (w && w->seq < r->seq) ? w : r;
+	struct piq_req *r = piq_oldest(&f.s, PIQ_READ);
+	struct piq_req *w = piq_oldest(&f.s, PIQ_WRITE);
+	struct piq_req *old = !r || (w && w->seq < r->seq) ? w : r;
 
-	if (!piq_aware(&f.s) || !old || old == it || it->kind == PIQ_OTHER)
+	if (!piq_aware(&f.s) || !old || old == req || req->kind == PIQ_OTHER)
 		return;
-	must(f.chosen < old->arrived + f.s.tun.max_wait || !meet(old, it),
+	must(f.chosen < old->arrived + f.s.tun.max_wait || !meet(old, req),
 	     "an old request was passed on its chips");
 }
 
-/* As much goes as may, as in a round of dispatch. */
+/* Dispatch all that may be dispatched. */
 static void dispatch(void)
 {
 	while (piq_waiting(&f.s) && f.next && f.s.out < f.bound) {
-		struct piq_item *it = f.next;
-		struct rec *r = rec_of(it);
+		struct piq_req *req = f.next;
+		struct rec *r = rec_of(req);
 
 		must(r->state == WAITS, "who is chosen does not wait");
-		check_age(it);
+		check_age(req);
 		f.next = NULL;
-		piq_issue(&f.s, it, f.now);
 		if (!any(32)) {
 			/* To a poll queue. */
-			piq_give(&f.s, it);
+			piq_dispatch(&f.s, req, false, f.now);
 			f.went++;
 			move(r, FREE);
 		} else {
-			r->issued = true;
-			piq_take(&f.s, it, f.now);
+			piq_dispatch(&f.s, req, true, f.now);
 			move(r, OUT);
 		}
 		choose();
@@ -215,7 +210,7 @@ static void dispatch(void)
 
 static void take_head(struct rec *r)
 {
-	piq_take_head(&f.s, &r->it, r->it.kind, r->it.sector, r->it.sectors,
+	piq_start_head(&f.s, &r->req, r->req.kind, r->req.sector, r->req.sectors,
 		      f.now);
 	move(r, OUT);
 	choose();
@@ -223,7 +218,7 @@ static void take_head(struct rec *r)
 
 static void add(struct rec *r, enum piq_kind kind, u64 sector, u32 sectors)
 {
-	piq_add(&f.s, &r->it, ++f.seq, kind, sector, sectors, f.now);
+	piq_add(&f.s, &r->req, ++f.seq, kind, sector, sectors, f.now);
 	move(r, WAITS);
 	choose();
 }
@@ -237,19 +232,18 @@ static void arrive(void)
 
 	if (!r)
 		return;
-	/* What the last user of the record has left is gone. */
-	memset(&r->it, 0, sizeof(r->it));
-	r->issued = false;
-	r->it.urgent = !any(f.calm);
+	/* Nothing is left of the record's last request. */
+	memset(&r->req, 0, sizeof(r->req));
+	r->req.urgent = !any(f.calm);
 	f.came++;
 	kind = !kind ? PIQ_OTHER : kind < 10 ? PIQ_WRITE : PIQ_READ;
 	if (any(50)) {
 		add(r, (enum piq_kind)kind, sector, sectors);
 		return;
 	}
-	r->it.kind = (enum piq_kind)kind;
-	r->it.sector = sector;
-	r->it.sectors = sectors;
+	r->req.kind = (enum piq_kind)kind;
+	r->req.sector = sector;
+	r->req.sectors = sectors;
 	take_head(r);
 }
 
@@ -260,19 +254,18 @@ static void finish(bool ended)
 	if (!r)
 		return;
 	if (ended)
-		piq_learn_done(&f.s, &f.l, &r->it, f.max, f.now);
-	piq_give(&f.s, &r->it);
-	r->issued = false;
+		piq_learn_completion(&f.s, &f.l, &r->req, f.max, f.now);
+	piq_release(&f.s, &r->req);
 	set_bound();
 	choose();
 	if (ended || !any(4)) {
-		/* Or the driver runs it again and we do not see it. */
+		/* Or the driver runs it again without the scheduler. */
 		f.went++;
 		move(r, FREE);
 	} else if (any(2)) {
 		take_head(r);
 	} else {
-		add(r, r->it.kind, r->it.sector, r->it.sectors);
+		add(r, r->req.kind, r->req.sector, r->req.sectors);
 	}
 	dispatch();
 }
@@ -284,8 +277,8 @@ static void grow(void)
 
 	if (!r)
 		return;
-	front = any(2) && r->it.sector >= more ? more : 0;
-	piq_grow(&f.s, &r->it, r->it.sector - front, r->it.sectors + more);
+	front = any(2) && r->req.sector >= more ? more : 0;
+	piq_grow(&f.s, &r->req, r->req.sector - front, r->req.sectors + more);
 	choose();
 }
 
@@ -294,18 +287,18 @@ static void absorb(void)
 	struct rec *r = one(WAITS), *gone = one(WAITS);
 	u64 first, end;
 
-	if (!r || r == gone || r->it.kind != gone->it.kind ||
-	    r->it.urgent != gone->it.urgent)
+	if (!r || r == gone || r->req.kind != gone->req.kind ||
+	    r->req.urgent != gone->req.urgent)
 		return;
-	first = gone->it.sector < r->it.sector ? gone->it.sector : r->it.sector;
-	/* It keeps all chips that it had. */
-	end = r->it.sector + r->it.sectors;
-	if (gone->it.sector + gone->it.sectors > end)
-		end = gone->it.sector + gone->it.sectors;
-	piq_absorb(&f.s, &r->it, &gone->it, first, (u32)(end - first));
+	first = gone->req.sector < r->req.sector ? gone->req.sector : r->req.sector;
+	/* It keeps all chips that it has. */
+	end = r->req.sector + r->req.sectors;
+	if (gone->req.sector + gone->req.sectors > end)
+		end = gone->req.sector + gone->req.sectors;
+	piq_absorb(&f.s, &r->req, &gone->req, first, (u32)(end - first));
 	f.went++;
 	move(gone, FREE);
-	memset(&gone->it, 0xa5, sizeof(gone->it));
+	memset(&gone->req, 0xa5, sizeof(gone->req));
 	choose();
 }
 
@@ -325,7 +318,7 @@ static void compare(void)
 		c->pairs = any(8);
 	}
 	if (piq_trusts(&f.s))
-		f.s.blind = piq_by_fifo(&f.l);
+		f.s.blind = flash_pace_bound(&f.l.pays) == PIQ_BY_FIFO;
 	f.flips += f.s.blind != blind && piq_waiting(&f.s) && f.s.out;
 }
 
@@ -369,7 +362,7 @@ static void change(void)
 		compare();
 	}
 	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
-	/* In the middle of a load, as when it is found out. */
+	/* Under load, as when trust is learned */
 	if (!any(2))
 		piq_trust(&f.s);
 	set_bound();
@@ -377,51 +370,54 @@ static void change(void)
 	dispatch();
 }
 
-static void check_ring(struct flash_link *ring,
-		       struct piq_item *(*of)(struct flash_link *), u32 *nr)
+static void check_list(const struct list_head *list, size_t offset, u32 *nr)
 {
-	struct flash_link *link;
+	const struct list_head *link;
 	u64 seq = 0;
 
-	for (link = ring->next; link != ring; link = link->next) {
-		struct piq_item *it = of(link);
+	list_for_each(link, list) {
+		struct piq_req *req = (struct piq_req *)((char *)link - offset);
 
-		must(link->next->prev == link, "a ring is torn");
-		must(it->seq > seq, "a ring is out of order");
-		must(it->queued, "who does not wait is in a ring");
-		seq = it->seq;
+		must(link->next->prev == link, "a list is torn");
+		must(req->seq > seq, "a list is out of order");
+		must(rec_of(req)->state == WAITS, "a request in a list does not wait");
+		seq = req->seq;
 		(*nr)++;
 	}
 }
 
-/* How many wide ones of a row are late, from @node down. */
-static u32 late_ones(u32 row, struct flash_node *node)
+/* Number of late requests of a row */
+static u32 late_ones(u32 row)
 {
-	struct piq_item *it;
+	struct rb_node *node = rb_first_cached(&f.s.pick.late[row]);
+	u64 seq = 0;
+	u32 nr = 0;
 
-	if (!node)
-		return 0;
-	it = piq_of_aged(node);
-	must(it->late && it->queued && piq_row(it) == row &&
-	     it->chip == FLASH_NO_CHIP && node->key == it->seq, "a late one");
-	return 1 + late_ones(row, node->left) + late_ones(row, node->right);
+	for (; node; node = rb_next(node), nr++) {
+		struct piq_req *req = rb_entry(node, struct piq_req, aged);
+
+		must(req->late && rec_of(req)->state == WAITS && piq_row(req) == row &&
+		     req->chip == FLASH_NO_CHIP && req->seq > seq, "a late request");
+		seq = req->seq;
+	}
+	return nr;
 }
 
 /* A walk over the wide ones of a row finds all of them by arrival. */
 static void check_walk(u32 row)
 {
-	struct piq_item *it = piq_wide_first(&f.s, row);
+	struct piq_req *req = piq_wide_first(&f.s.pick, row);
 	u64 seq = 0;
 
-	while (it) {
-		must(it->seq > seq && !it->late, "a walk is out of order");
-		seq = it->seq;
-		it = piq_wide_after(&f.s, row, &it->line);
+	while (req) {
+		must(req->seq > seq && !req->late, "a walk is out of order");
+		seq = req->seq;
+		req = piq_wide_after(&f.s.pick, row, &req->line);
 	}
-	must(!f.s.late[row], "a walk leaves some out");
+	must(!rb_first_cached(&f.s.pick.late[row]), "a walk leaves some out");
 }
 
-/* Everything that is counted, from what every request says. */
+/* Recount all that PIQ counts, from the state of each request. */
 static void audit(void)
 {
 	static u32 demand[FLASH_NR_DIRS][FLASH_MAX_CHIPS];
@@ -435,82 +431,87 @@ static void audit(void)
 	memset(demand, 0, sizeof(demand));
 	memset(on, 0, sizeof(on));
 	for (i = 0; i < RECS; i++) {
-		struct piq_item *it = &f.rec[i].it;
+		struct piq_req *req = &f.rec[i].req;
+		bool waiting = f.rec[i].state == WAITS;
 
 		if (f.rec[i].state == FREE)
 			continue;
-		must(it->queued == (f.rec[i].state == WAITS), "queued");
-		must(it->out == (f.rec[i].state == OUT), "out");
-		waits += it->queued;
-		out += it->out;
-		inside += it->window;
-		part += it->part.batch != NULL;
-		must(it->kind == PIQ_OTHER || it->counted, "not counted");
-		ranked += it->queued && it->kind != PIQ_OTHER;
-		urgent += it->queued && it->kind != PIQ_OTHER && it->urgent;
-		flash_for_each_chip(chip, &it->part.vec) {
-			demand[piq_dir(it)][chip]++;
-			on[piq_dir(it)][chip] += it->out;
+		must(req->out == (f.rec[i].state == OUT), "out");
+		waits += waiting;
+		out += req->out;
+		inside += req->window;
+		part += req->part.batch != NULL;
+		ranked += waiting && req->kind != PIQ_OTHER;
+		urgent += waiting && req->kind != PIQ_OTHER && req->urgent;
+		flash_for_each_chip(chip, &req->part.vec) {
+			demand[piq_dir(req)][chip]++;
+			on[piq_dir(req)][chip] += req->out;
 		}
 	}
 	must(waits == piq_waiting(s) && waits == f.nr[WAITS], "waiting");
 	must(out == s->out && out == f.nr[OUT], "number out");
-	must(inside == s->inside, "inside");
-	must(!memcmp(demand, s->demand, sizeof(demand)), "demand");
+	must(inside == s->turns.inside, "inside");
+	must(!memcmp(demand, s->chips.demand, sizeof(demand)), "demand");
 	for (chip = 0; chip < FLASH_MAX_CHIPS; chip++) {
 		u32 all = on[FLASH_READ][chip] + on[FLASH_WRITE][chip];
 		bool have = chip < s->geo.nr_chips;
 
 		for (dir = 0; dir < FLASH_NR_DIRS; dir++)
-			must(on[dir][chip] == s->occ.out[dir][chip], "occupancy");
+			must(on[dir][chip] == s->chips.occ.out[dir][chip], "occupancy");
 		for (row = 0; row < PIQ_NR_ROWS; row++) {
-			check_ring(&s->line[row][chip], piq_of_line, &lines);
-			must(flash_chipvec_test(&s->some[row], chip) ==
-			     !flash_ring_empty(&s->line[row][chip]), "some");
+			check_list(&s->pick.queue[row][chip],
+				   offsetof(struct piq_req, line), &lines);
+			must(flash_chipvec_test(&s->pick.filled[row], chip) ==
+			     !list_empty(&s->pick.queue[row][chip]), "some");
 		}
 		busy += all > 0;
-		must(flash_chipvec_test(&s->occ.idle, chip) ==
+		must(flash_chipvec_test(&s->chips.occ.idle, chip) ==
 		     (have && all < s->depth), "idle");
 		if (!s->trusted)
 			continue;
-		must(flash_chipvec_test(&s->readable, chip) ==
+		must(flash_chipvec_test(&s->chips.readable, chip) ==
 		     (have && on[FLASH_READ][chip] < s->depth), "readable");
-		must(flash_chipvec_test(&s->writable, chip) ==
+		must(flash_chipvec_test(&s->chips.writable, chip) ==
 		     (have && (!on[FLASH_WRITE][chip] ||
 			       !demand[FLASH_READ][chip])), "writable");
-		must(flash_chipvec_test(&s->empty, chip) == (have && !all),
+		must(flash_chipvec_test(&s->chips.empty, chip) == (have && !all),
 		     "empty");
-		must(flash_chipvec_test(&s->eager, chip) ==
+		must(flash_chipvec_test(&s->chips.eager, chip) ==
 		     (have && all <= s->depth), "eager");
 	}
 	must(s->tun.chip_depth ? s->depth == s->tun.chip_depth :
 	     s->depth >= 1 && s->depth <= PIQ_DEPTH_MAX, "depth");
-	must(busy == s->occ.busy, "busy");
+	must(busy == s->chips.occ.busy, "busy");
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
-		for (b = s->b.head[dir]; b; b = b->next) {
-			must(b->waiting + b->outstanding, "an empty batch");
-			must(!b->next || b->next->id > b->id, "batch order");
-			parts += b->waiting + b->outstanding;
+		u64 last = 0;
+
+		list_for_each_entry(b, &s->turns.batches.list[dir], link) {
+			u32 nr = (u32)list_count_nodes(&b->waiting) + b->outstanding;
+
+			must(nr, "an empty batch");
+			must(b->id > last, "batch order");
+			last = b->id;
+			parts += nr;
 		}
 	}
 	for (row = 0; row < PIQ_NR_ROWS; row++) {
-		u32 late = late_ones(row, s->late[row]);
+		u32 late = late_ones(row);
 
-		check_ring(&s->wide[row], piq_of_line, &lines);
+		check_list(&s->pick.wide[row], offsetof(struct piq_req, line), &lines);
 		lines += late;
 		f.late += late;
 		check_walk(row);
 	}
 	must(parts == part, "parts of batches");
-	check_ring(&s->outside, piq_of_line, &lines);
-	check_ring(&s->rush, piq_of_rush, &rush);
+	check_list(&s->turns.outside, offsetof(struct piq_req, line), &lines);
+	check_list(&s->pick.urgent, offsetof(struct piq_req, rush), &rush);
 	must(rush == (s->mode == PIQ_AUTO ? urgent : 0), "who is urgent");
-	must(s->mode == PIQ_AUTO ? lines == ranked :
+	must(s->mode == PIQ_AUTO ? lines == (s->geo.nr_chips ? ranked : 0) :
 	     lines <= ranked && (s->mode != PIQ_NOOP || !lines), "lines");
-	must(flash_ring_empty(&s->outside) || s->inside >= s->tun.queue_length,
+	must(list_empty(&s->turns.outside) || s->turns.inside >= s->tun.queue_length,
 	     "room inside, and somebody is outside");
 	for (kind = 0; kind < PIQ_NR_KINDS; kind++)
-		check_ring(&s->order[kind], piq_of_order, &order);
+		check_list(&s->order[kind], offsetof(struct piq_req, order), &order);
 	must(order == waits, "order");
 }
 
@@ -522,8 +523,8 @@ static void rest(void)
 	}
 	audit();
 	must(f.came == f.went, "somebody is lost");
-	must(!f.s.out && !f.s.inside && !f.s.occ.busy &&
-	     flash_batches_empty(&f.s.b), "something is left");
+	must(!f.s.out && !f.s.turns.inside && !f.s.chips.occ.busy &&
+	     flash_batches_empty(&f.s.turns.batches), "something is left");
 	must(!f.s.stats.stuck, "stuck");
 }
 
@@ -550,7 +551,7 @@ static void fuzz(u64 steps, unsigned long long seed)
 	for (n = 0; n < steps; n++) {
 		u32 what = any(64);
 
-		/* How many come is not always how many can go. */
+		/* Sometimes more requests arrive than can be dispatched, sometimes fewer. */
 		if (!(n % 1024)) {
 			f.busy = 10 + any(40);
 			/* Many of them urgent, few, or nearly none. */

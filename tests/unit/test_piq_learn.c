@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What PIQ finds out on a model of a device: whether a layout pays, and how many
- * requests a device without one needs.
+ * What PIQ learns on a model of a device: whether a layout pays, how many requests a device
+ * without a layout needs, and how many each chip.
  */
 #include "piq.h"
 
@@ -64,12 +64,12 @@ static void wrong(const char *map, const char *real, u32 backlog, u32 burst)
 }
 
 /*
- * Requests that went by the layout, and those to a chip that had enough by it. How
- * often what speaks for the layout was looked at: then the count begins anew.
+ * Requests that were dispatched by the layout, those of them sent to a full chip, and the
+ * number of reviews of the layout, at each of which piq_learn.since is reset.
  */
 static u32 nr_aware, nr_probes, nr_looks;
 
-/* @reads of them in a closed loop; returns how many ended without trust. */
+/* @reads in a closed loop; returns how many completed while the map was distrusted. */
 static u32 go_on(u32 reads)
 {
 	unsigned long long seed = 4;
@@ -84,16 +84,16 @@ static u32 go_on(u32 reads)
 		i = step(&d);
 		blind += !d.s.trusted;
 		nr_looks += d.l.since < compared;
-		/* Those in the device were given as it was before. */
+		/* Outstanding requests were dispatched before the change. */
 		since = piq_aware(&d.s) ? since + 1 : 0;
 		nr_aware += since > 64;
-		nr_probes += since > 64 && d.it[i].busy;
+		nr_probes += since > 64 && d.req[i].start.busy;
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	}
 	return blind;
 }
 
-/* A right layout is compared again and again, and stays. */
+/* A right layout is reviewed repeatedly and stays trusted. */
 static void again(void)
 {
 	u32 blind;
@@ -114,28 +114,28 @@ static void again(void)
 	eq(piq_learn_pct(&d.s, &d.l), 0, "what is forgotten is not sure");
 }
 
-/* It turns wrong: given up after some looks. */
+/* A layout that becomes wrong is distrusted after some reviews. */
 static void turns_wrong(void)
 {
 	load("page=4096 chips=16", "page=4096 chips=16", 64, 1, 0);
 	eq(d.s.trusted, 1, "a right map");
 	d.rush = true;
 	flash_geometry_parse("page=4096 terms=16:16:1", &d.real);
-	/* What speaks for it has to be outweighed. */
+	/* The evidence for it has to be outweighed. */
 	go_on(70000);
 	go_on(70000);
 	eq(piq_aware(&d.s), 0, "that turned wrong is given up");
 }
 
-/* 32 KiB, and the next are left out. */
+/* Sectors of every other 32 KiB */
 static u64 every_other(u32 n)
 {
 	return (n / 8 * 16 + n % 8) * 8;
 }
 
 /*
- * 16 slow chips, and a layout that tells of them or of larger parts. So slow that time
- * does not get long: a window is 80 requests.
+ * 16 slow chips, and a layout of the chips or of larger parts. A window is 80 requests, so
+ * the test is short.
  */
 static void slow_chips(const char *map)
 {
@@ -149,8 +149,8 @@ static void slow_chips(const char *map)
 }
 
 /*
- * A layout of large parts of the device, of which all that comes at a time wants one:
- * with one request for each, one is out. That is not an idle device, as others wait.
+ * A layout of large parts of the device, and all requests of a time want one part: with a
+ * depth of 1 one is outstanding. The device is not idle then, as others wait.
  */
 static void one_out(void)
 {
@@ -158,7 +158,7 @@ static void one_out(void)
 
 	slow_chips("page=32768 chips=2");
 	d.rush = true;
-	/* It was enough for another load. */
+	/* 1 was enough for another load. */
 	d.l.deep.climb.bound = 1;
 	d.l.deep.climb.down = false;
 	d.l.deep.climb.rests = FLASH_CLIMB_REST_MAX;
@@ -178,8 +178,8 @@ static void one_out(void)
 }
 
 /*
- * How many requests has each chip, and how much of the time is it at work, if
- * the device takes @firmware ns before a chip begins?
+ * The chip depth that is found, and the part of the time that chips are busy, if the device
+ * takes @firmware ns before a chip begins
  */
 static void depth(u64 firmware, u32 least, u32 most)
 {
@@ -208,7 +208,7 @@ static void depth(u64 firmware, u32 least, u32 most)
 	at_rest(&d, "depths");
 }
 
-/* No layout: 256 chips want more than the start, one wants no more. */
+/* No layout: 256 chips need more than the first limit, 2 chips do not. */
 static void bounds(void)
 {
 	u32 few, many;
@@ -223,7 +223,7 @@ static void bounds(void)
 	eq(piq_bound(&d.s, &d.l, 7), 7, "what the user says counts");
 }
 
-/* A backlog of one, that there always is, is enough to see the bound bind. */
+/* A permanent backlog of one request shows that the in-flight limit holds some back. */
 static void one_waits(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -245,7 +245,7 @@ static void one_waits(void)
 	}
 }
 
-/* The user sets a bound between the two windows of a pair: no such pair. */
+/* The user sets a limit between two windows: these are no pair. */
 static void between_windows(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -261,14 +261,14 @@ static void between_windows(void)
 		insert(&d, PIQ_READ, n * 8, 8);
 	}
 	eq(d.l.pace.climb.second, true, "half of a pair");
-	piq_learn_done(&d.s, &d.l, &d.it[d.out[0]], 7, d.now);
+	piq_learn_completion(&d.s, &d.l, &d.req[d.out[0]], 7, d.now);
 	eq(d.l.pace.climb.second, false, "is no pair with what comes after a bound");
 	drain(&d);
 }
 
 /*
- * Two reads at a time on 256 chips, of which one in @every meets the other: how
- * many until a right map is trusted; 0: it never is.
+ * Two reads at a time on 256 chips, of which one in @every conflicts with the other; returns
+ * how many there are until a right map is trusted, 0: it never is.
  */
 static u32 rare(u32 every)
 {
@@ -285,9 +285,9 @@ static u32 rare(u32 every)
 		step(&d);
 		if (d.s.trusted)
 			return n;
-		/* Else both would begin at the same time, for ever. */
+		/* Otherwise both would always begin at the same time. */
 		d.now += tap_rand(&seed) % 20000;
-		chip = d.it[d.out[0]].chip;
+		chip = d.req[d.out[0]].chip;
 		insert(&d, PIQ_READ, (chip + !!(n % every)) % 256 * 8, 8);
 	}
 	return 0;
@@ -309,8 +309,8 @@ static void rare_conflicts(void)
 }
 
 /*
- * The layout is right, but all that comes at a time is for one chip by it, while the
- * device has more that could work: as when it is true of some pages only.
+ * The layout is right, but by it all requests of a time are for one chip, while the device
+ * could use more: as if the layout was right for some pages only.
  */
 static void costs(void)
 {
@@ -321,7 +321,7 @@ static void costs(void)
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, i * 8, 8);
 	for (n = 0; n < 30000; n++) {
-		/* Whatever is found out of it, it is trusted. */
+		/* It stays trusted whatever is learned. */
 		piq_trust(&d.s);
 		step(&d);
 		blind += n >= 20000 && d.s.blind;
@@ -334,14 +334,14 @@ static void costs(void)
 	at_rest(&d, "a layout that costs");
 }
 
-/* @ends of reads, and of writes if @both; returns how many by the layout. */
+/* @ends completions of reads, and writes if @both; returns how many were by the layout. */
 static u32 by_layout(u32 ends, bool both)
 {
 	static unsigned long long seed = 6;
 	u32 n, aware = 0;
 
 	for (n = 0; n < ends; n++) {
-		enum piq_kind kind = d.it[step(&d)].kind;
+		enum piq_kind kind = d.req[step(&d)].kind;
 
 		piq_trust(&d.s);
 		aware += piq_aware(&d.s);
@@ -354,7 +354,7 @@ static u32 by_layout(u32 ends, bool both)
 	return aware;
 }
 
-/* Where nobody is to be preferred the device's own queues do. */
+/* If no request is preferred, the device's own queues are enough. */
 static void matters(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -373,11 +373,11 @@ static void matters(void)
 	eq(n > 7000, 1, "reads and writes: by the layout, %u of 10000", n);
 	by_layout(12000, false);
 	eq(by_layout(1000, false), 0, "reads only again");
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	insert(&d, PIQ_READ, 0, 8);
 	by_layout(64, false);
 	eq(by_layout(1000, false), 1000, "a real-time request: by the layout");
-	d.now += PIQ_RUSH_NS;
+	d.now += PIQ_URGENT_NS;
 	by_layout(64, false);
 	eq(by_layout(1000, false), 0, "a second later no more");
 	d.s.tun.chip_depth = 2;
@@ -387,7 +387,7 @@ static void matters(void)
 	at_rest(&d, "what matters");
 }
 
-/* @ends of a closed loop; returns how many while each chip is given just one. */
+/* @ends completions of a closed loop; returns how many were at a chip depth of 1. */
 static u32 given_one(u32 ends, bool both)
 {
 	u32 n, one = 0;
@@ -399,7 +399,7 @@ static u32 given_one(u32 ends, bool both)
 	return one;
 }
 
-/* One for each chip is enough here; but not for reads and writes, on any device. */
+/* A depth of 1 is enough here; with reads and writes it is never used. */
 static void depth_mixed(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -433,8 +433,8 @@ static void depth_mixed(void)
 }
 
 /*
- * A real-time request every other second: the search goes on where it was each time,
- * or it would never come to what this device needs.
+ * A real-time request every other second: the search continues where it was each time, or
+ * it would never find what this device needs.
  */
 static void depth_beside_few(void)
 {
@@ -456,8 +456,8 @@ static void depth_beside_few(void)
 		piq_trust(&d.s);
 		step(&d);
 		if (d.now >= next) {
-			next = d.now + 2 * (u64)PIQ_RUSH_NS;
-			d.it[d.nr].urgent = true;
+			next = d.now + 2 * (u64)PIQ_URGENT_NS;
+			d.req[d.nr].urgent = true;
 		}
 		insert(&d, n & 1 ? PIQ_READ : PIQ_WRITE,
 		       tap_rand(&seed) % 65536 * 8, 8);
@@ -473,8 +473,8 @@ static void depth_beside_few(void)
 }
 
 /*
- * Reads in a row on each chip, and then the first write: what a read costs is not what
- * it has waited for the others in the device, from the first one on.
+ * Many reads for each chip, then the first write: the learned cost of a read does not
+ * include its wait for other reads in the device, from the first one on.
  */
 static void cost_of_reads(u32 depth)
 {
@@ -524,6 +524,8 @@ int main(void)
 	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 128, 1);
 	wrong("page=4096 chips=16", "page=4096 chips=13", 64, 1);
 	wrong("page=4096 chips=4", "page=4096 terms=4:4:1", 64, 1);
+	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 64, 16);
+	wrong("page=4096 chips=16", "page=4096 chips=13", 64, 16);
 	wrong("page=4096 chips=16", "page=4096 terms=16:16:1", 64, 40);
 	wrong("page=4096 chips=16", "page=4096 chips=1", 32, 1);
 	again();

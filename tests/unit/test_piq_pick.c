@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Mode auto on a model of a device: idle chips first, reads before writes and
- * their epochs, who waits how long, wide requests, and what is not trusted.
+ * Mode auto on a model of a device: idle chips first, reads before writes, write epochs,
+ * waits, wide requests, and layouts that are not trusted.
  */
 #include "piq.h"
 
@@ -25,7 +25,7 @@ static u32 page(enum piq_kind kind, u32 chip)
 
 static u64 wait_of(u32 i)
 {
-	return d.issued[i] - d.it[i].arrived;
+	return d.issued[i] - d.req[i].arrived;
 }
 
 static void idle_chips_first(void)
@@ -72,7 +72,7 @@ static void round_robin(void)
 {
 	u32 i, bound, bad;
 
-	/* With less in the device than there are chips. */
+	/* The in-flight limit is smaller than the number of chips. */
 	for (bound = 1; bound <= 4; bound += 3) {
 		start(NULL);
 		d.user_bound = bound;
@@ -82,8 +82,8 @@ static void round_robin(void)
 		drain(&d);
 		bad = 0;
 		for (i = 0; i < d.nr_trace; i++)
-			bad += d.it[d.trace[i]].sector / 8 !=
-			       (d.it[d.trace[0]].sector / 8 + i) % CHIPS;
+			bad += d.req[d.trace[i]].sector / 8 !=
+			       (d.req[d.trace[0]].sector / 8 + i) % CHIPS;
 		eq(bad, 0, "bound %u: each chip in its turn", bound);
 		at_rest(&d, "round robin");
 	}
@@ -109,7 +109,7 @@ static void reads_first(void)
 	at_rest(&d, "reads first");
 }
 
-/* Reads and writes want all chips all the time: what share has each? */
+/* Reads and writes want all chips all the time: the share of each */
 static void shares(u32 write_sectors, u32 epochs)
 {
 	u64 time[2] = { 0 }, worst[2] = { 0 };
@@ -129,16 +129,16 @@ static void shares(u32 write_sectors, u32 epochs)
 	for (n = 0; n < 12000; n++) {
 		i = step(&d);
 		piq_trust(&d.s);
-		/* Nothing is known of this device at first. */
+		/* The first costs are learned. */
 		if (n >= 2000) {
-			count[d.it[i].kind]++;
-			time[d.it[i].kind] += d.ns[d.it[i].kind] *
-					      (d.it[i].sectors / 8);
+			count[d.req[i].kind]++;
+			time[d.req[i].kind] += d.ns[d.req[i].kind] *
+					      (d.req[i].sectors / 8);
 		}
-		if (wait_of(i) > worst[d.it[i].kind])
-			worst[d.it[i].kind] = wait_of(i);
-		insert(&d, d.it[i].kind, tap_rand(&seed) % 4096 * 8,
-		       d.it[i].sectors);
+		if (wait_of(i) > worst[d.req[i].kind])
+			worst[d.req[i].kind] = wait_of(i);
+		insert(&d, d.req[i].kind, tap_rand(&seed) % 4096 * 8,
+		       d.req[i].sectors);
 	}
 	printf("# writes of %u sectors: %u reads, %u writes, %llu%% for writes, "
 	       "worst wait %llu and %llu us, %llu epochs, %llu aged\n",
@@ -157,8 +157,8 @@ static void shares(u32 write_sectors, u32 epochs)
 }
 
 /*
- * Writes that all want one chip wait while reads have the others. They have not
- * used what they could: it is no debt that all writes are paid later.
+ * Writes that all want one chip wait while reads have the others. They did not use what they
+ * could, so this is no deficit that writes to all chips are paid later.
  */
 static void no_old_debts(void)
 {
@@ -175,7 +175,7 @@ static void no_old_debts(void)
 	for (n = 0; n < 15000; n++) {
 		i = step(&d);
 		piq_trust(&d.s);
-		page(d.it[i].kind, d.it[i].sector ?
+		page(d.req[i].kind, d.req[i].sector ?
 		     1 + tap_rand(&seed) % (CHIPS - 1) : 0);
 	}
 	for (i = 0; i < 64; i++) {
@@ -185,8 +185,8 @@ static void no_old_debts(void)
 	for (n = 0; n < 12000; n++) {
 		i = step(&d);
 		piq_trust(&d.s);
-		time[d.it[i].kind] += d.ns[d.it[i].kind];
-		page(d.it[i].kind, tap_rand(&seed) % 4096);
+		time[d.req[i].kind] += d.ns[d.req[i].kind];
+		page(d.req[i].kind, tap_rand(&seed) % 4096);
 	}
 	n = (u32)(100 * time[0] / (time[0] + time[1]));
 	eq(n >= 45, 1, "reads have %u %% after writes of one chip", n);
@@ -194,10 +194,10 @@ static void no_old_debts(void)
 	at_rest(&d, "old debts");
 }
 
-/* Urgent requests go first, to busy chips too, but one more at most. */
+/* Urgent requests are first, and a busy chip may get one of them. */
 static u32 rush(enum piq_kind kind, u32 chip)
 {
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	return page(kind, chip);
 }
 
@@ -220,10 +220,10 @@ static void urgent(void)
 	drain(&d);
 	at_rest(&d, "urgent");
 
-	/* Under a flood. */
+	/* In a flood of other requests */
 	for (n = 0; n < 2; n++) {
 		start(NULL);
-		/* The second time there is no map that could help. */
+		/* The second time the map is not trusted. */
 		d.s.trusted = !n;
 		d.user_bound = n ? CHIPS : 0;
 		flash_geometry_parse(MAP, &d.real);
@@ -245,7 +245,7 @@ static void urgent(void)
 		drain(&d);
 	}
 
-	/* A flood of urgent ones: who is not gets through when it is old. */
+	/* In a flood of urgent requests another one is dispatched after max_wait. */
 	for (n = 0; n < 2; n++) {
 		tun.max_wait = 5000000;
 		start(&tun);
@@ -267,9 +267,8 @@ static void urgent(void)
 }
 
 /*
- * One urgent request of half the chips at a time, beside @urgent pages that are
- * urgent, too, @writes pages to write, and others to read: how long does it wait at
- * most?
+ * The longest wait of urgent requests of half the chips, one at a time, beside @urgent other
+ * urgent pages, @writes writes of a page, and reads of a page
  */
 static void urgent_wide(u32 urgent, u32 writes, u64 limit)
 {
@@ -283,13 +282,13 @@ static void urgent_wide(u32 urgent, u32 writes, u64 limit)
 	for (; i < 128; i++)
 		page(i < urgent + writes ? PIQ_WRITE : PIQ_READ,
 		     tap_rand(&seed) % 4096);
-	d.it[d.nr].urgent = true;
+	d.req[d.nr].urgent = true;
 	wide = insert(&d, PIQ_READ, 0, CHIPS / 2 * 8);
 	for (n = 0; n < 20000; n++) {
 		i = step(&d);
-		d.it[d.nr].urgent = d.it[i].urgent;
+		d.req[d.nr].urgent = d.req[i].urgent;
 		if (i != wide) {
-			page(d.it[i].kind, tap_rand(&seed) % 4096);
+			page(d.req[i].kind, tap_rand(&seed) % 4096);
 			continue;
 		}
 		served++;
@@ -307,7 +306,7 @@ static void urgent_wide(u32 urgent, u32 writes, u64 limit)
 	at_rest(&d, "urgent and wide");
 }
 
-/* Where a read may come to wait for them, a chip has one write at a time. */
+/* A chip that reads want has one write at a time. */
 static void one_write(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -330,7 +329,7 @@ static void one_write(void)
 	at_rest(&d, "one write");
 }
 
-/* A flood of one-page reads: how long does a request of another sort wait? */
+/* The longest wait of requests of another sort in a flood of one-page reads */
 static void flood(enum piq_kind kind, u32 sectors, u64 max_wait, u32 max_pass,
 		  u32 hot, u64 limit, const char *what)
 {
@@ -350,14 +349,14 @@ static void flood(enum piq_kind kind, u32 sectors, u64 max_wait, u32 max_pass,
 		if (!one || ended != one)
 			insert(&d, PIQ_READ, tap_rand(&seed) % hot ?
 			       tap_rand(&seed) % 4096 * 8 : 0, 8);
-		if (one && !d.it[one].queued && wait_of(one) > worst)
+		if (one && !d.waits[one] && wait_of(one) > worst)
 			worst = wait_of(one);
-		/* Now and then, so that it does not fill the chip itself. */
-		if (!one || (!d.it[one].queued && d.now > d.due[one] + gap))
+		/* At intervals, so that these requests do not fill the chip. */
+		if (!one || (!d.waits[one] && d.now > d.due[one] + gap))
 			one = insert(&d, kind, 0, sectors);
 	}
-	if (d.it[one].queued && d.now - d.it[one].arrived > worst)
-		worst = d.now - d.it[one].arrived;
+	if (d.waits[one] && d.now - d.req[one].arrived > worst)
+		worst = d.now - d.req[one].arrived;
 	printf("# %s: worst wait %llu us, %llu aged\n", what,
 	       (unsigned long long)worst / 1000,
 	       (unsigned long long)d.s.stats.aged);
@@ -386,8 +385,8 @@ static void wide_only(void)
 }
 
 /*
- * A chip has a backlog that is old, and then comes a wide write. It cannot go
- * before that, but the other chips must not wait for it all the time.
+ * A chip has an old backlog when a wide write arrives. The write has to wait for it, but the
+ * other chips must not be kept free for the write all the time.
  */
 static void behind_a_backlog(void)
 {
@@ -406,7 +405,7 @@ static void behind_a_backlog(void)
 			ended++;
 		if (!wide && d.now > MODEL_BASE + 60000000)
 			wide = insert(&d, PIQ_WRITE, 0, 256);
-		if (d.it[i].kind == PIQ_READ)
+		if (d.req[i].kind == PIQ_READ)
 			page(PIQ_READ, 1 + tap_rand(&seed) % (CHIPS - 1));
 	}
 	/* 40 ms, 50 us a read, 15 chips: 12000 if all are busy. */
@@ -416,7 +415,7 @@ static void behind_a_backlog(void)
 	at_rest(&d, "a wide one behind a backlog");
 }
 
-/* Only so many wide ones are looked at. */
+/* A choice looks at scan_depth wide requests. */
 static void scanning(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -426,7 +425,7 @@ static void scanning(void)
 	start(&tun);
 	page(PIQ_READ, 0);
 	page(PIQ_READ, 1);
-	/* The oldest gets behind the first two, and so no other one may. */
+	/* The oldest waits behind the first two, so no other one may. */
 	for (i = 0; i < 5; i++)
 		insert(&d, PIQ_READ, 0, 16);
 	last = insert(&d, PIQ_READ, 64, 16);
@@ -439,7 +438,7 @@ static void scanning(void)
 	at_rest(&d, "scanning");
 }
 
-/* Random one-page reads, closed loop: this order and a FIFO, at one bound. */
+/* Random one-page reads in a closed loop, by the layout or in a FIFO, at one limit */
 static u64 throughput(u32 backlog, bool trusted, u32 bound)
 {
 	unsigned long long seed = 3;
@@ -488,7 +487,7 @@ static void without_a_map(void)
 	at_rest(&d, "no map");
 }
 
-/* Reads of its chip for ever, and too few for an epoch: only age helps. */
+/* Endless reads of its chip, too few for an epoch: only max_wait helps. */
 static void old_write(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -506,7 +505,7 @@ static void old_write(void)
 	eq(d.s.stats.aged, 1, "which is counted");
 	drain(&d);
 
-	/* Its chip drains: not even a read gets behind what is out there. */
+	/* Its chip drains: not even a read is dispatched to it. */
 	start(&tun);
 	page(PIQ_WRITE, 0);
 	w2 = page(PIQ_WRITE, 0);
@@ -519,7 +518,7 @@ static void old_write(void)
 	at_rest(&d, "old ones");
 }
 
-/* A wide one behind many for a chip, while others pass it. */
+/* A wide request behind many for one chip, while others pass it */
 static void passed(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -534,8 +533,8 @@ static void passed(void)
 		page(PIQ_READ, 1 + i % 4);
 		step(&d);
 	}
-	/* Those that it waited behind count only when they have left. */
-	eq(d.issued[wide] != 0 && d.it[29].queued, 1,
+	/* Older requests count only when they have left. */
+	eq(d.issued[wide] != 0 && d.waits[29], 1,
 	   "passed max_pass times it goes before %u older ones", 29 - i / 2);
 	drain(&d);
 
@@ -547,7 +546,7 @@ static void passed(void)
 	wide = insert(&d, PIQ_WRITE, 0, CHIPS * 8);
 	page(PIQ_READ, 0);
 	eq(d.issued[wide], 0, "a wide write waits for its turn");
-	d.s.epoch = true;
+	d.s.pick.epoch = true;
 	dispatch(&d);
 	eq(d.issued[wide], d.now, "and has it in an epoch");
 	drain(&d);
@@ -575,8 +574,8 @@ static void old_and_passed(void)
 	wide = insert(&d, PIQ_READ, 2 * 8, 16);
 	while (!d.issued[wide]) {
 		ended = step(&d);
-		if (d.it[ended].chip)
-			page(PIQ_READ, d.it[ended].chip);
+		if (d.req[ended].chip)
+			page(PIQ_READ, d.req[ended].chip);
 	}
 	eq(wait_of(wide) < backlog / 2, 1,
 	   "old and passed: it goes after %llu us, not when chip 0 has drained",
@@ -585,7 +584,7 @@ static void old_and_passed(void)
 	at_rest(&d, "old and passed");
 }
 
-/* A read that has become old behind a write does not wait for it in the device. */
+/* An old read behind a write is dispatched together with it. */
 static void old_read(void)
 {
 	struct piq_tunables tun = piq_usual();
@@ -634,7 +633,7 @@ int main(void)
 	      "a write to all chips");
 	flood(PIQ_READ, 2048, 50000000, 32, 1000, 2000000,
 	      "a read of all chips");
-	/* Only age helps: max_wait, what is out, and reads that are as old. */
+	/* Only max_wait helps; add outstanding requests, and reads of the same age. */
 	flood(PIQ_WRITE, 8, 1000000, 65535, 1000, 1500000, "an old write");
 	flood(PIQ_READ, 2048, 1000000, 65535, 1000, 1100000,
 	      "an old wide read");

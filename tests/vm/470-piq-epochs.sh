@@ -9,8 +9,8 @@
 # The requests are those of the paper's figures 6 and 7 behind one on all chips;
 # tests/unit/test_piq_batch.c has the same on a model.
 # Fails if: flash_batches_add() joins the last batch instead of the first one that
-# fits, piq_turn() looks at the last batch of its list instead of until, or
-# piq_batch_next() begins with the direction that had its turn before.
+# fits, piq_turn() looks at the last batch of its list instead of last_batch, or
+# piq_turns_next() begins with the direction that had its turn before.
 
 # one r|w NUMBER FIRST CHIPS - a request of so many chips; its sector tells its number
 one() {

@@ -7,7 +7,7 @@
 # Proves: the paper's modes look at queue_length requests and no more, those that
 # are out among them: a request beyond it does not join a batch whose chips it
 # would fit, no more are ever out than that, and all are served.
-# Fails if: piq_admit() does not look at queue_length, or piq_give() does not
+# Fails if: piq_turns_admit() does not look at queue_length, or piq_release() does not
 # count down what is inside (nothing goes any more).
 
 order() {

@@ -9,7 +9,7 @@
 # devices at once, each with its own, also while schedulers are switched: each
 # request gives back the chips that it took, nothing is lost, nothing waits for
 # nobody, and what was set stands there.
-# Fails if: piq_give() computes the chips anew instead of those that were taken,
+# Fails if: piq_release() computes the chips anew instead of those that were taken,
 # piq_set() does not sort what waits anew, or policy_text_tuned() does not call
 # flash_resume().
 

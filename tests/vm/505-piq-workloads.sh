@@ -7,8 +7,8 @@
 # Proves: the workloads of tests/fio/piq-*.fio run to their end on the emulated NVMe
 # device in mode auto, with a layout and without, and in the paper's: without an
 # error, with all that they ask for served, and nobody taken because nothing could go.
-# Fails if: piq_next() returns none of those who wait while nothing is out (stuck), or
-# piq_give() does not count down what is inside (the load stands still).
+# Fails if: piq_choose() returns none of those who wait while nothing is out (stuck), or
+# piq_release() does not count down what is inside (the load stands still).
 
 main_disk
 sched_set "$DISK" "$SCHED"

@@ -116,4 +116,14 @@ static inline void list_splice_tail_init(struct list_head *from, struct list_hea
 	INIT_LIST_HEAD(from);
 }
 
+static inline size_t list_count_nodes(const struct list_head *h)
+{
+	const struct list_head *e;
+	size_t count = 0;
+
+	list_for_each(e, h)
+		count++;
+	return count;
+}
+
 #endif /* TESTS_LINUX_LIST_H */
