@@ -97,17 +97,6 @@ struct flash_climb {
 	u32 trials;
 };
 
-/** flash_climb_bound - the bound of the current window */
-static inline u32 flash_climb_bound(const struct flash_climb *c)
-{
-	bool low = !(c->pairs & 1) != c->second;
-
-	if (!c->high)
-		return c->bound;
-	/* low high, high low, ... */
-	return low ? c->low : c->high;
-}
-
 u32 flash_climb_above(const struct flash_climb *c, u32 bound);
 u32 flash_climb_below(const struct flash_climb *c, u32 bound);
 void flash_climb_try(struct flash_climb *c);
