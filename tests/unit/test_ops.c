@@ -21,7 +21,7 @@ static const struct {
 	{ "FLUSH",	NOTHING },
 	{ "DISCARD",	NOTHING },
 	{ "SECURE_ERASE", NOTHING },
-	/* As a write, but nobody knows of which chips. */
+	/* As a write, on unknown chips */
 	{ "ZONE_APPEND", { FLASH_WRITE, FLASH_NO_SECTOR, 256, 1064000, 256, 945, 0, 8,
 			  FLASH_WRITE, 0, PIQ_WRITE, 0, 1 } },
 	{ "WRITE_ZEROES", NOTHING },
