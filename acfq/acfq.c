@@ -5,26 +5,27 @@
  * J. Kim, E. Lee, S. H. Noh: "I/O Schedulers for Proportionality and Stability
  * on Flash-Based SSDs in Multi-Tenant Environments", IEEE Access 8, 2020.
  *
- * A fast device empties a tenant's queue before the tenant can fill it again. A
- * scheduler that then goes on with another tenant gives shares that have little
- * to do with weights. A+CFQ counts the sectors that each tenant got, serves who
- * got least for its weight, and waits for a tenant that has nothing to do as long
- * as it usually takes to send the next request.
+ * A fast device empties a tenant's queue before the tenant can fill it again. A scheduler
+ * that then switches to another tenant gives shares that have little to do with weights.
+ * A+CFQ counts the sectors that each tenant received, serves the tenant with the least
+ * service for its weight, and waits for a tenant without requests as long as the tenant
+ * usually takes to send the next one.
  *
- * The choice of the next request is in common/share/share.h, Algorithm 1 in
- * common/share/think_time.h, the hooks in common/share/fairshare.c.
+ * The modes are in acfq_rules.c, the choice of the next request in
+ * common/share/fairqueue.c, Algorithm 1 in common/share/think_time.h and the hooks in
+ * common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"
-#include "acfq_rules.h"
+#include "acfq.h"
 
 #define ACFQ_TUNABLES(X)					\
-	TENANCY_TUNABLES(X)						\
+	FAIRSHARE_TUNABLES(X)						\
 	X(slice_ms, 1, 1000, 20,					\
 	  "length of a turn at weight 100 in modes paper and cfq, in ms")
 
-#define TENANCY_MODES	"one of auto paper cfq"
+#define FAIRSHARE_MODES	"one of auto paper cfq"
 
-FLASH_DEFINE_ATTRS(ACFQ_TUNABLES, TENANCY_TEXTS, FLASH_NONE, TENANCY_STORED);
+FLASH_DEFINE_ATTRS(ACFQ_TUNABLES, FAIRSHARE_TEXTS, FLASH_NONE, FAIRSHARE_STORED);
 
 static const char * const acfq_modes[] = {
 	[ACFQ_AUTO]	= "auto",
@@ -33,11 +34,9 @@ static const char * const acfq_modes[] = {
 };
 
 static void acfq_set_rules(struct flash_queue *fq, unsigned int mode,
-			   enum tenancy_charge charge,
-			   struct flash_share_rules *rules)
+			   enum fair_charge charge, struct fair_rules *rules)
 {
-	acfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC,
-		   tenancy_charged(charge, FLASH_CHARGE_SECTORS), rules);
+	acfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC, charge, rules);
 }
 
 static const struct fairshare acfq_fairshare = {

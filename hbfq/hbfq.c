@@ -5,20 +5,21 @@
  * J. Kim, E. Lee, S. H. Noh: "I/O Schedulers for Proportionality and Stability
  * on Flash-Based SSDs in Multi-Tenant Environments", IEEE Access 8, 2020.
  *
- * Budget fair queueing gives the device to one tenant after the other, for as
- * many sectors as its budget has. H+BFQ keeps what a tenant has left for its
- * next turn, and gives those who use all of it less: one part of the default for
- * each tenant that is there. So nobody is away from the device for long.
+ * Budget fair queueing gives the device to one tenant after the other, each for as many
+ * sectors as its budget has. H+BFQ keeps what is left of a budget for the tenant's next
+ * turn. A tenant that has used its whole budget gets a smaller one: the default budget
+ * divided by the number of tenants. So no tenant is away from the device for long.
  *
- * The choice is in common/share/share.h, Algorithm 2 in common/share/budget.h, the rest
- * in common/share/fairshare.c.
+ * The modes are in hbfq_rules.c, the choice of the next request in
+ * common/share/fairqueue.c, Algorithm 2 in common/share/budget.c and the hooks in
+ * common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"
-#include "hbfq_rules.h"
+#include "hbfq.h"
 
 /* exhausted_budget_sectors: the paper's figure 20 varies it from 128 to 2048. */
 #define HBFQ_TUNABLES(X)					\
-	TENANCY_TUNABLES(X)						\
+	FAIRSHARE_TUNABLES(X)						\
 	X(slice_ms, 0, 10000, 125,					\
 	  "longest turn, in ms, 0 = unlimited")				\
 	X(default_budget_sectors, 1, 1048576, 16384,			\
@@ -30,9 +31,9 @@
 	X(max_gap_us, 1, 1000000, 4000,					\
 	  "longest time between a tenant's turns in mode auto, in us")
 
-#define TENANCY_MODES	"one of auto paper"
+#define FAIRSHARE_MODES	"one of auto paper"
 
-FLASH_DEFINE_ATTRS(HBFQ_TUNABLES, TENANCY_TEXTS, FLASH_NONE, TENANCY_STORED);
+FLASH_DEFINE_ATTRS(HBFQ_TUNABLES, FAIRSHARE_TEXTS, FLASH_NONE, FAIRSHARE_STORED);
 
 static const char * const hbfq_modes[] = {
 	[HBFQ_AUTO]	= "auto",
@@ -40,8 +41,7 @@ static const char * const hbfq_modes[] = {
 };
 
 static void hbfq_set_rules(struct flash_queue *fq, unsigned int mode,
-			   enum tenancy_charge charge,
-			   struct flash_share_rules *rules)
+			   enum fair_charge charge, struct fair_rules *rules)
 {
 	struct flash_budgets budget = {
 		.standard	= flash_tun(fq, TUN_default_budget_sectors),
@@ -50,9 +50,7 @@ static void hbfq_set_rules(struct flash_queue *fq, unsigned int mode,
 	};
 
 	hbfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC,
-		   flash_tun(fq, TUN_max_gap_us) * (u64)NSEC_PER_USEC, &budget,
-		   tenancy_charged(charge, mode == HBFQ_AUTO ?
-				   FLASH_CHARGE_TIME : FLASH_CHARGE_SECTORS),
+		   flash_tun(fq, TUN_max_gap_us) * (u64)NSEC_PER_USEC, &budget, charge,
 		   rules);
 }
 

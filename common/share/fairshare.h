@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fairshare.h - what a scheduler that shares a device is built from
+ * fairshare.h - what acfq and hbfq are built from
  *
- * fairshare.c supplies the hooks of struct flash_policy for such schedulers. Each
- * of them adds a table of tunables that begins with TENANCY_TUNABLES, a table of
- * texts that is TENANCY_TEXTS, its modes, and the rules of each.
+ * fairshare.c has the hooks of struct flash_policy for schedulers that share a device by
+ * weight. Such a scheduler adds a table of tunables that begins with FAIRSHARE_TUNABLES,
+ * the texts FAIRSHARE_TEXTS, and struct fairshare: its modes and their rules.
  */
 #ifndef FLASH_FAIRSHARE_H
 #define FLASH_FAIRSHARE_H
@@ -13,18 +13,17 @@
 #include <linux/workqueue.h>
 
 #include "../elevator/iosched.h"
-#include "share.h"
-#include "tag_quota.h"
+#include "fairqueue.h"
 
 /*
  * window_depth has three uses. With a layout, a tenant may be ahead of the slowest
  *	one by this many of its requests if their chips are idle. Where time is
- *	charged, a turn has at most this many. A tenant whose think time exceeds its
- *	part of the time of this many is not anticipated.
+ *	charged, a turn has at most this many. A tenant with a think time above its part
+ *	of the time of this many is not anticipated.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
  * inline_dispatch: see elevator.c.
  */
-#define TENANCY_TUNABLES(X)					\
+#define FAIRSHARE_TUNABLES(X)					\
 	X(max_inflight, 0, 65535, 0,					\
 	  "requests in the device at once, 0 = as many as it needs")	\
 	X(window_depth, 0, 1024, 8,					\
@@ -42,142 +41,102 @@
 	X(inline_dispatch, 0, 1, 1,					\
 	  "issue by the submitting task (1) or left to the block layer (0)")
 
-#define TENANCY_TEXTS(X)						\
-	X(mode, tenancy_check_mode, "auto", TENANCY_MODES,		\
+#define FAIRSHARE_TEXTS(X)						\
+	X(mode, fairshare_check_mode, "auto", FAIRSHARE_MODES,		\
 	  "scheduling mode")						\
-	X(tenant_by, tenancy_check_by, "auto",				\
+	X(tenant_by, fairshare_check_by, "auto",			\
 	  "one of auto cgroup task ioprio",				\
 	  "identity of a request's tenant")				\
-	X(charge, tenancy_check_charge, "auto",				\
+	X(charge, fairshare_check_charge, "auto",			\
 	  "one of auto sectors requests time",				\
 	  "quantity charged to a tenant")				\
 	X(layout, flash_layout_check, "none",				\
 	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
 	  "map from pages to flash chips")
 
-#define TENANCY_STORED(X)						\
-	X(weights, tenancy_weights_show, tenancy_weights_store)
+#define FAIRSHARE_STORED(X)						\
+	X(weights, fairshare_weights_show, fairshare_weights_store)
+
+int fairshare_check_mode(const char *text);
+int fairshare_check_by(const char *text);
+int fairshare_check_charge(const char *text);
+ssize_t fairshare_weights_show(struct elevator_queue *eq, char *page);
+ssize_t fairshare_weights_store(struct elevator_queue *eq, const char *page,
+				size_t count);
 
 /**
- * enum tenancy_charge - what the user says about charges
- * @TENANCY_AUTO: what the mode does by itself
- * @TENANCY_SECTORS: and so on, see enum flash_charge
- */
-enum tenancy_charge {
-	TENANCY_AUTO,
-	TENANCY_SECTORS,
-	TENANCY_REQUESTS,
-	TENANCY_TIME,
-	TENANCY_NR_CHARGES,
-};
-
-/** tenancy_charged - what is charged, @own if the user leaves that to the mode */
-static inline enum flash_charge tenancy_charged(enum tenancy_charge charge,
-						enum flash_charge own)
-{
-	switch (charge) {
-	case TENANCY_SECTORS:
-		return FLASH_CHARGE_SECTORS;
-	case TENANCY_REQUESTS:
-		return FLASH_CHARGE_REQUESTS;
-	case TENANCY_TIME:
-		return FLASH_CHARGE_TIME;
-	default:
-		return own;
-	}
-}
-
-int tenancy_check_mode(const char *text);
-int tenancy_check_by(const char *text);
-int tenancy_check_charge(const char *text);
-ssize_t tenancy_weights_show(struct elevator_queue *eq, char *page);
-ssize_t tenancy_weights_store(struct elevator_queue *eq, const char *page,
-			      size_t count);
-
-/**
- * struct fairshare - what a scheduler supplies besides its table: flash_policy.data
- * @modes: the names of its modes, "auto" first
- * @nr_modes: their number
- * @set_rules: sets @rules, all but those that follow from the common tunables, for the
- *	mode at place @mode of @modes; @charge is the attribute of that name. The device is
- *	locked.
+ * struct fairshare - what a scheduler adds to its table, as flash_policy.data
+ * @modes: names of its modes, "auto" first
+ * @nr_modes: number of modes
+ * @set_rules: sets the members of @rules that do not follow from FAIRSHARE_TUNABLES, for
+ *	mode number @mode and the attribute "charge"; called with the device locked
  */
 struct fairshare {
 	const char * const *modes;
 	unsigned int nr_modes;
 	void (*set_rules)(struct flash_queue *fq, unsigned int mode,
-			  enum tenancy_charge charge, struct flash_share_rules *rules);
+			  enum fair_charge charge, struct fair_rules *rules);
 };
 
-enum tenancy_by {
-	TENANCY_BY_AUTO,
-	TENANCY_BY_CGROUP,
-	TENANCY_BY_TASK,
-	TENANCY_BY_IOPRIO,
-	TENANCY_NR_BYS
+/** enum fairshare_by - the attribute "tenant_by" */
+enum fairshare_by {
+	FAIRSHARE_BY_AUTO,
+	FAIRSHARE_BY_CGROUP,
+	FAIRSHARE_BY_TASK,
+	FAIRSHARE_BY_IOPRIO,
+	FAIRSHARE_NR_BYS
 };
 
 /**
- * struct tenancy_rq - the record of a request
- * @fr: what every policy has
- * @it: its item
- * @key: whose it is
- * @named: @key is set
- * @issued: it came out of the queues
+ * struct fairshare_rq - the record of a request
+ * @fr: the record of every policy
+ * @fair: its part in the queues
+ * @key: identity of its tenant
+ * @has_key: @key is set
  */
-struct tenancy_rq {
+struct fairshare_rq {
 	struct flash_rq fr;
-	struct flash_share_item it;
-	struct flash_key key;
-	bool named;
-	bool issued;
+	struct fair_rq fair;
+	struct tenant_key key;
+	bool has_key;
 };
 
 /**
- * struct tenancy_state - what takes much memory
- * @share: who waits, and who goes next
- * @tenants: of @share
+ * struct fairshare_queue - one device; all under flash_queue.lock
+ * @fq: the structure of every policy
+ * @fair: the queues
+ * @tags: tags that tenants hold, for each set of scheduler tags, by elv_hctx_set()
+ * @next: the next request, or NULL
+ * @now: time of the latest hook, ns
+ * @timer: chooses again at @armed
+ * @armed: expiry of @timer, ns; 0: it has expired
+ * @limited: number of searches for a tag that were limited by a quota
+ * @weights: weights of control groups; they outlive this structure
+ * @from: place of the first weight that is shown
+ * @few_work: reports too few tags, a second after their number was set
+ * @mode: number of the mode
+ * @by: the attribute "tenant_by"; read without the lock
+ * @charge: the attribute "charge"
+ * @geo: the attribute "layout"
  */
-struct tenancy_state {
-	struct flash_share share;
-	struct flash_tenants tenants;
-};
-
-/**
- * struct tenancy_queue - one device; all under flash_queue.lock
- * @fq: what every policy has
- * @state: see there
- * @weights: those that were set, which stay with the disk
- * @from: the first of them that is shown
- * @tags: who holds which scheduler tags, by elv_hctx_set()
- * @limited: tags that were wanted by who holds its part of them
- * @few_work: looks whether there are too few tags; runs a second after their number was
- *	set
- * @next: the request that goes next, or NULL
- * @now: the time of the latest hook, ns
- * @mode: what the user has set, like the two below
- * @by: who is a tenant
- * @charge: what is charged
- * @given: the layout
- * @timer: chooses anew at @armed
- * @armed: when it will do so, ns; 0: it has
- */
-struct tenancy_queue {
+struct fairshare_queue {
 	struct flash_queue fq;
-	struct tenancy_state *state;
-	struct flash_weights *weights;
-	unsigned int from;
+
+	struct fair_queue *fair;
 	struct flash_tags *tags;
-	u64 limited;
-	struct delayed_work few_work;
-	struct flash_share_item *next;
+	struct fair_rq *next;
 	u64 now;
-	unsigned int mode;
-	enum tenancy_by by;
-	enum tenancy_charge charge;
-	struct flash_geometry given;
 	struct hrtimer timer;
 	u64 armed;
+	u64 limited;
+
+	struct flash_weights *weights;
+	unsigned int from;
+	struct delayed_work few_work;
+	unsigned int mode;
+	enum fairshare_by by;
+	enum fair_charge charge;
+	struct flash_geometry geo;
 };
 
 int fairshare_init(struct flash_queue *fq);
@@ -203,8 +162,8 @@ void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 
 /* The hooks above and what belongs to them, as members of struct flash_policy */
 #define FAIRSHARE_HOOKS							\
-	.queue_size	= sizeof(struct tenancy_queue),			\
-	.rq_size	= sizeof(struct tenancy_rq),			\
+	.queue_size	= sizeof(struct fairshare_queue),		\
+	.rq_size	= sizeof(struct fairshare_rq),			\
 	.watches	= true,						\
 	.init		= fairshare_init,				\
 	.exit		= fairshare_exit,				\

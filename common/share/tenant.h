@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * tenant.h - who shares a device, and by which weights
+ * tenant.h - the tenants of a device, and their weights
  *
- * Pure logic, shared with the user-space unit tests. The caller's lock guards
- * all of it.
+ * A tenant is identified by a number (of a control group, a process or an I/O priority),
+ * never by a pointer. So no reference is held, and a control group or a process may
+ * disappear at any time. The table of a device has a fixed size and is allocated with the
+ * device's state, because tenants are created with the lock held. Its first entry is the
+ * shared tenant: requests without a tenant of their own belong to it, as do requests of
+ * tenants that the table has no room for.
  *
- * A tenant is known by a number (of a control group, a task, a priority), never
- * by a pointer: nothing outside is kept alive for it, and nothing outside has to
- * say when it goes. All tenants of a device are one block of memory that is
- * there from the start, so that one can come while the lock is held. The first
- * one is everybody's: it takes whoever finds no room.
+ * The caller's lock guards all of it.
  */
 #ifndef FLASH_TENANT_H
 #define FLASH_TENANT_H
 
+#include <linux/cache.h>
+#include <linux/list.h>
+
 #include "budget.h"
 #include "think_time.h"
 #include "../elevator/groups.h"
-#include "../ring.h"
 
-/* Tenants of a device at a time, and lists that they are looked up in */
+/* Tenants of a device, not counting the shared one, and chains of the lookup */
 #define FLASH_TENANTS		256
-#define FLASH_TENANT_LISTS	256
+#define FLASH_TENANT_CHAINS	256
 #define FLASH_NO_TENANT		0xffffU
 #define FLASH_NO_PRIO		0xffffffffU
 
-/* Weights that are set by hand, for control groups */
+/* Number of weights of control groups that can be set for a disk */
 #define FLASH_WEIGHTS		1024
 
 /**
- * enum flash_tenant_kind - what a tenant is
- * @FLASH_BY_ALL: everybody's tenant
+ * enum tenant_kind - what a tenant is
+ * @FLASH_BY_ALL: the shared tenant
  * @FLASH_BY_CGROUP: a control group of version 2
- * @FLASH_BY_CGROUP1: a control group of version 1, whose numbers are separate
+ * @FLASH_BY_CGROUP1: a control group of version 1, with separate numbers
  * @FLASH_BY_TASK: a process, or a kernel thread
  * @FLASH_BY_PRIO: an I/O priority
  */
-enum flash_tenant_kind {
+enum tenant_kind {
 	FLASH_BY_ALL,
 	FLASH_BY_CGROUP,
 	FLASH_BY_CGROUP1,
@@ -45,168 +47,210 @@ enum flash_tenant_kind {
 };
 
 /**
- * struct flash_key - whose request it is
- * @kind: of what kind its tenant is
- * @id: and which one
+ * struct tenant_key - the identity of a tenant
+ * @kind: what it is
+ * @id: its number among tenants of this kind
  */
-struct flash_key {
-	enum flash_tenant_kind kind;
+struct tenant_key {
+	enum tenant_kind kind;
 	u64 id;
 };
 
 /**
- * struct flash_tenant - one tenant of a device
- * @key:	who it is
- * @queue:	what waits, by arrival
- * @backlog:	its place among those with something waiting
- * @rest:	its place among those with nothing to do, or that nobody is
- * @pause:	its place among those that are about to send the next request
- * @urgent:	its urgent requests that wait, by arrival
- * @urge:	its place among those that have some
- * @chain:	the next one in its list, for the lookup
- * @weight:	1 to 1000; 0: nobody is this tenant
- * @prio:	I/O priority of its latest request in this second, as the caller codes
- *		it, or FLASH_NO_PRIO
- * @asks:	largest weight that a request of this second had by its priority; 0:
- *		there was none, or priorities do not count
- * @nr:		requests that wait
- * @out:	requests in the device
- * @passed:	requests that passed the first one that waits, for their chips
- * @vtime:	virtual time at which its next request starts
- * @part:	what was too little for one more unit of that
- * @turn:	when its turn began, ns
- * @used:	what it has used of its turn
- * @usual:	moving average of what its requests are charged, in 1/256
- * @budget:	what it may use at a stretch; 0: not set yet
- * @issued:	when its last request was handed over, ns; 0: none was, or @gap knows
- * @ended:	when its last one ended, ns
- * @until:	until when it is waited for, ns
- * @wanted:	when it last had to look for a tag among some of them only, ns; 0: never
- * @gap:	mean time between two dispatches
- * @think:	mean time from an end to the next request
- * @misses:	waits in a row that were in vain
- * @sync:	somebody waits for its last request
- * @waited:	somebody was held back for it since it paused
- * @busy:	something waits or is in the device
- * @seen:	the clock of flash_share when @due was last brought up to date
- * @got:	charged in this second
- * @due:	its part of what was charged to all in this second, while it was busy
- * @last_got:	the same of the last second
- * @last_due:	and of this
- * @sectors:	sectors handed over
- * @cost:	charged
- * @requests:	requests handed over
- * @waits:	times that others were held back for it
- * @why:	how its turns ended
+ * struct tenant_turn - the turns of a tenant
+ * @begun: start of the current turn, ns
+ * @used: service in the current turn, in the unit of budgets
+ * @budget: limit of @used; 0: not set yet
+ * @ended: number of turns that ended, by reason
  */
-struct flash_tenant {
-	struct flash_key key;
-	struct flash_link queue;
-	struct flash_link backlog;
-	struct flash_link rest;
-	struct flash_link pause;
-	struct flash_link urgent;
-	struct flash_link urge;
-	u32 chain;
-	u32 weight;
-	u32 prio;
-	u32 asks;
-	u32 nr;
-	u32 out;
-	u32 passed;
-	u64 vtime;
-	u64 part;
-	u64 turn;
+struct tenant_turn {
+	u64 begun;
 	u64 used;
-	u64 usual;
 	u64 budget;
+	u64 ended[FLASH_NR_REASONS];
+};
+
+/**
+ * struct tenant_think - when a tenant sends requests, and whether to wait for the next one
+ * @pause: link in fair_queue.paused while the next request is expected
+ * @until: end of that wait, ns
+ * @issued: time of the latest dispatch, ns; 0: none, or @gap has counted the gap already
+ * @ended: time of the latest completion, ns
+ * @no_tag: time of the latest search for a tag that was limited by a quota, ns; 0: none
+ * @gap: mean time between two dispatches
+ * @think: mean time from a completion to the next request
+ * @misses: number of vain waits in a row
+ * @sync: a task waits for the latest request
+ * @held: others were held back for the tenant since its latest request
+ */
+struct tenant_think {
+	struct hlist_node pause;
+	u64 until;
 	u64 issued;
 	u64 ended;
-	u64 until;
-	u64 wanted;
+	u64 no_tag;
 	struct flash_gap gap;
 	struct flash_gap think;
 	u32 misses;
 	bool sync;
-	bool waited;
-	bool busy;
-	u64 seen;
-	u64 got;
-	u64 due;
-	u64 last_got;
-	u64 last_due;
-	u64 sectors;
-	u64 cost;
-	u64 requests;
-	u64 waits;
-	u64 why[FLASH_NR_REASONS];
+	bool held;
 };
 
 /**
- * struct flash_tenants - the tenants of a device
- * @list:	the first of each list, for the lookup
- * @resting:	those with nothing to do, the longest first
- * @free:	those that nobody is
- * @nr:		tenants, everybody's not among them
- * @max:	as many as there may be
- * @refused:	requests that went to everybody's tenant as there was no room
- * @dropped:	tenants that have been forgotten
- * @t:		all of them; the first one is everybody's
+ * struct tenant_second - the share and the priority of a tenant in a second
+ * @prio: I/O priority of its latest request, in the caller's encoding, or FLASH_NO_PRIO
+ * @prio_weight: largest weight that the priority of a request had; 0: none, or weights do
+ *	not depend on priorities
+ * @seen: fair_second.charged when @due was last updated
+ * @received: charges in this second
+ * @due: its part, by weight, of the charges of all tenants while it was busy
+ * @last_received: @received of the second before
+ * @last_due: @due of the second before
  */
-struct flash_tenants {
-	u32 list[FLASH_TENANT_LISTS];
-	struct flash_link resting;
-	struct flash_link free;
+struct tenant_second {
+	u32 prio;
+	u32 prio_weight;
+	u64 seen;
+	u64 received;
+	u64 due;
+	u64 last_received;
+	u64 last_due;
+};
+
+/**
+ * struct tenant_stats - counters since the tenant was created
+ * @requests: dispatched requests
+ * @sectors: sectors of these
+ * @cost: charges
+ * @waits: number of times that others were held back for the tenant
+ */
+struct tenant_stats {
+	u64 requests;
+	u64 sectors;
+	u64 cost;
+	u64 waits;
+};
+
+/**
+ * struct tenant - one tenant of a device
+ * @key: its identity
+ * @chain: index of the next tenant in its chain of the lookup
+ * @weight: weight, 1 to 1000; 0: the entry is free
+ * @place: link in fair_queue.backlog while requests wait, or in fair_queue.dry
+ * @lru: link in tenant_table.lru, or in tenant_table.free
+ * @queue: requests that wait, in order of arrival
+ * @urgent: its urgent requests that wait, in order of arrival
+ * @urge: link in fair_urgent.tenants while @urgent is not empty
+ * @nr: number of requests that wait
+ * @out: number of requests in the device
+ * @passed: number of requests that passed the first one of @queue
+ * @busy: requests wait or are in the device
+ * @vtime: virtual start time of its next request
+ * @part: remainder of the last division by @weight
+ * @usual: moving average of the charge of a request, in 1 << FAIR_USUAL_SHIFT
+ * @turn: its turns
+ * @think: its think time
+ * @second: its share and its priority
+ * @stats: its counters
+ *
+ * The first cache line serves the lookup, which reads other tenants, too, and is rarely
+ * written. Each request writes the next lines.
+ */
+struct tenant {
+	struct tenant_key key;
+	u32 chain;
+	u32 weight;
+
+	struct hlist_node place ____cacheline_aligned_in_smp;
+	struct list_head lru;
+	struct list_head queue;
+	struct list_head urgent;
+	struct list_head urge;
+	u32 nr;
+	u32 out;
+	u32 passed;
+	bool busy;
+	u64 vtime;
+	u64 part;
+	u64 usual;
+	struct tenant_turn turn;
+	struct tenant_think think;
+	struct tenant_second second;
+	struct tenant_stats stats;
+};
+
+/**
+ * struct tenant_table - the tenants of a device
+ * @chain: index of the first tenant of each chain
+ * @lru: all tenants; those that are not busy in order of the start of their idle times
+ * @free: free entries
+ * @nr: number of tenants, not counting the shared one
+ * @max: limit of @nr
+ * @refused: number of requests that became the shared tenant's for lack of room
+ * @forgotten: number of tenants that were removed
+ * @t: the entries; the first one is the shared tenant
+ */
+struct tenant_table {
+	u32 chain[FLASH_TENANT_CHAINS];
+	struct list_head lru;
+	struct list_head free;
 	u32 nr;
 	u32 max;
 	u64 refused;
-	u64 dropped;
-	struct flash_tenant t[FLASH_TENANTS + 1];
+	u64 forgotten;
+	struct tenant t[FLASH_TENANTS + 1];
 };
 
-/** flash_tenants_init - there is only everybody's; all is zero */
-static inline void flash_tenants_init(struct flash_tenants *p, u32 weight)
-{
-	u32 i;
-
-	flash_ring_init(&p->resting);
-	flash_ring_init(&p->free);
-	for (i = 0; i < FLASH_TENANT_LISTS; i++)
-		p->list[i] = FLASH_NO_TENANT;
-	for (i = 0; i <= FLASH_TENANTS; i++) {
-		struct flash_tenant *t = &p->t[i];
-
-		flash_ring_init(&t->queue);
-		flash_ring_init(&t->backlog);
-		flash_ring_init(&t->rest);
-		flash_ring_init(&t->pause);
-		flash_ring_init(&t->urgent);
-		flash_ring_init(&t->urge);
-		t->chain = FLASH_NO_TENANT;
-		if (i)
-			flash_ring_add(&t->rest, &p->free);
-	}
-	p->t[0].weight = weight;
-	p->max = FLASH_TENANTS;
-}
-
-/** flash_tenant_index - its place in flash_tenants.t */
-static inline u32 flash_tenant_index(const struct flash_tenants *p,
-				     const struct flash_tenant *t)
+/** tenant_index - index of tenant @t in tenant_table.t */
+static inline u32 tenant_index(const struct tenant_table *p, const struct tenant *t)
 {
 	return (u32)(t - p->t);
 }
 
-static inline u32 *flash_tenant_list(struct flash_tenants *p,
-				     const struct flash_key *key)
+/** tenant_chain - the chain of the lookup for @key */
+static inline u32 *tenant_chain(struct tenant_table *p, const struct tenant_key *key)
 {
-	u64 hash = (key->id * 8 + (u64)key->kind) * 0x9e3779b97f4a7c15ULL;
-
-	return &p->list[hash >> 56];
+	return &p->chain[(key->id * 8 + (u64)key->kind) * 0x9e3779b97f4a7c15ULL >> 56];
 }
 
-/** flash_tenant_charge - @t has used so much */
-static inline void flash_tenant_charge(struct flash_tenant *t, u64 used)
+/** tenant_find - the tenant with identity @key, or NULL */
+static inline struct tenant *tenant_find(struct tenant_table *p, const struct tenant_key *key)
+{
+	u32 i;
+
+	if (key->kind == FLASH_BY_ALL)
+		return &p->t[0];
+	for (i = *tenant_chain(p, key); i != FLASH_NO_TENANT; i = p->t[i].chain) {
+		if (p->t[i].key.id == key->id && p->t[i].key.kind == key->kind)
+			return &p->t[i];
+	}
+	return NULL;
+}
+
+/**
+ * tenant_expect - the tenant that a request would belong to if it were inserted now
+ * @p: the table
+ * @key: identity of the sender
+ *
+ * With a full table that is the shared tenant, although an insertion may first make room.
+ *
+ * Return: the tenant, or NULL if it would be a new one.
+ */
+static inline struct tenant *tenant_expect(struct tenant_table *p, const struct tenant_key *key)
+{
+	struct tenant *t = tenant_find(p, key);
+
+	return t || p->nr < p->max ? t : &p->t[0];
+}
+
+/** tenant_wants_tag - at @now, a search for a tag for @t was limited by a quota */
+static inline void tenant_wants_tag(struct tenant *t, u64 now)
+{
+	t->think.no_tag = now;
+}
+
+/** tenant_charge - advance the virtual time of @t by the service @used */
+static inline void tenant_charge(struct tenant *t, u64 used)
 {
 	if (used > FLASH_CHARGE_MAX)
 		used = FLASH_CHARGE_MAX;
@@ -215,131 +259,24 @@ static inline void flash_tenant_charge(struct flash_tenant *t, u64 used)
 	t->part = used % t->weight;
 }
 
-/**
- * flash_tenant_find - look a tenant up
- * @p: the tenants
- * @key: whom
- *
- * Return: the tenant, or NULL if there is none of that name.
- */
-static inline struct flash_tenant *flash_tenant_find(struct flash_tenants *p,
-						     const struct flash_key *key)
-{
-	u32 i;
-
-	if (key->kind == FLASH_BY_ALL)
-		return &p->t[0];
-	for (i = *flash_tenant_list(p, key); i != FLASH_NO_TENANT;
-	     i = p->t[i].chain) {
-		if (p->t[i].key.id == key->id && p->t[i].key.kind == key->kind)
-			return &p->t[i];
-	}
-	return NULL;
-}
+void tenant_table_init(struct tenant_table *p, u32 weight);
+struct tenant *tenant_create(struct tenant_table *p, const struct tenant_key *key);
+void tenant_forget(struct tenant_table *p, struct tenant *t);
 
 /**
- * flash_tenant_or_all - whose would a request be that came now?
- * @p: the tenants
- * @key: who sends it
- *
- * Who finds no room is everybody's. That somebody may be forgotten to make some is
- * left for when there is a request.
- *
- * Return: the tenant, or NULL if it would be one that is not there yet.
- */
-static inline struct flash_tenant *
-flash_tenant_or_all(struct flash_tenants *p, const struct flash_key *key)
-{
-	struct flash_tenant *t = flash_tenant_find(p, key);
-
-	return t || p->nr < p->max ? t : &p->t[0];
-}
-
-/**
- * flash_tenant_new - a tenant comes
- * @p: the tenants
- * @key: who; not there yet
- *
- * Return: the tenant, which rests and of which nothing is known; NULL if there
- * is no room.
- */
-static inline struct flash_tenant *flash_tenant_new(struct flash_tenants *p,
-						    const struct flash_key *key)
-{
-	struct flash_tenant *t;
-	u32 *list;
-
-	if (p->nr >= p->max || flash_ring_empty(&p->free))
-		return NULL;
-	t = flash_link_of(p->free.next, struct flash_tenant, rest);
-	flash_unlink(&t->rest);
-	memset(t, 0, sizeof(*t));
-	flash_ring_init(&t->queue);
-	flash_ring_init(&t->backlog);
-	flash_ring_init(&t->pause);
-	flash_ring_init(&t->urgent);
-	flash_ring_init(&t->urge);
-	flash_ring_init(&t->rest);
-	flash_ring_add(&t->rest, &p->resting);
-	t->key = *key;
-	t->prio = FLASH_NO_PRIO;
-	t->weight = FLASH_WEIGHT_DEFAULT;
-	list = flash_tenant_list(p, key);
-	t->chain = *list;
-	*list = flash_tenant_index(p, t);
-	p->nr++;
-	return t;
-}
-
-/** flash_tenant_drop - forget a tenant that rests and is not waited for */
-static inline void flash_tenant_drop(struct flash_tenants *p,
-				     struct flash_tenant *t)
-{
-	u32 *at = flash_tenant_list(p, &t->key);
-
-	while (*at != flash_tenant_index(p, t))
-		at = &p->t[*at].chain;
-	*at = t->chain;
-	/* Nobody has none. */
-	t->weight = 0;
-	flash_unlink(&t->rest);
-	flash_ring_add(&t->rest, &p->free);
-	p->nr--;
-	p->dropped++;
-}
-
-/**
- * struct flash_weights - the weights that were set, by number
- * @nr: how many
- * @w: the weights
+ * struct flash_weights - the weights of a disk's control groups that were set
+ * @nr: number of entries
+ * @w: the entries, by number of the group
  */
 struct flash_weights {
 	u32 nr;
 	struct flash_group w[FLASH_WEIGHTS];
 };
 
-/** flash_weights_get - the weight of @id */
-static inline u32 flash_weights_get(const struct flash_weights *w, u64 id)
-{
-	u32 weight = flash_groups_get(w->w, w->nr, id);
+u32 flash_weights_get(const struct flash_weights *w, u64 id);
+int flash_weights_set(struct flash_weights *w, u64 id, u32 weight);
 
-	return weight == FLASH_GROUP_NONE ? FLASH_WEIGHT_DEFAULT : weight;
-}
-
-/**
- * flash_weights_set - set a weight, or take it back
- * @w: the weights
- * @id: number of the control group
- * @weight: its weight; FLASH_GROUP_NONE: the default again
- *
- * Return: 0, or -ENOSPC if there are too many.
- */
-static inline int flash_weights_set(struct flash_weights *w, u64 id, u32 weight)
-{
-	return flash_groups_set(w->w, &w->nr, FLASH_WEIGHTS, id, weight);
-}
-
-/* Levels of an I/O priority, as they are in struct flash_key */
+/* Levels of a class of I/O priorities, in the encoding of flash_prio() */
 #define FLASH_PRIO_LEVELS	8
 
 enum flash_prio_class {
@@ -348,32 +285,12 @@ enum flash_prio_class {
 	FLASH_PRIO_IDLE,
 };
 
-/** flash_prio - a class and a level as one number */
+/** flash_prio - a class and a level of I/O priority as one number */
 static inline u32 flash_prio(enum flash_prio_class class, u32 level)
 {
 	return (u32)class * FLASH_PRIO_LEVELS + level % FLASH_PRIO_LEVELS;
 }
 
-/**
- * flash_prio_weight - the weight of an I/O priority
- * @prio: from flash_prio()
- *
- * 8 - level, such that the level that tasks have by default gets the default
- * weight; real-time levels get five times as much, up to the largest weight.
- */
-static inline u32 flash_prio_weight(u32 prio)
-{
-	u32 part = FLASH_WEIGHT_DEFAULT / 4 *
-		   (FLASH_PRIO_LEVELS - prio % FLASH_PRIO_LEVELS);
-
-	switch (prio / FLASH_PRIO_LEVELS) {
-	case FLASH_PRIO_RT:
-		return part * 5;
-	case FLASH_PRIO_BE:
-		return part;
-	default:
-		return FLASH_WEIGHT_MIN;
-	}
-}
+u32 flash_prio_weight(u32 prio);
 
 #endif /* FLASH_TENANT_H */

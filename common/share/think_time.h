@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * think_time.h - is it worth waiting for the next request of a tenant?
+ * think_time.h - Algorithm 1 of the A+CFQ paper: how long to wait for a tenant
  *
- * Pure logic, shared with the user-space unit tests.
- *
- * Algorithm 1 of the A+CFQ paper: a tenant that has nothing to do keeps the
- * device as long as it has waited less than its mean time between two
- * dispatches. The mean is a moving average in integers; what is far longer than
- * usual, or longer than anybody is waited for, says nothing and is left out. But if
- * nothing else comes any more it is usual now: many requests at once, from which the
- * mean is next to nothing, may be followed by one at a time.
+ * A tenant without requests keeps the device until it has waited for the tenant's mean
+ * time between two dispatches. The mean is an integer moving average. Gaps above a
+ * maximum, and gaps far above the mean (strays), are left out. FLASH_GAP_STRAYS strays in
+ * a row replace the mean: the gaps of a burst are nearly 0, and after it all gaps of a
+ * tenant that sends one request at a time would be strays.
  */
 #ifndef FLASH_THINK_TIME_H
 #define FLASH_THINK_TIME_H
 
-#include <linux/kernel.h>
 #include <linux/types.h>
 
-/* A new sample weighs 1/8; one above 8 times the average does not count. */
+/* Weight of a new sample: 1/8. A sample above 8 times the mean is a stray. */
 #define FLASH_GAP_WEIGHT	8
 #define FLASH_GAP_STRAY		8
 
-/* So many of those in a row are what is usual now. */
+/* Number of strays in a row that replace the mean */
 #define FLASH_GAP_STRAYS	8
 
 /**
  * struct flash_gap - a mean gap
  * @known: there was a sample
- * @strays: samples in a row that did not count, as they were far above the mean
- * @ns: the mean, if @known
+ * @strays: number of strays since the latest sample that counted
+ * @ns: the mean, ns, if @known
  */
 struct flash_gap {
 	bool known;
 	u32 strays;
 	u64 ns;
 };
+
+void flash_gap_add_stray(struct flash_gap *gap, u64 ns);
 
 /** flash_gap_average - one step of the moving average, rounded down */
 static inline u64 flash_gap_average(u64 avg, u64 sample)
@@ -43,34 +41,28 @@ static inline u64 flash_gap_average(u64 avg, u64 sample)
 }
 
 /**
- * flash_gap_add - there was a gap
+ * flash_gap_add - add a sample
  * @gap: the mean
- * @ns: how long it was
- * @cap: the longest that counts
+ * @ns: the sample, ns
+ * @cap: largest sample that counts, ns
  */
 static inline void flash_gap_add(struct flash_gap *gap, u64 ns, u64 cap)
 {
 	if (ns > cap)
 		return;
-	if (!gap->known) {
-		gap->known = true;
-		gap->ns = ns;
+	/* A mean of 0 has no strays, or it could never rise. */
+	if (!gap->known || (gap->ns && ns / FLASH_GAP_STRAY > gap->ns)) {
+		flash_gap_add_stray(gap, ns);
 		return;
-	}
-	/* From 0 it could never rise. */
-	if (gap->ns && ns / FLASH_GAP_STRAY > gap->ns) {
-		if (++gap->strays < FLASH_GAP_STRAYS)
-			return;
-		gap->ns = ns;
 	}
 	gap->strays = 0;
 	gap->ns = flash_gap_average(gap->ns, ns);
 }
 
 /**
- * flash_gap_wait - how long a tenant is waited for
- * @gap: its mean gap
- * @cap: the longest wait, and what stands for a mean that is not known yet
+ * flash_gap_wait - how long to wait for a tenant, ns
+ * @gap: the tenant's mean gap
+ * @cap: the longest wait, and the wait while the mean is unknown, ns
  */
 static inline u64 flash_gap_wait(const struct flash_gap *gap, u64 cap)
 {
@@ -78,12 +70,10 @@ static inline u64 flash_gap_wait(const struct flash_gap *gap, u64 cap)
 }
 
 /**
- * flash_gap_switch - Algorithm 1, lines 6 to 11
- * @idle: the tenant has nothing that waits and nothing in the device
- * @wait: time since its last completion
- * @avg: its mean time between two dispatches
- *
- * Return: true to go on with another tenant.
+ * flash_gap_switch - Algorithm 1, lines 6 to 11: switch to another tenant?
+ * @idle: the tenant has no request that waits or is in the device
+ * @wait: time since the tenant's latest completion, ns
+ * @avg: the tenant's mean time between two dispatches, ns
  */
 static inline bool flash_gap_switch(bool idle, u64 wait, u64 avg)
 {

@@ -4,8 +4,8 @@
 Of that it says sums only. But what it charges follows from when each request
 came to the device and when it ended, which the device's log has. So here is
 the same arithmetic once more, in whole numbers: that of common/estimate/service_time.h and of
-flash_share_work(), flash_share_charge(), flash_share_learn() in share.h and
-share_state.h. tests/host holds it against the headers.
+fair_work(), fair_charge(), fair_learn() in common/share/. tests/host compares it with
+that code.
 
 Times are ns as the scheduler counts them: the guest's.
 """
@@ -19,7 +19,7 @@ SHIFT = 8
 STALL, STALL_MIN = 4, 1000
 LONGEST = 1 << 33
 LARGEST = 1 << 22
-# share_state.h
+# common/share/fairqueue.h and fairqueue.c
 NOTHING = 8
 BASE, SLOPE = 20000, 500
 WORK_SHIFT = 8
@@ -105,7 +105,7 @@ def replay(issued, done, writes, sectors):
 
     A request is charged when it is handed over, by what is known then. As soon
     as anything is known of a direction all is forgiven that was charged before
-    (flash_share_anew()): that is 0, and the moment is the last such one; None
+    (fair_restart()): that is 0, and the moment is the last such one; None
     if there was none. Sequences of whole numbers, an entry a request, all that
     the device got. issued: when the scheduler gave it up.
     """
@@ -118,7 +118,7 @@ def replay(issued, done, writes, sectors):
     work = worked = inside = 0
     handed = []
     for now, kind, n in order:
-        # flash_share_work()
+        # fair_work()
         if inside and now > worked:
             work += ((now - worked) << WORK_SHIFT) // inside
         worked = now
@@ -130,7 +130,7 @@ def replay(issued, done, writes, sectors):
             handed.append(n)
             inside += 1
             continue
-        # flash_share_learn()
+        # fair_learn()
         guess = not cost.time(way, sectors[n])
         cost.learn(way, sectors[n], (work - begun[n]) >> WORK_SHIFT)
         if guess and cost.time(way, sectors[n]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/lib/sharecost.py against common/estimate/service_time.h and share.h themselves.
+"""scripts/lib/sharecost.py against common/estimate/service_time.c and fairqueue.c themselves.
 
 tests/unit/oracle_cost.c answers for them, to the last ns.
 """

@@ -18,14 +18,14 @@ def source(name):
     """The code of a scheduler's .c files, and what it has in common with others."""
     text = "".join(path.read_text(encoding="utf-8")
                    for path in sorted((REPO / name).glob("*.c")))
-    if "TENANCY_TUNABLES(X)" not in text:
+    if "FAIRSHARE_TUNABLES(X)" not in text:
         return text
     shared = (REPO / "common" / "share" / "fairshare.h").read_text(encoding="utf-8") + \
         (REPO / "common" / "share" / "fairshare.c").read_text(encoding="utf-8")
     # The list begins with all that these have.
-    first = re.search(r"#define TENANCY_TUNABLES\(X\)((?:.*\\\n)*.*)", shared)[1]
-    return re.sub(r"\tTENANCY_TUNABLES\(X\)[^\n]*", lambda _: first.lstrip(" \t\\\n")
-                  + "\t\\", text) + shared.replace("TENANCY_TUNABLES", "")
+    first = re.search(r"#define FAIRSHARE_TUNABLES\(X\)((?:.*\\\n)*.*)", shared)[1]
+    return re.sub(r"\tFAIRSHARE_TUNABLES\(X\)[^\n]*", lambda _: first.lstrip(" \t\\\n")
+                  + "\t\\", text) + shared.replace("FAIRSHARE_TUNABLES", "")
 
 
 def rows(text, kind):

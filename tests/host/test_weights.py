@@ -72,7 +72,7 @@ class Fake(weights.Disk):
         self.have[int(who)] = int(what)
 
     def read_text(self, encoding):
-        """As tenancy_weights_show() prints it."""
+        """As fairshare_weights_show() prints it."""
         assert encoding
         end = self.start + self.page
         lines = [f"{n} {w}" for n, w in sorted(self.have.items())]

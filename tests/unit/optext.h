@@ -9,7 +9,7 @@
 #define OPTEXT_H
 
 #include "common/flash/op.h"
-#include "common/share/share.h"
+#include "common/share/fairqueue.h"
 #include "k2/admit.h"
 #include "k2/chips.h"
 #include "layerhooks.h"
@@ -74,27 +74,28 @@ static inline void op_learn(struct flash_cost *cost)
 	}
 }
 
-/* A tenant's request is handed over; what it is charged. */
-static inline u64 op_share(enum flash_charge charge, const struct op_charge *c,
+/* The charge of a tenant's request at its dispatch */
+static inline u64 op_share(enum fair_charge charge, const struct op_charge *c,
 			   u32 sectors, u64 *moved)
 {
-	static struct flash_share s;
-	static struct flash_tenants p;
-	const struct flash_share_rules rules = { .charge = charge };
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
-	static struct flash_share_item it;
-	struct flash_tenant *t;
+	static struct fair_queue s;
+	static struct flash_tags tags;
+	const struct fair_rules rules = { .charge = charge };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
+	static struct fair_rq it;
+	struct tenant *t;
 
 	memset(&s, 0, sizeof(s));
-	memset(&p, 0, sizeof(p));
+	memset(&tags, 0, sizeof(tags));
 	memset(&it, 0, sizeof(it));
-	flash_share_init(&s, &p, &rules);
-	op_learn(&s.cost);
-	t = flash_share_tenant(&s, &key, 100, 1);
-	flash_share_add(&s, &it, t, 1, c->dir, false, c->sector, sectors, 1);
-	flash_share_issue(&s, flash_share_next(&s, 1), 1);
-	*moved = t->sectors;
-	return t->cost;
+	fair_init(&s, &rules);
+	op_learn(&s.dev.cost);
+	t = fair_tenant(&s, &key, 100, 1);
+	fair_describe(&it, c->dir, false, c->sector, sectors);
+	fair_add(&s, &it, t, &tags, false, 1);
+	fair_issue(&s, fair_next(&s, 1), 1);
+	*moved = t->stats.sectors;
+	return t->stats.cost;
 }
 
 /* The charges of a request of @sectors sectors at sector 64 */
@@ -124,8 +125,8 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 	c.dir = sectors ? flash_op_dir(op) : FLASH_NR_DIRS;
 	c.sector = flash_op_placed(op) ? 64 : FLASH_NO_SECTOR;
 
-	c.timed = op_share(FLASH_CHARGE_TIME, &c, sectors, &c.moved);
-	c.tenant = op_share(FLASH_CHARGE_SECTORS, &c, sectors, &c.moved);
+	c.timed = op_share(FAIR_CHARGE_TIME, &c, sectors, &c.moved);
+	c.tenant = op_share(FAIR_CHARGE_SECTORS, &c, sectors, &c.moved);
 
 	memset(&in, 0, sizeof(in));
 	op_learn(&admit.cost);

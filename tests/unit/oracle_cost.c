@@ -10,16 +10,15 @@
  *   end ID NOW                       -> ok
  *   cost TENANT                      -> sum of its charges
  */
-#include "common/share/share.h"
+#include "common/share/fairqueue.h"
 
 #include <stdlib.h>
 
 #define IDS	4096
 
-static struct flash_share share;
-static struct flash_tenants tenants;
-static struct flash_share_item item[IDS];
-static u64 seq;
+static struct fair_queue share;
+static struct flash_tags tags;
+static struct fair_rq item[IDS];
 
 static void die(const char *line)
 {
@@ -29,31 +28,32 @@ static void die(const char *line)
 
 static void reset(void)
 {
-	static const struct flash_share_rules rules = {
-		.charge		= FLASH_CHARGE_TIME,
+	static const struct fair_rules rules = {
+		.charge		= FAIR_CHARGE_TIME,
 		.antic_max	= 1000000,
 	};
 
 	memset(&share, 0, sizeof(share));
-	memset(&tenants, 0, sizeof(tenants));
+	memset(&tags, 0, sizeof(tags));
 	memset(item, 0, sizeof(item));
-	flash_share_init(&share, &tenants, &rules);
+	fair_init(&share, &rules);
 }
 
-static struct flash_tenant *tenant(unsigned int id, u64 now)
+static struct tenant *tenant(unsigned int id, u64 now)
 {
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = id };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = id };
 
-	return flash_share_tenant(&share, &key, 100, now);
+	return fair_tenant(&share, &key, 100, now);
 }
 
 /* Does not add a tenant, or evict one, if @id is unknown. */
 static u64 cost(unsigned int id)
 {
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = id };
-	const struct flash_tenant *t = flash_tenant_find(&tenants, &key);
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = id };
+	const struct tenant *t =
+		tenant_find(&share.table, &key);
 
-	return t ? t->cost : 0;
+	return t ? t->stats.cost : 0;
 }
 
 int main(void)
@@ -69,23 +69,23 @@ int main(void)
 			puts("ok");
 		} else if (sscanf(line, "learn %u %llu %llu", &dir, &sectors,
 				  &now) == 3 && dir < FLASH_NR_DIRS) {
-			flash_cost_learn(&share.cost, dir, sectors, now);
+			flash_cost_learn(&share.dev.cost, dir, sectors, now);
 			puts("ok");
 		} else if (sscanf(line, "time %u %llu", &dir, &sectors) == 2 &&
 			   dir < FLASH_NR_DIRS) {
 			printf("%llu\n", (unsigned long long)
-			       flash_cost_ns(&share.cost, dir, sectors));
+			       flash_cost_ns(&share.dev.cost, dir, sectors));
 		} else if (sscanf(line, "issue %u %u %u %llu %llu", &id, &who,
 				  &dir, &sectors, &now) == 5 && id < IDS &&
 			   dir < FLASH_NR_DIRS) {
-			flash_share_add(&share, &item[id], tenant(who, now),
-					seq++, dir, true, 0, (u32)sectors, now);
+			fair_describe(&item[id], dir, true, 0, (u32)sectors);
+			fair_add(&share, &item[id], tenant(who, now), &tags, false, now);
 			printf("%llu\n", (unsigned long long)
-			       flash_share_charge(&share, &item[id]));
-			flash_share_issue(&share, &item[id], now);
+			       fair_charge(&share, &item[id]));
+			fair_issue(&share, &item[id], now);
 		} else if (sscanf(line, "end %u %llu", &id, &now) == 2 &&
-			   id < IDS && item[id].out) {
-			flash_share_give(&share, &item[id], true, now);
+			   id < IDS && item[id].tenant) {
+			fair_release(&share, &item[id], true, now);
 			puts("ok");
 		} else if (sscanf(line, "cost %u", &who) == 1) {
 			printf("%llu\n", (unsigned long long)cost(who));

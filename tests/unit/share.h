@@ -2,80 +2,93 @@
 /*
  * share.h - tenants on a device, in discrete events
  *
- * The module's own headers say which request goes; here is who sends them, and
- * a device that ends them in the order in which a test says.
+ * common/share/fairqueue.c, with its static functions, chooses the requests. The functions
+ * here send them, and a test says in which order the device completes them.
  */
 #ifndef SHARE_MODEL_H
 #define SHARE_MODEL_H
 
 #include <string.h>
 
-#include "common/share/share.h"
+#include "common/share/fairqueue.c"
 #include "tap.h"
 
 #define MAX_RQ		60000
 #define MODEL_BASE	1000000
 
 /* One tenant at a time, and start-time fair queueing */
-static const struct flash_share_rules cfq = {
-	.exclusive = true, .slice = 0, .charge = FLASH_CHARGE_SECTORS,
+static const struct fair_rules cfq = {
+	.exclusive = true, .slice = 0, .charge = FAIR_CHARGE_SECTORS,
 };
 
-static const struct flash_share_rules sfq = {
-	.charge = FLASH_CHARGE_SECTORS, .depth = 4,
+static const struct fair_rules sfq = {
+	.charge = FAIR_CHARGE_SECTORS, .depth = 4,
 };
 
 static struct {
-	struct flash_share s;
-	struct flash_tenants p;
-	struct flash_share_item it[MAX_RQ];
+	struct fair_queue s;
+	struct flash_tags tags;
+	struct fair_rq it[MAX_RQ];
 	u32 nr;
 	u64 now;
 } m;
 
-static inline void model_init(const struct flash_share_rules *rules)
+static inline void model_init(const struct fair_rules *rules)
 {
 	memset(&m, 0, sizeof(m));
 	m.now = MODEL_BASE;
-	flash_share_init(&m.s, &m.p, rules);
-	m.s.second = m.now;
+	fair_init(&m.s, rules);
+	m.s.second.begun = m.now;
 }
 
-static inline struct flash_tenant *tenant(u64 id, u32 weight)
+static inline struct tenant *tenant(u64 id, u32 weight)
 {
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = id };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = id };
 
-	return flash_share_tenant(&m.s, &key, weight, m.now);
+	return fair_tenant(&m.s, &key, weight, m.now);
 }
 
-/* A request of @id arrives; tenants that are new get @weight. */
-static inline struct flash_share_item *sends(u64 id, u32 weight, u32 sectors,
-					     bool sync)
+/* Request @it of tenant @t arrives. */
+static inline void adds(struct fair_rq *it, struct tenant *t, enum flash_dir dir, bool sync,
+			u64 sector, u32 sectors)
 {
-	struct flash_share_item *it = &m.it[m.nr++];
+	fair_describe(it, dir, sync, sector, sectors);
+	fair_add(&m.s, it, t, &m.tags, false, m.now);
+}
+
+/* A request of tenant @id arrives; a new tenant has weight @weight. */
+static inline struct fair_rq *sends(u64 id, u32 weight, u32 sectors, bool sync)
+{
+	struct fair_rq *it = &m.it[m.nr++];
 
 	if (m.nr == MAX_RQ) {
 		printf("Bail out! more than %d requests\n", MAX_RQ);
 		exit(EXIT_FAILURE);
 	}
-	flash_share_add(&m.s, it, tenant(id, weight), m.nr, FLASH_READ, sync,
-			m.nr * 8, sectors, m.now);
+	adds(it, tenant(id, weight), FLASH_READ, sync, m.nr * 8, sectors);
 	return it;
 }
 
-/* The next one is handed over; 0: nothing may go. */
-static inline struct flash_share_item *goes(void)
+/* Request @it bypasses the queues. */
+static inline void bypasses(struct fair_rq *it, enum flash_dir dir, u32 sectors)
 {
-	struct flash_share_item *it = flash_share_next(&m.s, m.now);
+	fair_describe(it, dir, false, 0, sectors);
+	fair_bypass(&m.s, it, &m.tags, m.now);
+}
+
+/* Issue the next request; NULL: none can be issued. */
+static inline struct fair_rq *goes(void)
+{
+	struct fair_rq *it = fair_next(&m.s, m.now);
 
 	if (it)
-		flash_share_issue(&m.s, it, m.now);
+		fair_issue(&m.s, it, m.now);
 	return it;
 }
 
-static inline void ends(struct flash_share_item *it)
+static inline void ends(struct fair_rq *it)
 {
-	flash_share_give(&m.s, it, true, m.now);
+	fair_release(&m.s, it, true, m.now);
 }
 
 #endif /* SHARE_MODEL_H */

@@ -9,7 +9,7 @@
  */
 #include "layerhooks.h"
 #include "piq/learn.h"
-#include "common/share/share.h"
+#include "common/share/fairqueue.h"
 #include "k2/chips.h"
 #include "tap.h"
 
@@ -185,36 +185,37 @@ static void piq_steps(enum piq_mode mode, const char *text, u32 sectors,
 
 /* Tenants */
 
-static struct flash_share share;
-static struct flash_tenants tenants;
-static struct flash_share_item share_rq[WAITING];
+static struct fair_queue share;
+static struct flash_tags tags;
+static struct fair_rq share_rq[WAITING];
 
 static void share_steps(const char *text)
 {
-	static const struct flash_share_rules rules = {
-		.charge = FLASH_CHARGE_SECTORS, .depth = 4,
+	static const struct fair_rules rules = {
+		.charge = FAIR_CHARGE_SECTORS, .depth = 4,
 	};
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = 1 };
 	struct flash_geometry geo = layout(text);
-	struct flash_tenant *t;
+	struct tenant *t;
 	u32 i;
 
 	memset(&share, 0, sizeof(share));
-	memset(&tenants, 0, sizeof(tenants));
+	memset(&tags, 0, sizeof(tags));
 	memset(share_rq, 0, sizeof(share_rq));
-	flash_share_init(&share, &tenants, &rules);
-	flash_share_layout(&share, &geo, 0);
-	t = flash_share_tenant(&share, &key, 100, 1);
-	for (i = 0; i < WAITING; i++)
-		flash_share_add(&share, &share_rq[i], t, i + 1, FLASH_READ, true,
-				(u64)i * 16, 8, 1);
+	fair_init(&share, &rules);
+	fair_set_layout(&share, &geo, 0);
+	t = fair_tenant(&share, &key, 100, 1);
+	for (i = 0; i < WAITING; i++) {
+		fair_describe(&share_rq[i], FLASH_READ, true, (u64)i * 16, 8);
+		fair_add(&share, &share_rq[i], t, &tags, false, 1);
+	}
 	few("acfq, hbfq: the youngest swallows an old one",
-	    flash_share_absorb(&share, &share_rq[WAITING - 1], &share_rq[1],
-			       share_rq[WAITING - 1].sector, 16));
-	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
+	    fair_absorb(&share, &share_rq[WAITING - 1], &share_rq[1], true,
+			share_rq[WAITING - 1].sector, 16));
+	few("acfq, hbfq: the next one", fair_next(&share, 2));
 	few("acfq, hbfq: an old one grows",
-	    flash_share_grow(&share, &share_rq[2], 24, 16));
-	few("acfq, hbfq: the next one", flash_share_next(&share, 2));
+	    fair_grow(&share, &share_rq[2], 24, 16));
+	few("acfq, hbfq: the next one", fair_next(&share, 2));
 }
 
 /* K2: only its chips; its queues are lists, where a merge moves an entry in O(1) */

@@ -5,8 +5,8 @@
  * and each interval the difference of what they got, by weight, has a bound; and
  * over a run each gets what a naive sharer would give it. Arguments: runs, seed.
  */
-#include "acfq/acfq_rules.h"
-#include "hbfq/hbfq_rules.h"
+#include "acfq/acfq.h"
+#include "hbfq/hbfq.h"
 #include "share.h"
 
 #define MAX_TENANTS	12
@@ -20,7 +20,7 @@ static struct {
 	u64 got[MAX_TENANTS], total;
 	double low[MAX_TENANTS][MAX_TENANTS], high[MAX_TENANTS][MAX_TENANTS];
 	u32 nr[MAX_TENANTS], free[MAX_RQ], nr_free;
-	struct flash_share_item *out[MAX_OUT];
+	struct fair_rq *out[MAX_OUT];
 	u32 nr_out;
 	unsigned long long seed;
 } b;
@@ -32,11 +32,11 @@ static u32 any(u32 n)
 
 static void refill(u32 i)
 {
-	struct flash_share_item *it = &m.it[b.free[--b.nr_free]];
+	struct fair_rq *it = &m.it[b.free[--b.nr_free]];
 
 	memset(it, 0, sizeof(*it));
-	flash_share_add(&m.s, it, tenant(i + 1, b.weight[i]), ++m.nr,
-			FLASH_READ, true, 0, 1 + any(b.size[i]), m.now);
+	adds(it, tenant(i + 1, b.weight[i]), FLASH_READ, true, 0,
+	     1 + any(b.size[i]));
 	b.nr[i]++;
 }
 
@@ -60,7 +60,7 @@ static void note(u32 i)
 	}
 }
 
-static void begin(const struct flash_share_rules *rules, u32 tenants, u32 slots)
+static void begin(const struct fair_rules *rules, u32 tenants, u32 slots)
 {
 	u32 i;
 
@@ -85,10 +85,10 @@ static void begin(const struct flash_share_rules *rules, u32 tenants, u32 slots)
 static void serve(u32 requests)
 {
 	while (requests) {
-		struct flash_share_item *it = NULL;
+		struct fair_rq *it = NULL;
 		u32 i, n;
 
-		while (b.nr_out < (b.closed ? flash_share_bound(&m.s) :
+		while (b.nr_out < (b.closed ? fair_limit(&m.s) :
 				   b.slots) && (it = goes())) {
 			i = (u32)it->tenant->key.id - 1;
 			b.out[b.nr_out++] = it;
@@ -170,15 +170,15 @@ int main(int argc, char **argv)
 {
 	u32 runs = argc > 1 ? (u32)atoi(argv[1]) : 60, n, most = 0, least = 0;
 	static const u32 paper[] = { 100, 200, 400, 500 };
-	struct flash_share_rules window = { .antic = true, .antic_max = 2000000 };
-	struct flash_share_rules turns = window, one;
+	struct fair_rules window = { .antic = true, .antic_max = 2000000 };
+	struct fair_rules turns = window, one;
 	struct flash_budgets sizes = { .standard = 256 };
 
 	b.seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 7;
-	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &window);
-	hbfq_rules(HBFQ_AUTO, 0, 0, &sizes, FLASH_CHARGE_SECTORS, &turns);
+	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &window);
+	hbfq_rules(HBFQ_AUTO, 0, 0, &sizes, FAIR_CHARGE_SECTORS, &turns);
 	one = turns;
-	hbfq_rules(HBFQ_PAPER, 0, 0, &sizes, FLASH_CHARGE_SECTORS, &one);
+	hbfq_rules(HBFQ_PAPER, 0, 0, &sizes, FAIR_CHARGE_SECTORS, &one);
 
 	for (n = 0; n < runs; n++) {
 		u32 is;
@@ -236,13 +236,13 @@ int main(int argc, char **argv)
 		b.size[n] = 16;
 	for (n = 0; n < 2; n++) {
 		begin(n ? &turns : &window, 4, 0);
-		m.s.pace.climb.bound = FLASH_SHARE_BOUND_MAX;
+		m.s.dev.pace.climb.bound = FAIR_LIMIT_MAX;
 		serve(20000);
 		eq(error() <= 10, 1, "1:2:4:5, %u requests each, %u/1000 off",
 		   BACKLOG, error());
 	}
 	b.closed = false;
-	acfq_rules(ACFQ_PAPER, 5000, FLASH_CHARGE_SECTORS, &window);
+	acfq_rules(ACFQ_PAPER, 5000, FAIR_CHARGE_SECTORS, &window);
 	begin(&window, 4, 16);
 	serve(40000);
 	eq(error() <= 60, 1, "1:2:4:5 by slices, %u/1000 off", error());

@@ -5,16 +5,16 @@
  * of the drive are a quarter of the profile's. P is D with each page in its place, so
  * that it is known which chip holds it. Argument: seed.
  */
-#include "acfq/acfq_rules.h"
+#include "acfq/acfq.h"
 #include "flashsim.h"
-#include "hbfq/hbfq_rules.h"
+#include "hbfq/hbfq.h"
 #include "profiles.h"
 #include "share.h"
 
 #define TENANTS		4
 #define WINDOW		50
 
-/* A task is told of an end, and has sent its next request, ns */
+/* Time from a completion to the next request of the task, ns */
 #define RESENDS		2000
 
 enum sched { NONE, ACFQ, HBFQ };
@@ -29,8 +29,8 @@ static const char * const names[] = { "none", "acfq", "hbfq" };
  * @weight: of each tenant; 0: there are no more
  * @depth: requests that each keeps outstanding
  * @ms: how long
- * @every: after about so many us a task does not run
- * @stops: for so many us
+ * @every: mean time for which a task runs, us
+ * @stops: time for which it does not run then, us
  */
 struct bench {
 	char profile;
@@ -52,11 +52,11 @@ struct result {
 };
 
 struct request {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	struct sim_rq *rq;
 	u32 who;
 	u64 charge;
-	bool guess;		/* nobody knew what it costs */
+	bool guess;		/* its cost was unknown */
 	bool used;
 };
 
@@ -67,7 +67,7 @@ static struct {
 	unsigned long long seed;
 	struct drive d;
 	struct request rq[TENANTS * 64];
-	/* Ends that tasks have still to be told of, by time */
+	/* Completions that tasks have not seen yet, by time */
 	struct { u64 at; u32 who; } told[TENANTS * 64];
 	u32 nr_told;
 	struct request *line[TENANTS * 64];	/* without a scheduler */
@@ -178,13 +178,13 @@ static void sends_one(u32 who)
 	f.waiting[who]++;
 	memset(r->it, 0, sizeof(*r->it));
 	if (f.sched == NONE) {
-		flash_share_describe(r->it, dir, true, sector, sectors);
+		fair_describe(r->it, dir, true, sector, sectors);
 		f.line[f.last++ % (TENANTS * 64)] = r;
 		return;
 	}
 	m.now = f.d.now;
-	flash_share_add(&m.s, r->it, tenant(who + 1, f.b->weight[who]), ++m.nr,
-			dir, true, sector, sectors, m.now);
+	adds(r->it, tenant(who + 1, f.b->weight[who]), dir, true, sector,
+	     sectors);
 }
 
 static void issue(struct request *r)
@@ -198,11 +198,11 @@ static void issue(struct request *r)
 			   r->it->sector, r->it->sectors);
 }
 
-/* Whatever may go does; when it is to be asked again, or SIM_NEVER. */
+/* Issue all requests that can be issued. Return: time of the next choice, or SIM_NEVER */
 static u64 dispatch(void)
 {
 	while (f.out < f.tags) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 		struct request *r;
 		u64 cost;
 
@@ -212,17 +212,17 @@ static u64 dispatch(void)
 			issue(f.line[f.first++ % (TENANTS * 64)]);
 			continue;
 		}
-		if (f.out >= flash_share_bound(&m.s))
+		if (f.out >= fair_limit(&m.s))
 			break;
-		it = flash_share_next(&m.s, f.d.now);
+		it = fair_next(&m.s, f.d.now);
 		if (!it)
 			return m.s.wake ? m.s.wake : SIM_NEVER;
 		r = &f.rq[it - m.it];
-		cost = it->tenant->cost;
+		cost = it->tenant->stats.cost;
 		r->guess = f.sched == HBFQ &&
-			   !flash_cost_ns(&m.s.cost, it->dir, it->sectors);
-		flash_share_issue(&m.s, it, f.d.now);
-		r->charge = it->tenant->cost - cost;
+			   !flash_cost_ns(&m.s.dev.cost, it->dir, it->sectors);
+		fair_issue(&m.s, it, f.d.now);
+		r->charge = it->tenant->stats.cost - cost;
 		issue(r);
 	}
 	return SIM_NEVER;
@@ -254,9 +254,9 @@ static void ended(struct sim_rq *rq)
 	while (!r->used || r->rq != rq)
 		r++;
 	if (f.sched != NONE)
-		flash_share_give(&m.s, r->it, true, f.d.now);
+		fair_release(&m.s, r->it, true, f.d.now);
 	if (r->guess)
-		r->charge = flash_share_charge(&m.s, r->it);
+		r->charge = fair_charge(&m.s, r->it);
 	charge = (double)(f.sched == NONE ? r->it->sectors : r->charge);
 	f.r.sectors += r->it->sectors;
 	f.got[r->who] += charge;
@@ -276,7 +276,7 @@ static void ended(struct sim_rq *rq)
 
 static void begin(void)
 {
-	struct flash_share_rules rules = {
+	struct fair_rules rules = {
 		.antic = true, .antic_max = 2000000, .depth = 8,
 	};
 	struct flash_budgets sizes = { .standard = 16384 };
@@ -284,13 +284,13 @@ static void begin(void)
 
 	if (f.sched == HBFQ)
 		hbfq_rules(HBFQ_AUTO, 125000000, 4000000, &sizes,
-			   FLASH_CHARGE_TIME, &rules);
+			   FAIR_CHARGE_TIME, &rules);
 	else
-		acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+		acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	if (f.b->profile == 'P') {
 		flash_geometry_parse("page=4096 chips=16", &geo);
-		flash_share_layout(&m.s, &geo, 0);
+		fair_set_layout(&m.s, &geo, 0);
 	}
 }
 
@@ -365,13 +365,13 @@ static const struct {
 	  { 'D', 100, { 4, 4 }, { 100, 100, 100, 100 }, 32, 100, 0, 0 } },
 	{ "reads and writes, 1:2:4:5", 93,
 	  { 'D', 70, { 4, 16 }, { 100, 200, 400, 500 }, 64, 300, 0, 0 } },
-	/* Two of three requests are of one who has 64: it has all in the drive. */
+	/* Two of three requests belong to a tenant that has 64: all are in the drive. */
 	{ "reads and writes, 1:1:1:10", 75,
 	  { 'D', 70, { 4, 16 }, { 100, 100, 100, 1000 }, 64, 300, 0, 0 } },
 	/* 5 of 12 would be more than the 32 that it has, were more in there. */
 	{ "4 KiB reads, 1:2:4:5, few of each", 92,
 	  { 'D', 100, { 4, 4 }, { 100, 200, 400, 500 }, 32, 100, 0, 0 } },
-	/* No more of them are in there, but those whose chips have least to do. */
+	/* No more of them are in there, but those with the least loaded chips. */
 	{ "4 KiB reads, 1:2:4:5, few of each, chips known", 97,
 	  { 'P', 100, { 4, 4 }, { 100, 200, 400, 500 }, 32, 100, 0, 0 } },
 	{ "4 KiB reads, 1:2:4:5, tasks that stop", 92,
@@ -401,8 +401,8 @@ int main(int argc, char **argv)
 			eq(r.gap <= 1, 1, "service differs by %.2f of what it may",
 			   r.gap);
 			/*
-			 * Who does not run sends nothing, and of unlike
-			 * requests 50 are few.
+			 * A task that does not run sends nothing, and of
+			 * unlike requests 50 are few.
 			 */
 			eq(r.turned <= (b->every ? 1 + r.windows / 8 :
 					b->kb[0] != b->kb[1]), 1,

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Everything that the block layer and the user can do to tenants, at random:
- * they come and go, merge, are handed back, polled, past all queues, change their
- * weights, and every rule changes under load. What is kept is counted anew after
- * each event. Arguments: steps, seed.
+ * requests arrive, end, merge, are requeued, polled, bypass the queues; tenants change
+ * weights, and every rule changes under load. All counts are checked after each event.
+ * Arguments: steps, seed.
  */
 #include <stdlib.h>
 
-#include "acfq/acfq_rules.h"
-#include "hbfq/hbfq_rules.h"
+#include "acfq/acfq.h"
+#include "common/share/fairqueue.c"
+#include "hbfq/hbfq.h"
 #include "tap.h"
 
 #define RECS	300
@@ -17,17 +18,17 @@
 enum state { FREE, WAITS, OUT };
 
 struct rec {
-	struct flash_share_item it;
+	struct fair_rq it;
 	enum state state;
 	bool urgent;
-	u64 id;
+	u64 id, seq;
 };
 
 static struct {
-	struct flash_share s;
-	struct flash_tenants p;
+	struct fair_queue s;
+	struct flash_tags tags;
 	struct rec rec[RECS];
-	struct flash_share_item *next;
+	struct fair_rq *next;
 	u64 armed;		/* the timer */
 	u64 now, seq, came, went;
 	unsigned long long seed;
@@ -64,14 +65,14 @@ static struct rec *one(enum state state)
 /* What fairshare.c does after each event. */
 static void choose(void)
 {
-	f.next = flash_share_next(&f.s, f.now);
+	f.next = fair_next(&f.s, f.now);
 	if (f.s.wake)
 		f.armed = f.s.wake;
 	if (f.next || !f.s.waiting)
 		return;
-	/* For who is behind and in the device, and only if that is busy */
-	if (flash_share_lags(&f.s)) {
-		must(f.s.out >= FLASH_SHARE_BOUND, "held back with few out");
+	/* For a tenant that lags, and only while the device is busy */
+	if (fair_lags(&f.s)) {
+		must(f.s.out >= FAIR_LIMIT, "held back with few out");
 		return;
 	}
 	/* Held back: there is a timer, or an end that asks again. */
@@ -84,14 +85,16 @@ static void choose(void)
 	     "held back though nobody is to be waited for");
 }
 
-/* Everything counted anew */
+/* Compare all counts with the requests. */
 static void check(void)
 {
-	u32 i, nr = 0, waiting = 0, out = 0, busy = 0, named = 0, resting = 0;
+	u32 i, nr = 0, waiting = 0, out = 0, busy = 0, named = 0, all = 0;
 	u32 of[FLASH_TENANTS + 1] = { 0 }, gone[FLASH_TENANTS + 1] = { 0 };
 	u32 urgent[FLASH_TENANTS + 1] = { 0 }, some = 0;
-	const struct flash_link *link;
-	u64 weights = 0;
+	u32 backlog = 0, dry = 0;
+	const struct list_head *link;
+	const struct tenant *t;
+	u64 weights = 0, last = 0;
 
 	for (i = 0; i < RECS; i++) {
 		const struct rec *r = &f.rec[i];
@@ -100,69 +103,78 @@ static void check(void)
 			must(!r->it.tenant, "a request that is done has a tenant");
 			continue;
 		}
-		nr = flash_tenant_index(&f.p, r->it.tenant);
+		nr = tenant_index(&f.s.table, r->it.tenant);
 		must(r->it.tenant->weight, "the tenant of a request is nobody");
 		of[nr] += r->state == WAITS;
 		gone[nr] += r->state == OUT;
 		waiting += r->state == WAITS;
 		out += r->state == OUT;
-		must(r->it.queued == (r->state == WAITS), "queued");
 		must(r->it.urgent == (r->urgent && r->state == WAITS), "urgent");
 		urgent[nr] += r->it.urgent;
 	}
 	for (i = 0; i <= FLASH_TENANTS; i++) {
-		struct flash_tenant *t = &f.p.t[i];
-
+		t = &f.s.table.t[i];
 		must(t->nr == of[i] && t->out == gone[i], "a tenant's requests");
 		must(t->busy == (t->nr || t->out), "busy");
 		for (link = t->urgent.next; link != &t->urgent; link = link->next)
 			urgent[i]--;
 		must(!urgent[i], "a tenant's urgent requests");
-		must(flash_ring_empty(&t->urgent) == flash_ring_empty(&t->urge),
+		must(list_empty(&t->urgent) == list_empty(&t->urge),
 		     "who has urgent requests");
-		some += !flash_ring_empty(&t->urgent);
-		must(!flash_ring_empty(&t->backlog) || !t->nr, "the backlog");
-		must(flash_ring_empty(&t->backlog) || t->busy,
-		     "who is in no list is not busy");
-		must(!t->weight || t->busy == flash_ring_empty(&t->rest),
-		     "who rests is not busy");
-		must(flash_ring_empty(&t->pause) || !t->busy,
+		some += !list_empty(&t->urgent);
+		backlog += t->nr > 0;
+		dry += i && t->busy && !t->nr;
+		must(hlist_unhashed(&t->think.pause) || !t->busy,
 		     "who is busy is not waited for");
 		busy += t->busy;
 		weights += t->busy ? t->weight : 0;
 		named += i && t->weight;
-		must(!i || !t->weight || flash_tenant_find(&f.p, &t->key) == t,
+		must(!i || !t->weight || tenant_find(&f.s.table, &t->key) == t,
 		     "a tenant is not found");
 	}
-	for (link = f.p.resting.next; link != &f.p.resting; link = link->next)
-		resting++;
-	must(resting == named + 1 - busy, "those that rest");
-	for (link = f.s.urgent.next; link != &f.s.urgent; link = link->next)
+	list_for_each_entry(t, &f.s.table.lru, lru) {
+		must(t->weight, "a free entry among the tenants");
+		must(t->busy || last <= t->think.ended, "the order of idle tenants");
+		last = t->busy ? last : t->think.ended;
+		all++;
+	}
+	must(all == named + 1, "the number of tenants in the list");
+	hlist_for_each_entry(t, &f.s.backlog, place) {
+		must(t->nr, "a tenant of the backlog has no request");
+		backlog--;
+	}
+	must(!backlog, "the backlog");
+	hlist_for_each_entry(t, &f.s.dry, place) {
+		must(t->out && !t->nr, "a dry tenant");
+		dry -= t != &f.s.table.t[0];
+	}
+	must(!dry, "dry tenants");
+	for (link = f.s.urgent.tenants.next; link != &f.s.urgent.tenants; link = link->next)
 		some--;
 	must(!some, "those with urgent requests");
 	must(f.s.waiting == waiting && f.s.out == out, "waiting and out");
 	must(f.s.busy == busy && f.s.weights == weights, "weights");
-	must(f.p.nr == named, "the number of tenants");
+	must(f.s.table.nr == named, "the number of tenants");
 	must(!f.s.active || f.s.active->weight, "whose turn it is is gone");
 }
 
 static void give(struct rec *r, bool ended)
 {
-	flash_share_give(&f.s, &r->it, ended, f.now);
+	fair_release(&f.s, &r->it, ended, f.now);
 	r->state = FREE;
 	r->urgent = false;
 }
 
 static void dispatch(void)
 {
-	while (f.next && f.s.out < flash_share_bound(&f.s)) {
+	while (f.next && f.s.out < fair_limit(&f.s)) {
 		struct rec *r = (struct rec *)f.next;
 
 		must(r->state == WAITS, "who is chosen does not wait");
 		must(!f.s.rules.exclusive || !f.s.active ||
-		     (r->it.urgent && f.s.ahead) ||
+		     (r->it.urgent && f.s.urgent.ahead) ||
 		     f.s.active == r->it.tenant, "it is another one's turn");
-		flash_share_issue(&f.s, &r->it, f.now);
+		fair_issue(&f.s, &r->it, f.now);
 		r->state = OUT;
 		f.went++;
 		if (!any(32))
@@ -174,17 +186,18 @@ static void dispatch(void)
 static void arrive(void)
 {
 	static const u32 sizes[] = { 0, 1, 8, 8, 8, 64, 500, 4096 };
-	struct flash_key key = { .kind = FLASH_BY_CGROUP };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP };
 	struct rec *r = one(FREE);
 	enum flash_dir dir = (enum flash_dir)any(FLASH_NR_DIRS + 1);
-	struct flash_tenant *t;
+	struct tenant *t;
 
 	if (!r)
 		return;
 	f.came++;
 	memset(&r->it, 0, sizeof(r->it));
 	if (!any(40)) {
-		flash_share_take_head(&f.s, &r->it, dir, any(1000), 8, f.now);
+		fair_describe(&r->it, dir, false, any(1000), 8);
+		fair_bypass(&f.s, &r->it, &f.tags, f.now);
 		r->state = OUT;
 		return;
 	}
@@ -192,12 +205,11 @@ static void arrive(void)
 	key.id = r->id + 1;
 	if (!r->id)
 		key.kind = FLASH_BY_ALL;
-	t = flash_share_tenant(&f.s, &key, 1 + any(1000), f.now);
-	flash_share_add(&f.s, &r->it, t, ++f.seq, dir, any(3), any(10000),
-			sizes[any(8)], f.now);
+	t = fair_tenant(&f.s, &key, 1 + any(1000), f.now);
+	r->seq = ++f.seq;
+	fair_describe(&r->it, dir, any(3), any(10000), sizes[any(8)]);
 	r->urgent = !any(5);
-	if (r->urgent)
-		flash_share_urge(&f.s, &r->it);
+	fair_add(&f.s, &r->it, t, &f.tags, r->urgent, f.now);
 	r->state = WAITS;
 }
 
@@ -208,25 +220,26 @@ static void merge(void)
 	if (!a || a == b)
 		return;
 	if (a->it.tenant != b->it.tenant || a->urgent != b->urgent) {
-		flash_share_grow(&f.s, &a->it, a->it.sector, a->it.sectors + 8);
+		fair_grow(&f.s, &a->it, a->it.sector, a->it.sectors + 8);
 		return;
 	}
-	flash_share_absorb(&f.s, &a->it, &b->it, a->it.sector,
-			   a->it.sectors + b->it.sectors);
+	fair_absorb(&f.s, &a->it, &b->it, b->seq < a->seq, a->it.sector,
+		    a->it.sectors + b->it.sectors);
+	a->seq = min(a->seq, b->seq);
 	b->state = FREE;
 	f.went++;
 }
 
 static void rules(void)
 {
-	struct flash_share_rules r = {
+	struct fair_rules r = {
 		.antic = any(3), .antic_max = any(3000), .depth = any(20),
 	};
 	struct flash_budgets b = {
 		.standard = 1 + any(20000), .least = any(3) * any(500),
 		.exhausted = any(2) * any(2000),
 	};
-	enum flash_charge charge = (enum flash_charge)any(FLASH_NR_CHARGES);
+	enum fair_charge charge = (enum fair_charge)any(FAIR_CHARGE_AUTO);
 
 	if (any(2))
 		acfq_rules((enum acfq_mode)any(ACFQ_NR_MODES), 1 + any(20000),
@@ -234,8 +247,8 @@ static void rules(void)
 	else
 		hbfq_rules((enum hbfq_mode)any(HBFQ_NR_MODES), 1 + any(20000),
 			   1 + any(9000), &b, charge, &r);
-	flash_share_set(&f.s, &r);
-	f.p.max = 1 + any(any(2) ? 4 : FLASH_TENANTS);
+	fair_set_rules(&f.s, &r);
+	f.s.table.max = 1 + any(any(2) ? 4 : FLASH_TENANTS);
 }
 
 static void layout(void)
@@ -247,7 +260,7 @@ static void layout(void)
 	struct flash_geometry geo = { 0 };
 
 	flash_geometry_parse(words[any(4)], &geo);
-	flash_share_layout(&f.s, &geo, any(100));
+	fair_set_layout(&f.s, &geo, any(100));
 }
 
 static void event(void)
@@ -272,24 +285,24 @@ static void event(void)
 		if (!any(200))
 			layout();
 		if (any(2))
-			f.s.rules.bound = any(2) ? 0 : 1 + any(any(2) ? 4 : 64);
+			f.s.rules.limit = any(2) ? 0 : 1 + any(any(2) ? 4 : 64);
 		break;
 	case 13:
 		r = one(WAITS);
 		if (r && any(2))
-			flash_share_weight(&f.s, r->it.tenant, 1 + any(1000));
+			fair_set_weight(&f.s, r->it.tenant, 1 + any(1000));
 		else if (r)
-			flash_share_asks(&f.s, r->it.tenant, 1 + any(1000));
+			fair_note_prio(&f.s, r->it.tenant, 1 + any(1000));
 		break;
 	case 14:
 		if (!any(100))
-			flash_share_prune(&f.s, f.now, ~0U);
+			fair_prune(&f.s, f.now, ~0U);
 		break;
 	default:
 		f.now += any(10) ? any(500) : any(100) ? any(100000) :
-			 FLASH_SHARE_SECOND / 2 * any(5);
+			 FAIR_SECOND / 2 * any(5);
 	}
-	/* The timer goes off, and chooses. */
+	/* The timer expires, and chooses. */
 	if (f.armed && f.now >= f.armed)
 		f.armed = 0;
 	choose();
@@ -308,7 +321,7 @@ static void drain(void)
 		if (r) {
 			give(r, true);
 		} else {
-			/* Nothing but the timer can go on. */
+			/* Only the timer can continue. */
 			must(f.armed >= f.now, "nothing is out, and no timer");
 			f.now = f.armed;
 		}
@@ -322,26 +335,28 @@ int main(int argc, char **argv)
 {
 	u32 steps = argc > 1 ? (u32)atoi(argv[1]) : 150000, n;
 	unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
-	static const struct flash_share_rules none;
+	static const struct fair_rules none;
 
 	f.seed = seed;
 	f.now = 1000000;
-	flash_share_init(&f.s, &f.p, &none);
-	f.s.second = f.now;
+	fair_init(&f.s, &none);
+	f.s.second.begun = f.now;
 	for (n = 0; n < steps; n++) {
 		event();
 		if (!any(2000))
 			drain();
 	}
 	drain();
-	f.now += 2 * FLASH_SHARE_SECOND;
-	flash_share_prune(&f.s, f.now, ~0U);
+	/* No turn is left that ends with a debt. */
+	fair_set_rules(&f.s, &none);
+	f.now += 2 * FAIR_SECOND;
+	fair_prune(&f.s, f.now, ~0U);
 	check();
 	eq(f.went <= f.came, 1, "%llu of %llu requests went, seed %llu",
 	   (unsigned long long)f.went, (unsigned long long)f.came, seed);
-	eq(f.p.nr, 0, "all tenants are forgotten");
-	eq(f.s.occ.busy + f.s.busy, 0, "nothing is kept");
-	eq(f.p.refused > 0 && f.p.dropped > 100, 1,
+	eq(f.s.table.nr, 0, "all tenants are forgotten");
+	eq(f.s.dev.occ.busy + f.s.busy, 0, "nothing is kept");
+	eq(f.s.table.refused > 0 && f.s.table.forgotten > 100, 1,
 	   "they came and went, and some found no room");
 	return tap_done();
 }

@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Tenants come, rest, are forgotten, and have other weights. */
-#include "acfq/acfq_rules.h"
+/* Tenants are created, idle and forgotten, and their weights change. */
+#include "acfq/acfq.h"
+#include "common/share/tenant.c"
 #include "share.h"
 
-/* A tenant that is gone is forgotten; its place is another one's. */
+/* An idle tenant is forgotten; its place is used again. */
 static void come_and_go(void)
 {
-	struct flash_key key = { .kind = FLASH_BY_CGROUP, .id = 7 };
-	struct flash_share_item *it;
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP, .id = 7 };
+	struct fair_rq *it;
 	u32 i;
 
 	model_init(&sfq);
 	for (i = 0; i < FLASH_TENANTS; i++)
 		sends(100 + i, 100, 8, false);
-	eq(m.p.nr, FLASH_TENANTS, "as many as there may be");
+	eq(m.s.table.nr, FLASH_TENANTS, "as many as there may be");
 	it = sends(7, 100, 8, false);
-	eq(it->tenant == &m.p.t[0], 1, "one more is everybody's");
-	eq(m.p.refused, 1, "which is counted");
-	eq(flash_tenant_or_all(&m.p, &key) == it->tenant, 1,
+	eq(it->tenant == &m.s.table.t[0], 1, "one more is everybody's");
+	eq(m.s.table.refused, 1, "which is counted");
+	eq(tenant_expect(&m.s.table, &key) == it->tenant, 1,
 	   "and so is its next bio, which that may take");
 	key.id = 100;
-	eq(flash_tenant_or_all(&m.p, &key) == tenant(100, 0), 1,
+	eq(tenant_expect(&m.s.table, &key) == tenant(100, 0), 1,
 	   "who is there is itself");
 	key.id = 7;
 	while ((it = goes()))
 		ends(it);
-	m.now += FLASH_SHARE_SECOND;
-	flash_share_prune(&m.s, m.now, ~0U);
-	eq(m.p.nr, 0, "a second later all are forgotten");
-	eq(flash_tenant_or_all(&m.p, &key) == NULL, 1,
+	m.now += FAIR_SECOND;
+	fair_prune(&m.s, m.now, ~0U);
+	eq(m.s.table.nr, 0, "a second later all are forgotten");
+	eq(tenant_expect(&m.s.table, &key) == NULL, 1,
 	   "who comes has no request to merge with");
 	it = sends(7, 100, 8, false);
-	eq(it->tenant != &m.p.t[0], 1, "there is room again");
+	eq(it->tenant != &m.s.table.t[0], 1, "there is room again");
 	ends(goes());
 }
 
-/* Who rests longest and owes something keeps nobody else's place. */
+/* The longest idle tenants are debtors: another tenant makes room. */
 static void debtors(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u32 i;
 
 	model_init(&sfq);
-	m.p.max = 40;
-	m.p.t[0].weight = 1000;
-	/* All along: the device's time does not jump. */
-	flash_share_take_head(&m.s, &m.it[MAX_RQ - 1], FLASH_READ, 0, 8, m.now);
+	m.s.table.max = 40;
+	m.s.table.t[0].weight = 1000;
+	/* A busy tenant, so that the device's time does not jump */
+	bypasses(&m.it[MAX_RQ - 1], FLASH_READ, 8);
 	for (i = 1; i <= 40; i++) {
 		sends(i, i <= 20 ? 1 : 1000, 4096, false);
 		ends(goes());
@@ -57,23 +58,23 @@ static void debtors(void)
 	sends(40, 1000, 8, false);
 	ends(goes());
 	it = sends(41, 100, 8, false);
-	eq(it->tenant == &m.p.t[0], 0, "who owes nothing makes room behind twenty who do");
-	eq(m.p.refused, 0, "nobody was refused");
-	eq(tenant(20, 1)->requests, 1, "and those are still known");
+	eq(it->tenant == &m.s.table.t[0], 0, "who owes nothing makes room behind twenty who do");
+	eq(m.s.table.refused, 0, "nobody was refused");
+	eq(tenant(20, 1)->stats.requests, 1, "and those are still known");
 }
 
-/* Whoever was waited for in vain keeps nobody's place, though nobody has asked since. */
+/* A tenant makes room once the wait for it has expired, without another choice. */
 static void late(void)
 {
-	struct flash_share_rules rules = sfq;
+	struct fair_rules rules = sfq;
 	u32 i;
 
 	rules.antic = true;
 	rules.antic_max = 2000;
 	model_init(&rules);
-	m.p.max = 1;
+	m.s.table.max = 1;
 	for (i = 0; i < 20; i++) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 
 		sends(1, 100, 8, true);
 		it = goes();
@@ -81,12 +82,12 @@ static void late(void)
 		ends(it);
 		m.now += 100;
 	}
-	eq(flash_ring_empty(&m.p.t[1].pause), 0, "it will be waited for");
-	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 1,
+	eq(hlist_unhashed(&m.s.table.t[1].think.pause), 0, "it will be waited for");
+	eq(sends(2, 100, 8, true)->tenant == &m.s.table.t[0], 1,
 	   "as long as it is nobody makes it go");
 	ends(goes());
 	m.now += 2000;
-	eq(sends(2, 100, 8, true)->tenant == &m.p.t[0], 0, "after that it goes");
+	eq(sends(2, 100, 8, true)->tenant == &m.s.table.t[0], 0, "after that it goes");
 }
 
 /* So many requests of one, as large as can be and of the least weight, pass by */
@@ -96,7 +97,7 @@ static void ages(u64 id, u32 n)
 		sends(id, 1, ~0U, false);
 		while (m.s.waiting)
 			ends(goes());
-		m.now += FLASH_SHARE_SECOND / 8;
+		m.now += FAIR_SECOND / 8;
 		m.nr = 100;
 	}
 }
@@ -104,7 +105,7 @@ static void ages(u64 id, u32 n)
 /* Of the next ones, how many are of @id? */
 static u32 next_of(u64 id, u32 n)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u32 of = 0;
 
 	while (n--) {
@@ -117,18 +118,18 @@ static u32 next_of(u64 id, u32 n)
 }
 
 /*
- * Virtual time wraps. Who had nothing to do while half of all of it went by, as it
- * does in two days if a tenant of weight 1 is charged for time, is not ahead.
+ * Virtual time wraps. A tenant that was idle during half of all virtual time (two days, if
+ * a tenant of weight 1 is charged for time) is not ahead.
  */
 static void wraps(void)
 {
-	static const struct flash_share_rules turns = {
+	static const struct fair_rules turns = {
 		.exclusive = true, .slice = 1000,
 	};
-	static const struct flash_share_rules wf2q = {
+	static const struct fair_rules wf2q = {
 		.budgets = true, .budget = { .standard = 64 },
 	};
-	static const struct flash_share_rules *rules[] = { &sfq, &turns, &wf2q };
+	static const struct fair_rules *rules[] = { &sfq, &turns, &wf2q };
 	u32 i, n;
 
 	for (i = 0; i < 3; i++) {
@@ -145,22 +146,22 @@ static void wraps(void)
 		eq(n >= 16, 1, "rules %u: back after an age it gets %u of 40",
 		   i, n);
 	}
-	/* Both have had something to do all along when another one comes. */
+	/* A third tenant starts after two have been busy for an age. */
 	for (i = 0; i < 3; i++) {
 		model_init(rules[i]);
 		sends(1, 1, 8, false);
 		sends(2, 1, 8, false);
 		for (n = 0; n < 33000; n++) {
-			struct flash_share_item *a, *b;
+			struct fair_rq *a, *b;
 
 			/* The places of those that have long ended */
 			m.nr = 100 + 2 * n % 1000;
 			sends(1, 1, ~0U, false);
 			sends(2, 1, ~0U, false);
 			a = goes();
-			m.now += FLASH_SHARE_SECOND / 8;
+			m.now += FAIR_SECOND / 8;
 			b = goes();
-			m.now += FLASH_SHARE_SECOND / 8;
+			m.now += FAIR_SECOND / 8;
 			ends(a);
 			ends(b);
 		}
@@ -176,50 +177,50 @@ static void wraps(void)
 	}
 }
 
-/* Nobody gets rid of what it owes by a new name. */
+/* A tenant does not lose its debt by being forgotten. */
 static void debts(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 
 	model_init(&sfq);
-	m.p.max = 1;
+	m.s.table.max = 1;
 	sends(1, 1, 4096, false);
-	/* Everybody's, and all along: the device's time does not jump. */
-	m.p.t[0].weight = 1000;
+	/* The shared tenant is busy, so that the device's time does not jump. */
+	m.s.table.t[0].weight = 1000;
 	it = &m.it[MAX_RQ - 1];
-	flash_share_take_head(&m.s, it, FLASH_READ, 0, 8, m.now);
+	bypasses(it, FLASH_READ, 8);
 	ends(goes());
 	m.now += 10;
 	sends(2, 100, 8, false);
-	eq(m.p.nr, 1, "who owes something stays");
-	eq(m.p.t[0].nr, 1, "and another one has to share");
-	m.now += 2 * FLASH_SHARE_SECOND;
-	flash_share_prune(&m.s, m.now, ~0U);
-	eq(m.p.nr, 1, "also when it has had nothing to do for long");
+	eq(m.s.table.nr, 1, "who owes something stays");
+	eq(m.s.table.t[0].nr, 1, "and another one has to share");
+	m.now += 2 * FAIR_SECOND;
+	fair_prune(&m.s, m.now, ~0U);
+	eq(m.s.table.nr, 1, "also when it has had nothing to do for long");
 	ends(goes());
 	ends(it);
-	flash_share_prune(&m.s, m.now, ~0U);
-	eq(m.p.nr, 0, "until all have");
+	fair_prune(&m.s, m.now, ~0U);
+	eq(m.s.table.nr, 0, "until all have");
 }
 
 static void shared(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 
 	model_init(&sfq);
-	m.p.max = 1;
+	m.s.table.max = 1;
 	it = sends(1, 100, 8, false);
 	sends(2, 100, 8, false);
 	sends(3, 100, 8, false);
-	eq(it->tenant == &m.p.t[0], 0, "the first has its own");
-	eq(m.p.t[0].nr, 2, "the others share");
+	eq(it->tenant == &m.s.table.t[0], 0, "the first has its own");
+	eq(m.s.table.t[0].nr, 2, "the others share");
 	ends(goes());
 	ends(goes());
 	ends(goes());
 	eq(m.s.waiting + m.s.out + m.s.busy, 0, "nothing is left");
 	it = sends(2, 100, 8, false);
-	eq(it->tenant == &m.p.t[0], 0, "who rests makes room");
-	eq(m.p.nr, 1, "one at a time");
+	eq(it->tenant == &m.s.table.t[0], 0, "who rests makes room");
+	eq(m.s.table.nr, 1, "one at a time");
 	ends(goes());
 }
 
@@ -234,16 +235,16 @@ static void reweighed(void)
 		sends(2, 100, 8, false);
 	}
 	for (i = 0; i < 200; i++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 
 		n += it->tenant->key.id == 1;
 		ends(it);
 	}
 	eq(n, 100, "equal weights");
-	flash_share_weight(&m.s, tenant(1, 0), 300);
+	fair_set_weight(&m.s, tenant(1, 0), 300);
 	eq(m.s.weights, 400, "the sum follows");
 	for (i = 0, n = 0; i < 200; i++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 
 		n += it->tenant->key.id == 1;
 		ends(it);
@@ -254,8 +255,8 @@ static void reweighed(void)
 /* What a request is charged is known from the first one on, also if each costs one. */
 static void usual(void)
 {
-	struct flash_share_rules rules = sfq;
-	struct flash_tenant *t;
+	struct fair_rules rules = sfq;
+	struct tenant *t;
 	u32 i;
 
 	model_init(&sfq);
@@ -263,40 +264,39 @@ static void usual(void)
 		sends(1, 100, 8, false);
 	t = goes()->tenant;
 	for (i = 0; i < 2; i++) {
-		eq(t->usual, 8 << FLASH_SHARE_USUAL_SHIFT, "eight sectors");
+		eq(t->usual, 8 << FAIR_USUAL_SHIFT, "eight sectors");
 		goes();
 	}
 
-	rules.charge = FLASH_CHARGE_REQUESTS;
+	rules.charge = FAIR_CHARGE_REQUESTS;
 	model_init(&rules);
 	for (i = 0; i < 40; i++)
 		sends(1, 1000, 8, false);
 	for (i = 0; i < 40; i++)
 		ends(goes());
 	t = tenant(1, 0);
-	eq(t->usual, 1 << FLASH_SHARE_USUAL_SHIFT, "one request");
+	eq(t->usual, 1 << FAIR_USUAL_SHIFT, "one request");
 	/* Ten requests at weight 1000 are as many at weight 10. */
-	eq(flash_share_reweigh(t, flash_vtime_of(10, 1000), 10),
+	eq(fair_rescale(t, flash_vtime_of(10, 1000), 10),
 	   flash_vtime_of(10, 1000) * 100, "ten requests stay ten");
 }
 
 /* Of a tenant that always has something waiting; the places of others are free. */
 static void keeps(u64 id, u32 sectors)
 {
-	struct flash_tenant *t = tenant(id, 100);
+	struct tenant *t = tenant(id, 100);
 
 	while (t->nr < 20) {
-		struct flash_share_item *it = &m.it[m.nr++ % 100];
+		struct fair_rq *it = &m.it[m.nr++ % 100];
 
 		if (it->tenant)
 			continue;
-		flash_share_add(&m.s, it, t, m.nr, FLASH_READ, true, 0, sectors,
-				m.now);
+		adds(it, t, FLASH_READ, true, 0, sectors);
 	}
 }
 
 /* Tenant 1 had weight @from, beside one of 1000. How long is one of them away? */
-static u64 away(const struct flash_share_rules *rules, u32 from, u32 to,
+static u64 away(const struct fair_rules *rules, u32 from, u32 to,
 		u32 sectors, u32 before)
 {
 	u64 gap = 0, most = 0, last = 0;
@@ -306,12 +306,12 @@ static u64 away(const struct flash_share_rules *rules, u32 from, u32 to,
 	tenant(1, from);
 	tenant(2, 1000);
 	for (i = 0; i < before + 3000; i++) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 
 		keeps(1, sectors);
 		keeps(2, 8);
 		if (i == before) {
-			flash_share_weight(&m.s, tenant(1, 0), to);
+			fair_set_weight(&m.s, tenant(1, 0), to);
 			gap = 0;
 		}
 		it = goes();
@@ -333,14 +333,14 @@ static u64 away(const struct flash_share_rules *rules, u32 from, u32 to,
  */
 static void raised(void)
 {
-	static const struct flash_share_rules wf2q = {
+	static const struct fair_rules wf2q = {
 		.budgets = true, .budget = { .standard = 64 },
 	};
-	static const struct flash_share_rules turns = {
+	static const struct fair_rules turns = {
 		.exclusive = true, .budgets = true,
 		.budget = { .standard = 512 },
 	};
-	static const struct flash_share_rules slices = {
+	static const struct fair_rules slices = {
 		.exclusive = true, .slice = 1000000,
 	};
 	u32 before;
@@ -359,11 +359,11 @@ static void raised(void)
 	}
 	/* A turn of 1000 requests is some for weight 1, and not all of them. */
 	away(&slices, 1000, 1000, 8, 900);
-	while (m.s.active != &m.p.t[2])
+	while (m.s.active != &m.s.table.t[2])
 		ends(goes());
-	flash_share_weight(&m.s, tenant(1, 0), 1);
+	fair_set_weight(&m.s, tenant(1, 0), 1);
 	n = tenant(1, 0)->vtime - m.s.vtime;
-	eq(n <= flash_vtime_of(FLASH_SHARE_CATCH_UP * 8, 1) &&
+	eq(n <= flash_vtime_of(FAIR_CATCH_UP * 8, 1) &&
 	   n > flash_vtime_of(8, 1), 1, "after slices, lowered: %llu",
 	   (unsigned long long)n);
 
@@ -377,10 +377,10 @@ static void raised(void)
 	goes();
 	n = tenant(1, 0)->vtime - m.s.vtime;
 	for (before = 0; before < 50; before++) {
-		flash_share_weight(&m.s, tenant(1, 0), 7);
-		flash_share_weight(&m.s, tenant(1, 0), 1000);
+		fair_set_weight(&m.s, tenant(1, 0), 7);
+		fair_set_weight(&m.s, tenant(1, 0), 1000);
 	}
-	flash_share_weight(&m.s, tenant(1, 0), 100);
+	fair_set_weight(&m.s, tenant(1, 0), 100);
 	eq(n - (tenant(1, 0)->vtime - m.s.vtime) < 100, 1,
 	   "it owes %llu of %llu",
 	   (unsigned long long)(tenant(1, 0)->vtime - m.s.vtime),
@@ -390,7 +390,7 @@ static void raised(void)
 /* What was received in a second, and what was due. */
 static void seconds(void)
 {
-	struct flash_tenant *a, *b;
+	struct tenant *a, *b;
 	u32 i;
 
 	model_init(&sfq);
@@ -404,25 +404,25 @@ static void seconds(void)
 		ends(goes());
 		m.now += 1000000;
 	}
-	eq(a->last_got, 2000, "a quarter of 8000 sectors");
-	eq(b->last_got, 6000, "the rest");
-	eq(a->last_due >= 1990 && a->last_due <= 2010, 1, "due %llu",
-	   (unsigned long long)a->last_due);
-	eq(b->last_due >= 5990 && b->last_due <= 6010, 1, "due %llu",
-	   (unsigned long long)b->last_due);
+	eq(a->second.last_received, 2000, "a quarter of 8000 sectors");
+	eq(b->second.last_received, 6000, "the rest");
+	eq(a->second.last_due >= 1990 && a->second.last_due <= 2010, 1, "due %llu",
+	   (unsigned long long)a->second.last_due);
+	eq(b->second.last_due >= 5990 && b->second.last_due <= 6010, 1, "due %llu",
+	   (unsigned long long)b->second.last_due);
 }
 
 /*
- * Who rests on purpose, says that it wanted tags, and begins with one large request,
- * catches up no more of the others, which are small.
+ * A tenant that pauses, has searched for tags, and begins with one large request does not
+ * catch up more of its other requests, which are small.
  */
 static void rests(void)
 {
-	struct flash_share_rules rules = { .depth = 8, .bound = 1 };
-	struct flash_share_item *it;
+	struct fair_rules rules = { .depth = 8, .limit = 1 };
+	struct fair_rq *it;
 	u32 i, row = 0, most = 0;
 
-	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	for (i = 0; i < 50; i++) {
 		sends(1, 100, 8, true);
@@ -433,7 +433,7 @@ static void rests(void)
 	for (i = 0; i < 900; i++) {
 		m.now += 1000000;
 		if (i == 100)
-			flash_share_wants(tenant(1, 100), m.now);
+			tenant_wants_tag(tenant(1, 100), m.now);
 		ends(goes());
 	}
 	sends(1, 100, 2048, true);
@@ -445,24 +445,24 @@ static void rests(void)
 		most = row > most ? row : most;
 		ends(it);
 	}
-	eq(most <= FLASH_SHARE_CATCH_UP, 1, "%u in a row of who has rested", most);
+	eq(most <= FAIR_CATCH_UP, 1, "%u in a row of who has rested", most);
 }
 
-/* A request of @id whose priority is worth @weight */
+/* A request of @id with a priority of weight @weight */
 static void asks(u64 id, u32 weight)
 {
-	flash_share_asks(&m.s, tenant(id, weight), weight);
+	fair_note_prio(&m.s, tenant(id, weight), weight);
 	sends(id, weight, 8, true);
 }
 
 /*
  * Two processes have four requests waiting for three seconds; of the first one's each
  * @every-th has a priority that is worth @high, the others @low; the second one's are
- * worth 100. What the first one gets of 1000; sets how often its weight changed.
+ * worth 100. Return: the part of the first one, of 1000; sets how often its weight changed.
  */
 static u32 threads(u32 high, u32 low, u32 every, u32 *changes)
 {
-	struct flash_tenant *a, *b;
+	struct tenant *a, *b;
 	u32 i, n, weight;
 
 	model_init(&sfq);
@@ -479,11 +479,11 @@ static u32 threads(u32 high, u32 low, u32 every, u32 *changes)
 		while (b->nr < 4)
 			asks(2, 100);
 		ends(goes());
-		m.now += FLASH_SHARE_SECOND / 1000;
+		m.now += FAIR_SECOND / 1000;
 		*changes += a->weight != weight;
 		weight = a->weight;
 	}
-	return (u32)(1000 * a->sectors / (a->sectors + b->sectors));
+	return (u32)(1000 * a->stats.sectors / (a->stats.sectors + b->stats.sectors));
 }
 
 /*
@@ -512,23 +512,23 @@ static void priorities(void)
 	asks(1, 25);
 	eq(tenant(1, 0)->weight, 200, "the highest of two");
 	for (i = 0; i < 3; i++) {
-		m.now += FLASH_SHARE_SECOND;
+		m.now += FAIR_SECOND;
 		asks(1, 25);
 		goes();
 		eq(tenant(1, 0)->weight, i ? 25 : 200, "%u s later", i + 1);
 	}
 	asks(1, 1000);
 	eq(tenant(1, 0)->weight, 1000, "raised it counts at once");
-	m.now += 3 * FLASH_SHARE_SECOND;
+	m.now += 3 * FAIR_SECOND;
 	goes();
-	m.now += 3 * FLASH_SHARE_SECOND;
+	m.now += 3 * FAIR_SECOND;
 	goes();
 	eq(tenant(1, 0)->weight, 1000, "and stays while nothing comes");
 
 	/* A control group's weight does not follow from priorities. */
 	model_init(&sfq);
 	sends(1, 700, 8, true);
-	m.now += FLASH_SHARE_SECOND;
+	m.now += FAIR_SECOND;
 	goes();
 	eq(tenant(1, 0)->weight, 700, "a weight that was set stays");
 }

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who goes next when there are turns: the paper's two schedulers. */
-#include "acfq/acfq_rules.h"
-#include "hbfq/hbfq_rules.h"
+/* Which request is next when there are turns: the paper's two schedulers. */
+#include "acfq/acfq.h"
+#include "hbfq/hbfq.h"
 #include "share.h"
 
 /* What the modes are */
 static void modes(void)
 {
 	struct flash_budgets b = { .standard = 16384, .exhausted = 128 };
-	struct flash_share_rules r = { .antic = true };
+	struct fair_rules r = { .antic = true };
 
-	acfq_rules(ACFQ_AUTO, 20, FLASH_CHARGE_SECTORS, &r);
+	acfq_rules(ACFQ_AUTO, 20, FAIR_CHARGE_SECTORS, &r);
 	eq(r.exclusive || r.budgets || r.slice, 0, "acfq auto has no turns");
-	acfq_rules(ACFQ_PAPER, 20, FLASH_CHARGE_REQUESTS, &r);
+	acfq_rules(ACFQ_PAPER, 20, FAIR_CHARGE_REQUESTS, &r);
 	eq(r.exclusive && r.antic && r.slice == 20 && !r.fixed, 1,
 	   "acfq paper: slices, and the mean gap");
-	eq(r.charge, FLASH_CHARGE_REQUESTS, "what is charged");
-	acfq_rules(ACFQ_CFQ, 20, FLASH_CHARGE_SECTORS, &r);
+	eq(r.charge, FAIR_CHARGE_REQUESTS, "what is charged");
+	acfq_rules(ACFQ_CFQ, 20, FAIR_CHARGE_SECTORS, &r);
 	eq(r.exclusive && !r.antic, 1, "cfq waits for nobody");
 
 	r.antic = true;
-	hbfq_rules(HBFQ_PAPER, 125, 4000, &b, FLASH_CHARGE_SECTORS, &r);
+	hbfq_rules(HBFQ_PAPER, 125, 4000, &b, FAIR_CHARGE_SECTORS, &r);
 	eq(r.exclusive && r.budgets && r.fixed && !r.max_gap, 1,
 	   "hbfq paper: one at a time, by budgets");
 	eq(r.budget.standard == 16384 && r.budget.exhausted == 128, 1,
 	   "as they are set");
-	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FLASH_CHARGE_TIME, &r);
+	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FAIR_CHARGE_TIME, &r);
 	eq(!r.exclusive && r.budgets && r.max_gap == 4000, 1, "hbfq auto");
 	eq(r.budget.standard == 4000 && !r.budget.exhausted, 1,
 	   "with budgets of time");
-	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FLASH_CHARGE_SECTORS, &r);
+	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FAIR_CHARGE_SECTORS, &r);
 	eq(r.budget.standard == 16384 && !r.max_gap, 1, "or of sectors");
 }
 
-/* Turns are charged the time that they last, but not what comes after. */
+/* Turns are charged the time that they last, but not the time after. */
 static void timed(void)
 {
-	struct flash_share_rules rules = cfq;
-	struct flash_share_item *it;
+	struct fair_rules rules = cfq;
+	struct fair_rq *it;
 	u32 i;
 
-	rules.charge = FLASH_CHARGE_TIME;
+	rules.charge = FAIR_CHARGE_TIME;
 	model_init(&rules);
 	it = sends(1, 100, 8, false);
 	goes();
@@ -50,10 +50,10 @@ static void timed(void)
 	it = sends(2, 100, 8, false);
 	goes();
 	eq(tenant(1, 0)->vtime, flash_vtime_of(3000, 100), "3 us of use");
-	eq(tenant(1, 0)->cost, 3000, "were charged");
+	eq(tenant(1, 0)->stats.cost, 3000, "were charged");
 	ends(it);
 
-	/* Nor is a turn charged that nobody else wanted. */
+	/* A turn is not charged for time in which no tenant had requests. */
 	rules.slice = 20000;
 	model_init(&rules);
 	for (i = 0; i < 2; i++) {
@@ -61,28 +61,27 @@ static void timed(void)
 		goes();
 		m.now += 3000;
 		ends(it);
-		m.now += 60ULL * FLASH_SHARE_SECOND;
+		m.now += 60ULL * FAIR_SECOND;
 	}
 	it = sends(2, 100, 8, false);
 	goes();
-	eq(tenant(1, 0)->cost, 6000, "of a minute without requests nothing");
+	eq(tenant(1, 0)->stats.cost, 6000, "of a minute without requests nothing");
 	ends(it);
 
 	/* A discard is no more than a page. */
-	rules.charge = FLASH_CHARGE_SECTORS;
+	rules.charge = FAIR_CHARGE_SECTORS;
 	model_init(&rules);
 	it = &m.it[0];
-	flash_share_add(&m.s, it, tenant(1, 100), 1, FLASH_NR_DIRS, false, 0,
-			1 << 30, m.now);
+	adds(it, tenant(1, 100), FLASH_NR_DIRS, false, 0, 1 << 30);
 	goes();
-	eq(tenant(1, 0)->cost, FLASH_SHARE_NOTHING, "a large discard");
+	eq(tenant(1, 0)->stats.cost, FAIR_NO_DATA, "a large discard");
 	ends(it);
 }
 
 /* A+CFQ, weights 1:2:5, turns of 8 sectors: by the least virtual time. */
 static void least_first(void)
 {
-	struct flash_share_rules rules = cfq;
+	struct fair_rules rules = cfq;
 	char order[32] = "";
 	u64 at = 16ULL << FLASH_VTIME_SHIFT;
 	u32 i;
@@ -95,7 +94,7 @@ static void least_first(void)
 		sends(3, 5, 8, false);
 	}
 	for (i = 0; i < 16; i++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 
 		order[i] = (char)('A' + it->tenant->key.id - 1);
 		ends(it);
@@ -111,15 +110,15 @@ static void least_first(void)
 	eq(tenant(1, 1)->vtime, at, "A");
 	eq(tenant(2, 1)->vtime, at, "B");
 	eq(tenant(3, 1)->vtime, at, "C");
-	eq(tenant(1, 1)->why[FLASH_EXPIRED], 2, "A had two turns");
+	eq(tenant(1, 1)->turn.ended[FLASH_EXPIRED], 2, "A had two turns");
 }
 
 /*
- * Beside a naive sharer, which knows what everybody got and compares fractions:
- * the order of turns, and that of the window, is the same for any weights whose
- * products are below the precision of virtual time.
+ * Compared with a naive scheduler, which adds up the service of each tenant and compares
+ * fractions: the order of turns, and that of the window, is the same for any weights with
+ * products below the precision of virtual time.
  */
-static u32 naive_differs(const struct flash_share_rules *rules, u32 tenants,
+static u32 naive_differs(const struct fair_rules *rules, u32 tenants,
 			 unsigned long long *seed)
 {
 	u64 used[8] = { 0 };
@@ -133,7 +132,7 @@ static u32 naive_differs(const struct flash_share_rules *rules, u32 tenants,
 			sends(i + 1, weight[i], sectors[i], false);
 	}
 	for (n = 0; n < 200; n++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 		u32 best = 0;
 
 		for (i = 1; i < tenants; i++) {
@@ -151,7 +150,7 @@ static u32 naive_differs(const struct flash_share_rules *rules, u32 tenants,
 
 static void naive(void)
 {
-	struct flash_share_rules rules = cfq;
+	struct fair_rules rules = cfq;
 	unsigned long long seed = 11;
 	u32 i, differs = 0;
 
@@ -167,8 +166,8 @@ static void naive(void)
 /* Algorithm 1 on a device: waits as long as the mean gap, and no longer. */
 static void anticipates(void)
 {
-	struct flash_share_rules rules = cfq;
-	struct flash_share_item *it;
+	struct fair_rules rules = cfq;
+	struct fair_rq *it;
 	u32 i;
 
 	rules.antic = true;
@@ -182,42 +181,42 @@ static void anticipates(void)
 		ends(it);
 		m.now += 200;
 	}
-	eq(tenant(1, 100)->gap.ns, 800, "mean gap");
+	eq(tenant(1, 100)->think.gap.ns, 800, "mean gap");
 	sends(1, 100, 8, true);
 	it = goes();
 	sends(2, 100, 8, true);
-	eq(!flash_share_next(&m.s, m.now), 1,
+	eq(!fair_next(&m.s, m.now), 1,
 	   "one with a request in the device keeps it");
 	eq(m.s.wake > m.now, 1, "until its time is up");
 	m.now += 600;
 	ends(it);
-	eq(!flash_share_next(&m.s, m.now), 1, "and when it is done");
+	eq(!fair_next(&m.s, m.now), 1, "and when it is done");
 	eq(m.s.wake, m.now + 800, "until the mean gap is over");
 	m.now += 799;
-	eq(!flash_share_next(&m.s, m.now), 1, "not before");
+	eq(!fair_next(&m.s, m.now), 1, "not before");
 	m.now += 1;
 	it = goes();
 	eq(it ? it->tenant->key.id : 0, 2, "then it is another one's turn");
-	eq(tenant(1, 100)->why[FLASH_IDLE], 1, "the reason");
-	eq(tenant(1, 100)->waits, 1, "one wait was counted");
+	eq(tenant(1, 100)->turn.ended[FLASH_IDLE], 1, "the reason");
+	eq(tenant(1, 100)->stats.waits, 1, "one wait was counted");
 
-	/* The request that comes in time. */
+	/* The request arrives in time. */
 	sends(1, 100, 8, true);
 	m.now += 100;
 	ends(it);
-	eq(!flash_share_next(&m.s, m.now), 1, "the other one is waited for");
+	eq(!fair_next(&m.s, m.now), 1, "the other one is waited for");
 	sends(2, 100, 8, true);
 	it = goes();
 	eq(it ? it->tenant->key.id : 0, 2, "and goes on");
-	/* Nobody waits for one that wrote in the background. */
-	it->tenant->sync = false;
+	/* A tenant that wrote in the background is not waited for. */
+	it->tenant->think.sync = false;
 	ends(it);
 	it = goes();
 	eq(it ? it->tenant->key.id : 0, 1, "nobody waits after such a one");
 	ends(it);
 
 	rules.antic = false;
-	flash_share_set(&m.s, &rules);
+	fair_set_rules(&m.s, &rules);
 	sends(2, 100, 8, true);
 	it = goes();
 	eq(it ? it->tenant->key.id : 0, 2, "CFQ goes on at once");
@@ -226,7 +225,7 @@ static void anticipates(void)
 /* Both send one request at a time, after some thought; what does the first get? */
 static u32 one_by_one(u64 until)
 {
-	struct flash_share_item *it = NULL;
+	struct fair_rq *it = NULL;
 	u64 at[2] = { m.now, m.now }, end = 0;
 	u32 got[2] = { 0 }, i;
 
@@ -252,14 +251,14 @@ static u32 one_by_one(u64 until)
 	return got[0] * 100 / (got[0] + got[1]);
 }
 
-/* Who once had many requests at once is waited for when it has one at a time. */
+/* After a burst, a tenant that sends one request at a time is waited for. */
 static void after_a_burst(void)
 {
-	struct flash_share_rules rules = { .antic = true, .antic_max = 2000000 };
-	struct flash_share_item *burst[32];
+	struct fair_rules rules = { .antic = true, .antic_max = 2000000 };
+	struct fair_rq *burst[32];
 	u32 i, part;
 
-	acfq_rules(ACFQ_PAPER, 20000000, FLASH_CHARGE_SECTORS, &rules);
+	acfq_rules(ACFQ_PAPER, 20000000, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	for (i = 0; i < 32; i++)
 		sends(1, 500, 8, true);
@@ -275,9 +274,9 @@ static void after_a_burst(void)
 /* H+BFQ: budgets and B-WF2Q+ */
 static void budgets(void)
 {
-	struct flash_share_rules rules = {
+	struct fair_rules rules = {
 		.exclusive = true, .budgets = true,
-		.charge = FLASH_CHARGE_SECTORS,
+		.charge = FAIR_CHARGE_SECTORS,
 		.budget = { .standard = 64 },
 	};
 	char order[40] = "";
@@ -289,7 +288,7 @@ static void budgets(void)
 		sends(2, 300, 8, false);
 	}
 	for (i = 0; i < 32; i++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 
 		order[i] = (char)('A' + it->tenant->key.id - 1);
 		ends(it);
@@ -297,20 +296,20 @@ static void budgets(void)
 	/* B's first budget of 64 finishes first; 32 each after exhaustion. */
 	eq(strcmp(order, "BBBBBBBBAAAAAAAABBBBBBBBBBBBBBBB"), 0,
 	   "order is %s", order);
-	eq(tenant(1, 1)->budget, 32, "half of the default for each of two");
-	eq(tenant(1, 1)->why[FLASH_EXHAUSTED], 1, "the reason");
+	eq(tenant(1, 1)->turn.budget, 32, "half of the default for each of two");
+	eq(tenant(1, 1)->turn.ended[FLASH_EXHAUSTED], 1, "the reason");
 	rules.budget.exhausted = 8;
-	flash_share_set(&m.s, &rules);
+	fair_set_rules(&m.s, &rules);
 	for (i = 0; i < 30; i++)
 		ends(goes());
-	eq(tenant(2, 1)->budget, 8, "the budget that is set");
+	eq(tenant(2, 1)->turn.budget, 8, "the budget that is set");
 }
 
 /* One tenant that is due half of the turns does not take them all at once. */
 static void worst_case_fair(void)
 {
-	struct flash_share_rules rules = {
-		.budgets = true, .charge = FLASH_CHARGE_SECTORS,
+	struct fair_rules rules = {
+		.budgets = true, .charge = FAIR_CHARGE_SECTORS,
 		.budget = { .standard = 8, .exhausted = 8 },
 	};
 	u32 i, id, twice = 0, first = 0;
@@ -322,7 +321,7 @@ static void worst_case_fair(void)
 			sends(id, id == 1 ? 1000 : 100, 8, false);
 	}
 	for (i = 0; i < 40; i++) {
-		struct flash_share_item *it = goes();
+		struct fair_rq *it = goes();
 
 		twice += last == 1 && it->tenant->key.id == 1;
 		last = it->tenant->key.id;
@@ -336,12 +335,12 @@ static void worst_case_fair(void)
 /* A large request is no small turn because the budget is small. */
 static void large_first(void)
 {
-	struct flash_share_rules rules = {
+	struct fair_rules rules = {
 		.exclusive = true, .budgets = true,
-		.charge = FLASH_CHARGE_SECTORS,
+		.charge = FAIR_CHARGE_SECTORS,
 		.budget = { .standard = 8, .exhausted = 8 },
 	};
-	struct flash_share_item *it;
+	struct fair_rq *it;
 
 	model_init(&rules);
 	sends(1, 100, 1000, false);
@@ -353,24 +352,22 @@ static void large_first(void)
 }
 
 /* Of four tenants that always have something waiting, the longest time without one */
-static u64 longest(const struct flash_share_rules *rules, const u32 *weight)
+static u64 longest(const struct fair_rules *rules, const u32 *weight)
 {
 	u64 last[4] = { 0 }, most = 0;
 	u32 i, k, n = 0;
 
 	model_init(rules);
 	for (i = 0; i < 6000; i++) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 
 		for (k = 0; k < 4; k++) {
-			struct flash_tenant *t = tenant(k + 1, weight[k]);
+			struct tenant *t = tenant(k + 1, weight[k]);
 
 			while (t->nr < 40) {
 				it = &m.it[n++ % 200];
 				if (!it->tenant)
-					flash_share_add(&m.s, it, t, ++m.nr,
-							FLASH_READ, true, 0, 8,
-							m.now);
+					adds(it, t, FLASH_READ, true, 0, 8);
 			}
 		}
 		it = goes();
@@ -392,7 +389,7 @@ static void back_in_time(void)
 		{ 100, 100, 100, 1000 },
 	};
 	static const u64 gaps[] = { 1000000, 2500000, 6000000 };
-	struct flash_share_rules rules = { .depth = 1024 };
+	struct fair_rules rules = { .depth = 1024 };
 	struct flash_budgets sizes = { .standard = 16384 };
 	u32 i, n;
 
@@ -401,7 +398,7 @@ static void back_in_time(void)
 			u64 is;
 
 			hbfq_rules(HBFQ_AUTO, 0, gaps[n], &sizes,
-				   FLASH_CHARGE_TIME, &rules);
+				   FAIR_CHARGE_TIME, &rules);
 			is = longest(&rules, weights[i]);
 			/* One request of each is the least. */
 			eq(is <= gaps[n] + 4 * 20000, 1,
@@ -416,12 +413,12 @@ static void back_in_time(void)
 /* One request larger than the budget. */
 static void overshoot(void)
 {
-	struct flash_share_rules rules = {
+	struct fair_rules rules = {
 		.exclusive = true, .budgets = true,
-		.charge = FLASH_CHARGE_SECTORS,
+		.charge = FAIR_CHARGE_SECTORS,
 		.budget = { .standard = 16 },
 	};
-	struct flash_share_item *it;
+	struct fair_rq *it;
 
 	model_init(&rules);
 	sends(1, 100, 1000, false);

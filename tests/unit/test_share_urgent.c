@@ -4,8 +4,8 @@
  * and with each charge: when they are issued, what their tenant owes for them, and
  * what a tenant gets that sends nothing else.
  */
-#include "acfq/acfq_rules.h"
-#include "hbfq/hbfq_rules.h"
+#include "acfq/acfq.h"
+#include "hbfq/hbfq.h"
 #include "share.h"
 
 #define LIGHT		1
@@ -13,10 +13,10 @@
 #define SECTORS		64
 #define NR_MODES	(ACFQ_NR_MODES + HBFQ_NR_MODES)
 
-static const char * const charges[FLASH_NR_CHARGES] = {
-	[FLASH_CHARGE_SECTORS]	= "sectors",
-	[FLASH_CHARGE_REQUESTS]	= "requests",
-	[FLASH_CHARGE_TIME]	= "time",
+static const char * const charges[FAIR_CHARGE_AUTO] = {
+	[FAIR_CHARGE_SECTORS]	= "sectors",
+	[FAIR_CHARGE_REQUESTS]	= "requests",
+	[FAIR_CHARGE_TIME]	= "time",
 };
 
 static const char * const modes[NR_MODES] = {
@@ -24,7 +24,7 @@ static const char * const modes[NR_MODES] = {
 };
 
 static u32 mode;
-static enum flash_charge charge;
+static enum fair_charge charge;
 
 /* A result, of this mode and this charge */
 #define is(got, want, fmt, ...)						\
@@ -33,7 +33,7 @@ static enum flash_charge charge;
 
 static void rules_set(bool antic)
 {
-	struct flash_share_rules r = {
+	struct fair_rules r = {
 		.antic = antic, .antic_max = 2000000, .depth = 8,
 	};
 	struct flash_budgets b = { .standard = 16384 };
@@ -46,11 +46,11 @@ static void rules_set(bool antic)
 	model_init(&r);
 }
 
-static struct flash_share_item *urgent(u64 id, u32 weight, u32 sectors)
+static struct fair_rq *urgent(u64 id, u32 weight, u32 sectors)
 {
-	struct flash_share_item *it = sends(id, weight, sectors, true);
+	struct fair_rq *it = sends(id, weight, sectors, true);
 
-	flash_share_urge(&m.s, it);
+	fair_urgent_add(&m.s, it);
 	return it;
 }
 
@@ -66,9 +66,9 @@ static void heavy(void)
 }
 
 /* The next request is issued and ends after 100 us. */
-static struct flash_share_item *serves(u64 *id)
+static struct fair_rq *serves(u64 *id)
 {
-	struct flash_share_item *it = goes();
+	struct fair_rq *it = goes();
 
 	if (!it) {
 		printf("Bail out! nothing is issued\n");
@@ -94,7 +94,7 @@ static void begin(void)
 }
 
 /* How many requests are issued before @it, up to @most? */
-static u32 before(const struct flash_share_item *it, u32 most)
+static u32 before(const struct fair_rq *it, u32 most)
 {
 	u32 n;
 	u64 id;
@@ -105,19 +105,19 @@ static u32 before(const struct flash_share_item *it, u32 most)
 }
 
 /* So many usual requests does @t owe. */
-static u64 debt(const struct flash_tenant *t)
+static u64 debt(const struct tenant *t)
 {
-	u64 one = flash_vtime_of(t->usual >> FLASH_SHARE_USUAL_SHIFT, t->weight) | 1;
+	u64 one = flash_vtime_of(t->usual >> FAIR_USUAL_SHIFT, t->weight) | 1;
 
 	return flash_vtime_before(m.s.vtime, t->vtime) ?
 	       (t->vtime - m.s.vtime + one - 1) / one : 0;
 }
 
-/* Metadata of a light tenant goes at once. Its data pays for that. */
+/* Metadata of a light tenant is issued at once. Its data pays for that. */
 static void at_once(void)
 {
-	struct flash_share_item *data, *meta;
-	struct flash_tenant *was;
+	struct fair_rq *data, *meta;
+	struct tenant *was;
 	u64 turns;
 
 	begin();
@@ -136,7 +136,7 @@ static void at_once(void)
 /* A tenant of weight 1 sends nothing else, as many as it can. */
 static void flood(u32 sectors)
 {
-	struct flash_tenant *t;
+	struct tenant *t;
 	u64 mine = 0, all = 0, id;
 	u32 i, n, most = 0;
 
@@ -150,11 +150,11 @@ static void flood(u32 sectors)
 		if (id != LIGHT)
 			break;
 	}
-	is(n > FLASH_SHARE_DEBT && n <= FLASH_SHARE_DEBT + 4, 1,
+	is(n > FAIR_DEBT && n <= FAIR_DEBT + 4, 1,
 	   "%u urgent requests of %u sectors in a row", n, sectors);
 	for (i = 0; i < 6000; i++) {
-		struct flash_share_item *it = flash_share_next(&m.s, m.now);
-		u64 cost = it ? flash_share_charge(&m.s, it) : 0;
+		struct fair_rq *it = fair_next(&m.s, m.now);
+		u64 cost = it ? fair_charge(&m.s, it) : 0;
 
 		serves(&id);
 		mine += id == LIGHT ? cost : 0;
@@ -163,21 +163,21 @@ static void flood(u32 sectors)
 			most = (u32)debt(t);
 		urgent(LIGHT, 1, sectors);
 		heavy();
-		/* What is over can be used anew, but for those that wait. */
+		/* Records can be used again, except those of waiting requests. */
 		if (t->nr > 8)
-			flash_share_unwait(&m.s, flash_share_head(t));
+			fair_dequeue(&m.s, fair_head(t));
 	}
 	is(mine * 1000 / all >= 45 && mine * 1000 / all <= 64, 1,
 	   "after that they get %u of 1000 of what is charged",
 	   (u32)(mine * 1000 / all));
-	is(most <= FLASH_SHARE_CATCH_UP + 1, 1, "it owes %u requests at most",
+	is(most <= FAIR_CATCH_UP + 1, 1, "it owes %u requests at most",
 	   most);
 }
 
-/* Who owes too much waits neither for ever nor behind another one who does. */
+/* A debtor does not wait for ever, and not behind another debtor. */
 static void debtors(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u64 id, a, b;
 	u32 i, n;
 
@@ -191,14 +191,14 @@ static void debtors(void)
 		serves(&id);
 		heavy();
 	}
-	a = tenant(LIGHT, 1)->requests;
-	b = tenant(LIGHT + 1, 1)->requests;
+	a = tenant(LIGHT, 1)->stats.requests;
+	b = tenant(LIGHT + 1, 1)->stats.requests;
 	for (i = 0; i < 320; i++) {
 		serves(&id);
 		heavy();
 	}
-	a = tenant(LIGHT, 1)->requests - a;
-	b = tenant(LIGHT + 1, 1)->requests - b;
+	a = tenant(LIGHT, 1)->stats.requests - a;
+	b = tenant(LIGHT + 1, 1)->stats.requests - b;
 	is(a + b >= 18 && a + b <= 22 && a <= b + 2 && b <= a + 2, 1,
 	   "two debtors take turns: %u and %u of 320", (u32)a, (u32)b);
 	it = urgent(LIGHT + 2, 1, SECTORS);
@@ -224,18 +224,18 @@ static void crowd(u32 tenants)
 static void pays(void)
 {
 	enum { DATA = 4 };
-	struct flash_share_item *data[DATA];
+	struct fair_rq *data[DATA];
 	u32 i, n, left = DATA;
 	u64 id;
 
 	rules_set(false);
 	/* A budget of 16384 requests is a turn longer than this test. */
-	if (charge == FLASH_CHARGE_REQUESTS)
+	if (charge == FAIR_CHARGE_REQUESTS)
 		m.s.rules.budget.standard /= SECTORS;
 	for (i = 0; i < DATA; i++)
 		data[i] = sends(LIGHT, 1, SECTORS, true);
 	for (n = 0; n < 20000 && left; n++) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 
 		crowd(24);
 		if (tenant(LIGHT, 1)->nr < left + 1)
@@ -255,17 +255,17 @@ static void unlike_debtors(void)
 
 	rules_set(false);
 	for (n = 0; n < 20000; n++) {
-		struct flash_share_item *it;
+		struct fair_rq *it;
 
 		crowd(20);
 		if (tenant(LIGHT, 1)->nr < 2)
 			urgent(LIGHT, 1, 256);
 		if (tenant(LIGHT + 1, 1)->nr < 2)
 			urgent(LIGHT + 1, 1, 8);
-		it = flash_share_next(&m.s, m.now);
+		it = fair_next(&m.s, m.now);
 		id = it ? it->tenant->key.id : 0;
-		large += id == LIGHT && m.s.ahead == FLASH_IN_DEBT;
-		small += id == LIGHT + 1 && m.s.ahead == FLASH_IN_DEBT;
+		large += id == LIGHT && m.s.urgent.ahead == FAIR_IN_DEBT;
+		small += id == LIGHT + 1 && m.s.urgent.ahead == FAIR_IN_DEBT;
 		serves(&id);
 	}
 	is(large + 1 >= small, 1, "debtors of 256 and 8 sectors: %u and %u", large,
@@ -275,7 +275,7 @@ static void unlike_debtors(void)
 /* Within a tenant data is not passed for ever, nor is metadata behind it. */
 static void within(void)
 {
-	struct flash_share_item *data, *meta;
+	struct fair_rq *data, *meta;
 	u64 id;
 	u32 n, i;
 
@@ -285,7 +285,7 @@ static void within(void)
 		urgent(LIGHT, 100, 8);
 	for (n = 0; n < 400 && serves(&id) != data; n++)
 		;
-	is(n >= FLASH_SHARE_PASS && n <= 2 * FLASH_SHARE_PASS, 1,
+	is(n >= FAIR_PASS && n <= 2 * FAIR_PASS, 1,
 	   "%u urgent requests pass the data of their tenant", n);
 
 	/* Both wait for their turn, urgent ones first. */
@@ -302,14 +302,14 @@ static void within(void)
 		serves(&id);
 		heavy();
 	}
-	is(!meta->tenant && data->queued, 1,
+	is(!meta->tenant && !list_empty(&data->link), 1,
 	   "of a tenant in debt urgent requests go first (%u)", n);
 }
 
 /* Nothing is issued, for the sake of a tenant, but for what is urgent. */
 static void held(void)
 {
-	struct flash_share_item *it, *meta;
+	struct fair_rq *it, *meta;
 	u64 wake;
 	u32 i;
 
@@ -320,31 +320,31 @@ static void held(void)
 		m.now += 500000;
 		ends(it);
 		m.now += 1000;
-		flash_share_next(&m.s, m.now);
+		fair_next(&m.s, m.now);
 	}
 	sends(HEAVY + 1, 1, SECTORS, true);
 	sends(HEAVY + 1, 1, SECTORS, true);
-	/* Where tenants have the device together one of them goes. */
+	/* In a window one of them is issued. */
 	goes();
 	it = sends(HEAVY, 1000, SECTORS, true);
 	goes();
 	m.now += 500000;
 	ends(it);
-	it = flash_share_next(&m.s, m.now);
+	it = fair_next(&m.s, m.now);
 	wake = m.s.wake;
 	if (mode != ACFQ_CFQ && mode != ACFQ_NR_MODES + HBFQ_AUTO)
 		is(!it && wake, 1, "nothing is issued for a while");
 	meta = urgent(LIGHT, 1, 8);
 	is(goes() == meta, 1, "but what is urgent");
 	ends(meta);
-	is(flash_share_next(&m.s, m.now) == it && m.s.wake == wake, 1,
+	is(fair_next(&m.s, m.now) == it && m.s.wake == wake, 1,
 	   "and the wait goes on");
 }
 
 /* The same while a tenant is behind that has all of its requests in the device */
 static void lags(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u32 i;
 
 	rules_set(false);
@@ -363,27 +363,27 @@ static void lags(void)
 /* Merged, handed back: nothing urgent is left behind. */
 static void leaves(void)
 {
-	struct flash_share_item *a, *b, *c, *d;
+	struct fair_rq *a, *b, *c, *d;
 
 	begin();
 	a = urgent(LIGHT, 1, 8);
 	b = urgent(LIGHT, 1, 8);
 	c = urgent(LIGHT, 1, 8);
-	flash_share_absorb(&m.s, c, a, c->sector, 16);
+	fair_absorb(&m.s, c, a, true, c->sector, 16);
 	is(goes() == c, 1, "it has the place of the one that it has swallowed");
-	flash_share_give(&m.s, c, false, m.now);
+	fair_release(&m.s, c, false, m.now);
 	d = goes();
 	is(d == b, 1, "the next one");
 	ends(d);
-	is(flash_ring_empty(&m.s.urgent) &&
-	   flash_ring_empty(&tenant(LIGHT, 1)->urgent), 1, "none is left");
+	is(list_empty(&m.s.urgent.tenants) &&
+	   list_empty(&tenant(LIGHT, 1)->urgent), 1, "none is left");
 	is(goes() != NULL, 1, "and others go on");
 }
 
 int main(void)
 {
 	for (mode = 0; mode < NR_MODES; mode++) {
-		for (charge = 0; charge < FLASH_NR_CHARGES; charge++) {
+		for (charge = 0; charge < FAIR_CHARGE_AUTO; charge++) {
 			at_once();
 			flood(8);
 			flood(2048);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scheduler tags by claims: who is limited to what; and the shares of tenants that
+ * Scheduler tags by claims: the limit of each tenant, and the shares of tenants that
  * send more than there are tags, with the block layer's allocator beside. Arguments:
  * seeds, the first of them.
  */
 #include <string.h>
 
-#include "acfq/acfq_rules.h"
-#include "common/share/tag_quota.h"
+#include "acfq/acfq.h"
 #include "share.h"
 
 static struct flash_tags g;
@@ -15,13 +14,13 @@ static struct flash_tags g;
 static void takes(u32 who, u64 claim, u32 n)
 {
 	while (n--)
-		flash_tags_take(&g, who, claim);
+		flash_tags_get(&g, who, claim);
 }
 
 static void gives(u32 who, u32 n)
 {
 	while (n--)
-		flash_tags_give(&g, who);
+		flash_tags_put(&g, who);
 }
 
 /* How many are known, and with which claims */
@@ -42,7 +41,7 @@ static void counts(void)
 	eq(g.claims, 0, "and nothing");
 }
 
-/* Any order of them, any claims: counted anew after each */
+/* Any order, any claims: compared with a recount after each step */
 static void recounts(void)
 {
 	u32 held[8] = { 0 }, n, i, wrong = 0;
@@ -55,11 +54,11 @@ static void recounts(void)
 		u64 claims = 0;
 
 		if (held[who] && tap_rand(&seed) % 2) {
-			flash_tags_give(&g, who);
+			flash_tags_put(&g, who);
 			held[who]--;
 		} else {
 			last[who] = 1 + tap_rand(&seed) % FLASH_TAGS_CLAIM;
-			flash_tags_take(&g, who, last[who]);
+			flash_tags_get(&g, who, last[who]);
 			held[who]++;
 		}
 		for (i = 0; i < 8; i++) {
@@ -68,7 +67,7 @@ static void recounts(void)
 			wrong += g.hold[i].held != held[i];
 		}
 		wrong += g.tenants != tenants || g.claims != claims;
-		/* Nobody is limited to more than there is. */
+		/* No limit exceeds the number of tags. */
 		for (i = 0; i < 8; i++) {
 			u32 all = 1 + tap_rand(&seed) % 300;
 			u64 claim = tap_rand(&seed) % (FLASH_TAGS_CLAIM + 1);
@@ -84,54 +83,54 @@ static void recounts(void)
 
 static void parts(void)
 {
-	eq(flash_tags_part(256, 100, 100), 120, "a half of all but some");
-	eq(flash_tags_part(256, 100, 0), 240, "all of them if alone");
-	eq(flash_tags_part(256, 1000, 1), 239, "or nearly so");
-	eq(flash_tags_part(256, 1, 1000), 1, "one at least");
-	eq(flash_tags_part(16, 1, 0), 15, "of few all but one");
-	eq(flash_tags_part(4, 7, 0), 4, "but all of very few");
-	eq(flash_tags_part(4, 300, 100), 3, "three of four at weight 3 to 1");
-	eq(flash_tags_part(4, 100, 300), 1, "and the fourth one");
-	eq(flash_tags_part(5, 300, 100), 4, "rounded to nearest");
-	eq(flash_tags_part(1, 1, 1000000), 1, "the only one is everybody's");
-	eq(flash_tags_part(1, 1, 0), 1, "and who is alone has it, too");
-	eq(flash_tags_part(2048, 1000, 255000), 7, "many");
-	eq(flash_tags_part(10240, FLASH_TAGS_CLAIM,
-			   FLASH_TENANTS * FLASH_TAGS_CLAIM), 37,
+	eq(flash_tags_quota(256, 100, 100), 120, "a half of all but some");
+	eq(flash_tags_quota(256, 100, 0), 240, "all of them if alone");
+	eq(flash_tags_quota(256, 1000, 1), 239, "or nearly so");
+	eq(flash_tags_quota(256, 1, 1000), 1, "one at least");
+	eq(flash_tags_quota(16, 1, 0), 15, "of few all but one");
+	eq(flash_tags_quota(4, 7, 0), 4, "but all of very few");
+	eq(flash_tags_quota(4, 300, 100), 3, "three of four at weight 3 to 1");
+	eq(flash_tags_quota(4, 100, 300), 1, "and the fourth one");
+	eq(flash_tags_quota(5, 300, 100), 4, "rounded to nearest");
+	eq(flash_tags_quota(1, 1, 1000000), 1, "the only one is everybody's");
+	eq(flash_tags_quota(1, 1, 0), 1, "and who is alone has it, too");
+	eq(flash_tags_quota(2048, 1000, 255000), 7, "many");
+	eq(flash_tags_quota(10240, FLASH_TAGS_CLAIM,
+			    FLASH_TENANTS * FLASH_TAGS_CLAIM), 37,
 	   "and the most of both");
 }
 
 /* What of all tags a tenant may claim: weight, size, and how far it is behind */
 static void claims(void)
 {
-	struct flash_share_rules rules = { .depth = 8 };
-	struct flash_tenant *t;
+	struct fair_rules rules = { .depth = 8 };
+	struct tenant *t;
 	u64 one;
 
-	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	t = tenant(1, 100);
-	eq(flash_share_claim(&m.s, t, NULL), 0, "nothing is known of it yet");
-	t->usual = 8 << FLASH_SHARE_USUAL_SHIFT;
-	one = flash_share_claim(&m.s, t, NULL);
+	eq(fair_claim(&m.s, t, NULL), 0, "nothing is known of it yet");
+	t->usual = 8 << FAIR_USUAL_SHIFT;
+	one = fair_claim(&m.s, t, NULL);
 	t->usual *= 2;
-	eq(flash_share_claim(&m.s, t, NULL), one / 2, "twice as large, half as much");
+	eq(fair_claim(&m.s, t, NULL), one / 2, "twice as large, half as much");
 	t->weight = 200;
-	eq(flash_share_claim(&m.s, t, NULL), one, "twice the weight, twice as much");
+	eq(fair_claim(&m.s, t, NULL), one, "twice the weight, twice as much");
 	m.s.vtime = t->vtime + 32 * flash_vtime_of(16, 200);
-	eq(flash_share_claim(&m.s, t, NULL), one + one / 2, "and more if it is behind");
+	eq(fair_claim(&m.s, t, NULL), one + one / 2, "and more if it is behind");
 	m.s.vtime = t->vtime + 6400 * flash_vtime_of(16, 200);
-	eq(flash_share_claim(&m.s, t, NULL), 2 * one, "at most twice that");
+	eq(fair_claim(&m.s, t, NULL), 2 * one, "at most twice that");
 	m.s.rules.exclusive = true;
-	eq(flash_share_claim(&m.s, t, NULL), one, "nobody is behind in turns");
+	eq(fair_claim(&m.s, t, NULL), one, "nobody is behind in turns");
 	m.s.rules.exclusive = false;
 	t->vtime = m.s.vtime + 1000000;
-	eq(flash_share_claim(&m.s, t, NULL), one, "nor less if it is ahead");
+	eq(fair_claim(&m.s, t, NULL), one, "nor less if it is ahead");
 	t->usual = 1;
-	eq(flash_share_claim(&m.s, t, NULL), FLASH_TAGS_CLAIM, "the most");
+	eq(fair_claim(&m.s, t, NULL), FLASH_TAGS_CLAIM, "the most");
 	t->usual = ~0ULL;
 	t->vtime = m.s.vtime - (1ULL << 61);
-	eq(flash_share_claim(&m.s, t, NULL), 1, "the least");
+	eq(fair_claim(&m.s, t, NULL), 1, "the least");
 }
 
 static void limits(void)
@@ -140,8 +139,8 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 0, true, 256, 0), 0,
 	   "nobody holds any that we know of");
 	takes(1, 100, 200);
-	eq(flash_tags_urgent(&g, 1, 401), 0, "urgent, with less than half: any");
-	eq(flash_tags_urgent(&g, 1, 256), 192, "with more it leaves a quarter");
+	eq(flash_tags_urgent_limit(&g, 1, 401), 0, "urgent, with less than half: any");
+	eq(flash_tags_urgent_limit(&g, 1, 256), 192, "with more it leaves a quarter");
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 56), 0, "alone, below all");
 	takes(1, 100, 40);
 	eq(flash_tags_limit(&g, 1, 100, true, 256, 16), 240, "alone, at all");
@@ -166,7 +165,7 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 900, true, 256, 17), 0, "with another claim");
 	eq(flash_tags_limit(&g, 3, 0, true, 256, 16), 0, "one of which nothing is known");
 
-	/* Who is due little takes fewer of the first places than others do. */
+	/* A tenant with a small claim takes fewer of the first places than others. */
 	memset(&g, 0, sizeof(g));
 	takes(1, 1, 100);
 	takes(2, 1000, 150);
@@ -186,7 +185,7 @@ static void limits(void)
 	eq(flash_tags_limit(&g, 1, 100, true, 2, 0), 1, "one of two places");
 	eq(flash_tags_limit(&g, 2, 300, true, 2, 0), 2, "both of two");
 
-	/* Workers send for somebody else. */
+	/* Workers send for other tasks. */
 	memset(&g, 0, sizeof(g));
 	takes(1, 100, 76);
 	takes(2, 300, 1);
@@ -239,16 +238,16 @@ static void shallow(void)
 
 /*
  * The block layer's tags: the first free place that is not beyond the limit, a
- * word after the other, from one that differs from time to time. Sleepers wait in a
- * row with the limit that they came with; each end wakes the first, who goes to the
- * back of the row if it finds nothing.
+ * word after the other, from one that differs from time to time. Sleepers wait in a row
+ * with the limit of their search; each completion wakes the first sleeper, which joins the
+ * row at the back if it finds no tag.
  */
 #define PLACES		2048
 #define ROW		9000
 
 enum { HOG, OTHER, THIRD, FOURTH, NR_SENDERS = 12 };
 
-/* Many tasks with one request each; or one task with so many */
+/* Many tasks with one request each, or one task with all of them */
 struct sender {
 	u32 weight;
 	u32 sectors;
@@ -277,23 +276,23 @@ static struct {
 	u32 ended, longest;		/* ends of requests; while one slept */
 	unsigned long long seed;
 	u32 at[MAX_RQ];			/* the place of a request */
-	struct flash_share_item *out[PLACES];
+	struct fair_rq *out[PLACES];
 	u32 from, to;
 	u32 least;			/* in the device, as it ends one */
 } b;
 
 static u32 limit_of(u32 who)
 {
-	struct flash_tenant *t = tenant(who + 1, b.s[who].weight);
+	struct tenant *t = tenant(who + 1, b.s[who].weight);
 	u32 places;
 
 	if (!b.by_weight)
 		return 0;
-	places = flash_tags_limit(&g, flash_tenant_index(&m.p, t),
-				  flash_share_claim(&m.s, t, NULL), true, b.all,
+	places = flash_tags_limit(&m.tags, tenant_index(&m.s.table, t),
+				  fair_claim(&m.s, t, NULL), true, b.all,
 				  b.free);
 	if (places)
-		flash_share_wants(t, m.now);
+		tenant_wants_tag(t, m.now);
 	return places ? flash_tags_shallow(b.all, b.unit, places) : 0;
 }
 
@@ -320,7 +319,7 @@ static u32 tag(u32 limit)
 static bool gets(u32 who, u32 limit)
 {
 	struct sender *s = &b.s[who];
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u32 place = tag(limit);
 
 	if (place == PLACES)
@@ -329,8 +328,6 @@ static bool gets(u32 who, u32 limit)
 		   s->sizes ? s->sizes[tap_rand(&b.seed) % 8] : s->sectors, true);
 	b.at[it - m.it] = place;
 	b.s[who].out++;
-	flash_tags_take(&g, flash_tenant_index(&m.p, it->tenant),
-			flash_share_claim(&m.s, it->tenant, it));
 	return true;
 }
 
@@ -393,7 +390,7 @@ static void wake(void)
 		task(who);
 }
 
-/* Whose request has ended sends another. */
+/* The task of the request that has ended sends another one. */
 static void again(u32 who)
 {
 	if (!b.s[who].single || !asleep(who))
@@ -403,11 +400,11 @@ static void again(u32 who)
 /* The request that has been in the device longest ends. */
 static void step(void)
 {
-	struct flash_share_item *it;
+	struct fair_rq *it;
 	u32 who;
 	bool early;
 
-	while (b.to - b.from < flash_share_bound(&m.s)) {
+	while (b.to - b.from < fair_limit(&m.s)) {
 		it = goes();
 		if (!it)
 			break;
@@ -427,7 +424,6 @@ static void step(void)
 	}
 	it = b.out[b.from++ % PLACES];
 	who = (u32)it->tenant->key.id - 1;
-	flash_tags_give(&g, flash_tenant_index(&m.p, it->tenant));
 	b.s[who].served++;
 	b.s[who].moved += it->sectors;
 	ends(it);
@@ -436,7 +432,7 @@ static void step(void)
 	b.free++;
 	b.word++;
 	b.ended++;
-	/* Who was served may be faster than who is woken, or not. */
+	/* The served task may be faster than the woken one, or not. */
 	early = tap_rand(&b.seed) % 2;
 	if (early)
 		again(who);
@@ -453,11 +449,10 @@ static void steps(u32 n)
 
 static void begin(u32 all, u32 unit, u32 bound, bool by_weight)
 {
-	struct flash_share_rules rules = { .depth = 8, .bound = bound };
+	struct fair_rules rules = { .depth = 8, .limit = bound };
 
-	acfq_rules(ACFQ_AUTO, 0, FLASH_CHARGE_SECTORS, &rules);
+	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
-	memset(&g, 0, sizeof(g));
 	memset(&b, 0, sizeof(b));
 	b.all = all;
 	b.unit = unit;
@@ -497,7 +492,7 @@ static const struct set {
 	{ 1024, 64, 200, 100, 100 },
 };
 
-/* What OTHER gets in 1000 beside who sends four times as much as there are tags */
+/* The part of OTHER, of 1000, beside a tenant that sends four times as many as tags */
 static u32 share_of(const struct set *set, bool single, bool by_weight)
 {
 	u32 hog;
@@ -506,7 +501,7 @@ static u32 share_of(const struct set *set, bool single, bool by_weight)
 	comes(HOG, set->hog, 4 * set->all, single);
 	steps(16 * set->all);
 	comes(OTHER, set->other, set->others, false);
-	/* Whoever sleeps since before is through then. */
+	/* All sleepers from before are served by then. */
 	steps(16 * set->all);
 	b.s[OTHER].slept = 0;
 	b.longest = 0;
@@ -527,7 +522,7 @@ static bool within(u32 got, u32 want, u32 percent)
 
 /*
  * One task that sleeps is woken as often as each of many. If there are hardly more
- * tags than requests fit into the device, that costs who has one task only.
+ * tags than requests fit into the device, that costs a tenant of one task.
  */
 static void hogs(bool single)
 {
@@ -540,19 +535,19 @@ static void hogs(bool single)
 		if (single && set->others > set->all)
 			continue;
 		want = 1000 * set->other / (set->hog + set->other);
-		few = set->all < 4 * FLASH_SHARE_BOUND;
+		few = set->all < 4 * FAIR_LIMIT;
 		got = share_of(set, single, true);
 		eq(within(got, want, few ? (single ? 8 : 3) : 2), 1,
 		   "%u tags of %u: %u tasks of weight %u get %u of 1000 beside %s of weight %u",
 		   set->all, set->unit, set->others, set->other, got,
 		   single ? "one" : "many", set->hog);
-		least = !few ? FLASH_SHARE_BOUND : FLASH_SHARE_BOUND *
+		least = !few ? FAIR_LIMIT : FAIR_LIMIT *
 			(single ? 3 : 6) / 8;
 		eq(b.least >= least, 1, "never less than %u in the device",
 		   b.least);
-		/* What the other one held before goes as slowly as it is served. */
+		/* Tags that the other one held before become free as slowly as it is served. */
 		if (set->other < 1000 &&
-		    set->others <= flash_tags_part(set->all, set->other, set->hog))
+		    set->others <= flash_tags_quota(set->all, set->other, set->hog))
 			eq(b.s[OTHER].slept, 0, "and do not sleep for tags");
 		/* One task that sleeps for each of its tags does no harm. */
 		if (single)
@@ -587,7 +582,7 @@ static void one_of_many(void)
 	}
 }
 
-/* Who is alone has nearly all, and soon again after others were there. */
+/* A single tenant has nearly all tags, and soon again after another one was there. */
 static void alone(bool single)
 {
 	u32 unit, held;
@@ -608,12 +603,12 @@ static void alone(bool single)
 		steps(2000);
 		held = b.all - b.free;
 		eq(held >= 192 && held <= 248, 1, "alone again %u", held);
-		eq(b.least >= FLASH_SHARE_BOUND, 1, "never less than %u in the device",
+		eq(b.least >= FAIR_LIMIT, 1, "never less than %u in the device",
 		   b.least);
 	}
 }
 
-/* Who comes to two that take what they can finds some at once. */
+/* A third tenant finds tags at once beside two that take all they can. */
 static void third(bool single)
 {
 	u32 unit;
@@ -653,7 +648,7 @@ static u32 sectors_of(u32 all, u32 other, u32 hog_sectors, u32 other_sectors)
 }
 
 /*
- * Who sends small requests has to have more of them in the device, and as many more
+ * A tenant with small requests has to have more of them in the device, and as many more
  * tags: with those of its weight its share would be that of its requests.
  */
 static void sizes(void)
@@ -705,7 +700,7 @@ static void four(void)
 
 /*
  * Loads of servers: requests of many sizes that end in any order, on a drive so slow that
- * who sleeps for 300 of them is taken for gone
+ * a tenant that sleeps for 300 of them is taken for an idle one
  */
 static void loads(void)
 {
@@ -754,7 +749,7 @@ static void loads(void)
 
 /*
  * Many that hold more than their parts, which are small, share the first quarter: what
- * is large is nobody else's.
+ * is large belongs to no other tenant.
  */
 static void crowd(void)
 {
@@ -801,7 +796,7 @@ static void clogged(u32 tenants, u32 part)
 	   tenants, b.s[OTHER].served, due);
 }
 
-/* Who is due little does not keep others out of the first places, nor gets more */
+/* A tenant with a small claim leaves first places to others, and gets no more */
 static void little(void)
 {
 	static const u32 weights[4] = { 0, 200, 400, 500 };
@@ -827,7 +822,7 @@ static void little(void)
 	}
 }
 
-/* Who needs few of the tags that it may claim leaves the device busy. */
+/* A tenant that needs few of the tags of its claim leaves the device busy. */
 static void modest(bool single)
 {
 	u32 all;
@@ -920,12 +915,12 @@ static void few(void)
 
 static void fewness(void)
 {
-	eq(flash_tags_few(2, 0), 1, "two tags are too few");
-	eq(flash_tags_few(7, 1), 1, "as are seven");
-	eq(flash_tags_few(8, 1), 0, "eight are enough");
-	eq(flash_tags_few(8, 4), 0, "for four tenants");
-	eq(flash_tags_few(8, 5), 1, "but not for five");
-	eq(flash_tags_few(256, 129), 1, "nor 256 for 129");
+	eq(flash_tags_too_few(2, 0), 1, "two tags are too few");
+	eq(flash_tags_too_few(7, 1), 1, "as are seven");
+	eq(flash_tags_too_few(8, 1), 0, "eight are enough");
+	eq(flash_tags_too_few(8, 4), 0, "for four tenants");
+	eq(flash_tags_too_few(8, 5), 1, "but not for five");
+	eq(flash_tags_too_few(256, 129), 1, "nor 256 for 129");
 }
 
 int main(int argc, char **argv)

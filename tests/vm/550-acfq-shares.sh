@@ -8,8 +8,8 @@
 # Proves: two control groups with weights 1 to 3 that always have something waiting
 # are served 1 to 3 all along, and 3 to 1 from the moment on at which the weights are
 # exchanged under load; weights stay over a switch.
-# Fails if: flash_tenant_charge() does not divide by the weight, tenancy_weigh() does
-# not tell the tenant that is there already, or flash_share_pick_least() takes the
+# Fails if: tenant_charge() does not divide by the weight, fairshare_set_weight() does
+# not change the tenant that is there already, or fair_pick_least() takes the
 # first of the backlog.
 
 # shellcheck source=tests/vm/lib/share.sh

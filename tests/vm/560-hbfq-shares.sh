@@ -7,8 +7,8 @@
 #
 # Proves: the same of budgets, which are one request here: 1 to 3 all along, and 3 to
 # 1 from the moment on at which the weights are exchanged.
-# Fails if: flash_share_pick_wf2q() looks at the start instead of the finish, or
-# flash_share_weight() does not change the sum of weights.
+# Fails if: fair_pick_wf2q() looks at the start instead of the finish, or
+# fair_set_weight() does not change the sum of weights.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

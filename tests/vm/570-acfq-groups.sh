@@ -7,7 +7,7 @@
 # Proves: control groups come, do I/O under verified load and are removed, forty times;
 # those that find no room share a queue; a second later nothing is left of them, in
 # the scheduler and in the kernel.
-# Fails if: flash_tenant_drop() leaves the tenant in its list, flash_share_prune()
+# Fails if: tenant_forget() leaves the tenant in its list, fair_prune()
 # forgets nobody, or fairshare.c keeps a reference to a control group.
 
 # shellcheck source=tests/vm/lib/share.sh

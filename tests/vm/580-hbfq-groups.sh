@@ -5,7 +5,7 @@
 # limit: 400 s
 #
 # Proves: the same as 570 with budgets, whose turns end with their tenants.
-# Fails if: flash_share_prune() forgets the tenant whose turn it is without ending
+# Fails if: fair_prune() forgets the tenant whose turn it is without ending
 # that turn.
 
 # shellcheck source=tests/vm/lib/share.sh

@@ -8,8 +8,8 @@
 # it has nothing to do, and loses its turn when that was in vain: only a timer lets
 # the other one go. Mode cfq waits for nobody. In each mode a tenant that is alone has
 # as much in the device as it sends.
-# Fails if: fairshare_holds() sets no timer, tenancy_timer() does not kick, or
-# flash_share_over() waits without anticipation.
+# Fails if: fairshare_holds() sets no timer, fairshare_timer() does not kick, or
+# fair_turn_over() waits without anticipation.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

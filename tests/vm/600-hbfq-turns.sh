@@ -7,8 +7,8 @@
 # Proves: in the paper's mode turns last as long as the budgets of Algorithm 2: the
 # default, and after it was used up its half, as there are two tenants; with a budget
 # that is set, that one.
-# Fails if: flash_share_end_turn() does not count the tenants that are there,
-# flash_budget_next() keeps the default, or flash_share_over() does not look at the
+# Fails if: fair_end_turn() does not count the tenants that are there,
+# flash_budget_next() keeps the default, or fair_turn_over() does not look at the
 # budget.
 
 # shellcheck source=tests/vm/lib/share.sh

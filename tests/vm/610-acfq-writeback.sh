@@ -7,7 +7,7 @@
 # Proves: what a control group has written into the page cache is charged to it when
 # somebody else has it written back; with tenant_by=task it is nobody's own; and a
 # tenant by priority is one for all tasks of that priority.
-# Fails if: tenancy_key() asks the task before the control group, or takes a worker
+# Fails if: fairshare_bio_key() asks the task before the control group, or takes a worker
 # for a tenant.
 
 # shellcheck source=tests/vm/lib/share.sh

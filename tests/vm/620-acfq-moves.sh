@@ -8,7 +8,7 @@
 # under load is served and charged where it is; modes, tenants, charges and weights
 # change meanwhile; its data stays right and nothing is lost.
 # Fails if: policy_bio_class() and policy_rq_class() name a request differently, or
-# flash_share_set() leaves a turn of another mode.
+# fair_set_rules() leaves a turn of another mode.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

@@ -6,7 +6,7 @@
 #
 # Proves: schedulers are switched while one tenant is waited for and others wait for
 # the timer: nobody is left behind, and the timer goes off on no memory that is gone.
-# Fails if: hrtimer_cancel() is taken out of policy_exit(), or tenancy_timer() does
+# Fails if: hrtimer_cancel() is taken out of policy_exit(), or fairshare_timer() does
 # not kick (the switch waits for ever).
 
 # shellcheck source=tests/vm/lib/share.sh

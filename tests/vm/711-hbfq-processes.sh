@@ -8,7 +8,7 @@
 # has: 16 threads under ionice -c2 -n7 get a fifth beside a plain process, not 16 shares;
 # threads of different priorities weigh what the highest of them is worth; requests that
 # threads of io_uring issue are the process's.
-# Fails if: tenancy_task() asks for the thread or its I/O context, or policy_rq_class()
+# Fails if: fairshare_task_key() asks for the thread or its I/O context, or policy_rq_class()
 # gives the tenant the weight of each request.
 
 # shellcheck source=tests/vm/lib/share.sh

@@ -8,8 +8,8 @@
 # the metadata that it needs under a directory's lock at once, so another task that
 # creates a file in the same directory waits for at most 300 requests of others; also
 # when the light group's readers have all scheduler tags that it may have.
-# Fails if: flash_share_next() does not ask flash_share_pick_urgent(), or
-# tenancy_class() or policy_urgency() does not look at the flags.
+# Fails if: fair_choose() does not ask fair_urgent_pick(), or
+# fairshare_class() or policy_urgency() does not look at the flags.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

@@ -6,7 +6,7 @@
 #
 # Proves: a control group of version 1 is a tenant of its own with the default weight,
 # whatever was set for the group of version 2 that has its number.
-# Fails if: tenancy_group() does not ask flash_css_cgroup().
+# Fails if: fairshare_group_key() does not ask flash_css_cgroup().
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

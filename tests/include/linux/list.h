@@ -95,7 +95,8 @@ static inline void list_move(struct list_head *e, struct list_head *h)
 
 static inline void list_move_tail(struct list_head *e, struct list_head *h)
 {
-	list_move(e, h->prev);
+	list_del(e);
+	list_add_tail(e, h);
 }
 
 static inline void list_replace(struct list_head *old, struct list_head *e)
@@ -125,5 +126,52 @@ static inline size_t list_count_nodes(const struct list_head *h)
 		count++;
 	return count;
 }
+
+/* Hash lists, which the kernel's CONFIG_DEBUG_LIST does not check */
+
+static inline void INIT_HLIST_HEAD(struct hlist_head *h)
+{
+	h->first = NULL;
+}
+
+static inline bool hlist_empty(const struct hlist_head *h)
+{
+	return !h->first;
+}
+
+static inline bool hlist_unhashed(const struct hlist_node *n)
+{
+	return !n->pprev;
+}
+
+static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *h)
+{
+	n->next = h->first;
+	if (n->next)
+		n->next->pprev = &n->next;
+	h->first = n;
+	n->pprev = &h->first;
+}
+
+static inline void hlist_del_init(struct hlist_node *n)
+{
+	if (hlist_unhashed(n))
+		return;
+	*n->pprev = n->next;
+	if (n->next)
+		n->next->pprev = n->pprev;
+	n->next = NULL;
+	n->pprev = NULL;
+}
+
+#define hlist_entry_safe(p, type, m) \
+	({ __typeof__(p) p_ = (p); p_ ? container_of(p_, type, m) : NULL; })
+#define hlist_for_each_entry(pos, h, m)					\
+	for (pos = hlist_entry_safe((h)->first, __typeof__(*pos), m); pos; \
+	     pos = hlist_entry_safe((pos)->m.next, __typeof__(*pos), m))
+#define hlist_for_each_entry_safe(pos, n, h, m)				\
+	for (pos = hlist_entry_safe((h)->first, __typeof__(*pos), m);	\
+	     pos && ({ n = pos->m.next; 1; });				\
+	     pos = hlist_entry_safe(n, __typeof__(*pos), m))
 
 #endif /* TESTS_LINUX_LIST_H */
