@@ -478,7 +478,7 @@ enum flash_urgency {
  * Hooks stand in the order of a request's life. Unless noted, a hook runs under
  * flash_queue.lock with interrupts off, in any context, and must neither sleep nor
  * allocate, nor take the lock, nor run a hardware queue. Hooks marked "optional" may be
- * NULL.
+ * NULL. It has more than 20 fields as each is one hook or one constant.
  *
  * @name: the elevator's name, at most 15 characters
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes

@@ -165,17 +165,15 @@ struct flash_chip_walk {
 static inline u32 flash_chip_step(struct flash_chip_walk *walk,
 				  const struct flash_chipvec *v)
 {
-	u32 chip;
+	u64 left;
 
-	while (!walk->left) {
+	for (left = walk->left; !left; left = v->word[walk->at / 64]) {
 		walk->at += 64;
 		if (walk->at >= v->nr_chips)
 			return FLASH_NO_CHIP;
-		walk->left = v->word[walk->at / 64];
 	}
-	chip = walk->at + (u32)__builtin_ctzll(walk->left);
-	walk->left &= walk->left - 1;
-	return chip;
+	walk->left = left & (left - 1);
+	return walk->at + (u32)__builtin_ctzll(left);
 }
 
 /*
