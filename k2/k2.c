@@ -24,18 +24,19 @@
  *		at the latest after every meta_every real-time requests. With meta_every 0
  *		the order is the paper's.
  *   idle	The I/O priority class "idle", which the paper does not mention, is served
- *		last. Without a limit it could wait for ever, so after idle_wait_ms without
- *		an idle request one is served instead of another non-real-time request. Not
- *		every request that waited for so long, or a backlog would overtake best
- *		effort as a whole. With idle_wait_ms 0 idle requests are best effort.
+ *		last. While no real-time request waits, one idle request is served instead
+ *		of another non-real-time one after idle_wait_ms without an idle request, so
+ *		that it does not wait for ever. It is one request at a time, or a backlog
+ *		of idle requests would overtake best effort as a whole. With idle_wait_ms 0
+ *		idle requests are best effort.
  *
  * While no real-time request waits, metadata and best effort are one FIFO, as in the paper.
  *
  * Everything else is off by default: a limit that is searched for (autobound.c), other
  * reasons to keep requests waiting (admit.c), and a choice of best-effort requests by
  * their chips (chips.c). Only with one of them does K2 watch which requests are in flight
- * (flash_queue.watches). Each hook has one branch for that; hooks of struct flash_policy
- * that run for watched requests only have none.
+ * (flash_queue.watches). Insert, merge and select have one branch for that; the hooks
+ * started, completed, grown and holds are called only while K2 watches.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -138,13 +139,14 @@ FLASH_DEFINE_ATTRS(K2_TUNABLES, K2_TEXTS, K2_SHOWN, K2_COMMANDS);
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
 /**
- * struct k2_rq - a request; all but @fr is used only of watched requests, and @chips also
- *	while a request waits
+ * struct k2_rq - the record of a request
  * @fr: the part of all policies
- * @admit: what it holds in the device
- * @chips: its chips
- * @inserted: time of its first insertion, ns; 0: it was inserted at the head
- * @drain: what autobound_insert() returned
+ * @admit: its charge of the in-flight limit; only if flash_rq.watched
+ * @chips: its chips. While it waits in the best-effort queue and a layout is set, valid
+ *	for each request; in flight only if flash_rq.watched
+ * @inserted: time of its first insertion, ns; 0: it was inserted at the head; only if
+ *	flash_rq.watched
+ * @drain: result of autobound_insert(); only if flash_rq.watched
  */
 struct k2_rq {
 	struct flash_rq fr;
@@ -171,7 +173,11 @@ static enum flash_why k2_limit_why(const struct autobound *ab)
 	return autobound_searches(ab) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
 }
 
-/* The search may have another limit. The caller kicks if it does. */
+/*
+ * The search may have another limit. A higher one needs a run: after an insertion the
+ * block layer runs the hardware queue, after a completion flash_rq_ends() in elevator.c
+ * kicks, and after a change of a tunable flash_resume() does.
+ */
 static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
@@ -370,7 +376,7 @@ static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	u64 now = ktime_get_ns();
 
 	drain = autobound_insert(k2->ab, rt, atomic_read(&k2->fq.inflight), now);
-	/* A requeued request keeps the time of its first insertion. */
+	/* A request that is inserted again keeps the time of its first insertion. */
 	if (fr->watched && !kr->inserted) {
 		kr->inserted = now;
 		kr->drain = drain;
@@ -449,9 +455,9 @@ static inline unsigned int k2_pick_rt(struct k2_order *o)
 }
 
 /*
- * The class to serve next, of which a request waits. @meta_first: the oldest metadata
- * request is older than the oldest best-effort one; read only if both wait. If the class
- * is not real-time and idle requests wait, k2_pick_idle() decides.
+ * The class to serve next. @meta_first: the oldest metadata request is older than the
+ * oldest best-effort one; read only if both wait. The result is K2_NRT, too, if only idle
+ * requests wait; k2_pick_idle() has to follow if any idle request waits.
  */
 static inline unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned int meta_every)
 {
@@ -468,8 +474,8 @@ static inline unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned
 
 /*
  * Is the idle class served before other non-real-time requests? @first: its oldest request
- * is older than theirs. At most every other time, or only idle requests would be served
- * where a choice takes longer than the limit.
+ * is older than theirs. Never twice in a row (@owed): if the time between two choices is
+ * longer than idle_wait_ms, all choices would be idle requests.
  */
 static bool k2_idle_due(const struct k2_idle *i, u64 now, bool first)
 {
@@ -519,7 +525,10 @@ static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int cla
 	return class;
 }
 
-/* k2_pick(), but for the reserve and the limit on how long best effort waits */
+/*
+ * k2_pick(), but for the reserve and nrt_wait_ms, which is about best-effort and idle
+ * requests. K2_NRT may mean that only idle requests wait, see k2_pick().
+ */
 static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
 	unsigned int busy = k2->order.busy, class;
@@ -590,6 +599,7 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 	struct flash_rq *fr;
 	unsigned int class;
 
+	/* Even if another class had its turn: the worker dispatches that as well. */
 	if (rt && !flash_may_issue(k2_head(k2, __ffs(rt)))) {
 		fq->pass_on = true;
 		return NULL;
@@ -633,7 +643,7 @@ static void k2_started(struct flash_queue *fq, struct flash_rq *fr)
 	const struct request *rq = fr->rq;
 	enum flash_dir dir = flash_dir_of(rq);
 
-	/* A request that moves no data costs one slot, as if it took no time. */
+	/* With bound_unit=cost, a request that moves no data costs one slot. */
 	kr->admit.dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	kr->admit.sectors = dir == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
 	k2_admit_charge(&k2->admit, &kr->admit, ktime_get_ns());
@@ -658,11 +668,11 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 
 	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
 	k2_chips_release(k2->chips, &kr->chips);
+	/* True if a calibration has its result, which stays with the disk. */
 	if (ended && autobound_completed(k2->ab, &end)) {
 		k2_disk(k2)->device = k2->ab->device;
 		k2_apply(k2);
 	}
-	/* If the limit has risen, flash_rq_ends() kicks. */
 	k2_apply_limit(k2);
 }
 
@@ -703,6 +713,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	case TUN_observe:
 		break;
 	default:
+		/* max_inflight, and all that concerns the search */
 		k2_autobound_apply(k2);
 	}
 	k2_apply(k2);

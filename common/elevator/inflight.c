@@ -4,7 +4,7 @@
  *
  * A limit on requests in flight stalls the device for ever if a wake-up is lost. The
  * invariant against that: whenever a request waits and a slot is free, a run of a
- * hardware queue is scheduled, or the context that made both true schedules one. Five
+ * hardware queue is scheduled, or the context that made both true schedules one. These
  * events make both true:
  *
  *   - a request is inserted, or added to the pending list (pending.c): the block layer

@@ -85,7 +85,8 @@ struct flash_hctx {
  * @dispatched:	requests dispatched to the driver
  * @merged:	bios merged into waiting requests
  * @absorbed:	waiting requests absorbed by a neighbour
- * @head:	requests inserted before all others, which ignore the in-flight limit
+ * @head:	requests inserted before all others; dispatched even above the in-flight
+ *		limit, and counted as in flight
  * @untracked:	requests inserted without a record, as the table could not grow
  * @polled:	requests dispatched to a poll queue, which ignore the in-flight limit
  * @first_expired: requests that had to be issued first, and were overtaken as they were
@@ -158,9 +159,9 @@ struct flash_counts {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @store, @stats, @seq, @watches, @changed, each flash_hctx.queued, all
- *		writes to @queued, @nr_head, @held and @work, and the policy's
- *		queues
+ * @lock:	guards @head, @store, @stats, @seq, @watches, @changed, @pass_on, each
+ *		flash_hctx.queued, all writes to @bound, @queued, @nr_head, @held and
+ *		@work, and the policy's queues
  * @pending:	requests that are inserted and in no queue yet, of policies with
  *		flash_policy.lockless_insert
  * @inflight:	requests in flight; without the lock
@@ -173,8 +174,8 @@ struct flash_counts {
  *		lock
  * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
  *		although a request waited; approximate, without the lock
- * @head:	requests that precede all others and ignore the limit: requeued by the
- *		driver, or needed by the flush machinery
+ * @head:	requests that precede all others, and are dispatched even above the limit:
+ *		requeued by the driver, or needed by the flush machinery
  * @store:	merge lookup over the policy's queues
  * @seq:	the latest flash_rq.seq
  * @watches:	value of flash_rq.watched for requests inserted from now on
@@ -484,7 +485,7 @@ enum flash_urgency {
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
  * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
- *	@started, @completed and @grown. The lock is then taken once more for
+ *	@started, @completed, @grown and @holds. The lock is then taken once more for
  *	each request, at its end. A policy may change flash_queue.watches; the new value
  *	holds for requests that are inserted later.
  * @lockless_insert: requests may be added to the pending list without the lock while
@@ -493,10 +494,10 @@ enum flash_urgency {
  *	watches, and calls flash_resume() after it began to watch.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see elv_shallow_depth(); 0: any limit
- * @inline_tunable: index of the tunable "inline_dispatch"
+ * @inline_tunable: index of the tunable "inline_dispatch", which each policy has
  * @data: for code that several policies share, such as struct fairshare
- * @attrs, @tunables, @nr_tunables, @defaults, @texts, @nr_texts, @text_defaults: set by
- *	FLASH_ATTRS, see FLASH_DEFINE_ATTRS()
+ * @attrs, @tunables, @nr_tunables, @defaults, @texts, @nr_texts, @text_defaults,
+ *	@inline_tunable: set by FLASH_ATTRS, see FLASH_DEFINE_ATTRS()
  *
  * @init: prepares the policy's queues. Process context, device frozen, no lock held;
  *	may allocate. Returns 0 or a negative errno.
@@ -515,19 +516,22 @@ enum flash_urgency {
  *	different classes are not merged. Optional, with @rq_class: one class.
  * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
- * @rq_class: the class of a request that is about to be inserted. Optional.
+ * @rq_class: the class of a request that is about to be inserted, when it is drained if it
+ *	was pending. Optional.
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
  * @merged: @fr has absorbed @gone; the policy removes @gone from its queues, and @fr gets
  *	its place in the order if that was earlier
  *
- * @select: removes the next request from the policy's queues, and returns it. Called only while requests
- *	wait, a slot is free and @holds was false. Returns NULL only with
- *	flash_queue.pass_on set: the current task may not dispatch the next request.
- * @started: a request has taken a slot of the in-flight limit: after @select, or without
- *	it for requests that bypass the queues. Requests without a slot (of poll queues,
- *	without a record) are not reported. Only of requests with flash_rq.watched.
+ * @select: removes the next request from the policy's queues, and returns it. Called only
+ *	while requests wait, a slot is free, and @holds has returned false after the latest
+ *	change; while the policy watches, once for each call of @holds. Returns NULL only
+ *	with flash_queue.pass_on set: the current task may not dispatch the next request.
+ * @started: a request has taken a slot of the in-flight limit: directly after @select with
+ *	the lock held, or without @select for requests that bypass the queues. Requests
+ *	without a slot (of poll queues, without a record) are not reported. Only of requests
+ *	with flash_rq.watched.
  * @completed: the request gives its slot back, exactly once for each @started, before
  *	the slot is counted as free; @ended: it has completed, else the driver requeued
  *	it. Hard interrupt context, too.
@@ -537,8 +541,8 @@ enum flash_urgency {
  *	the lock is released, once however many they were; see flash_settle(). A policy that
  *	chooses ahead chooses here the request that @select returns.
  *
- * @tuned: tunable @idx has changed. Optional. Process context, no lock held.
- * @text_tuned: text @idx is about to change to @text, which its check has accepted.
+ * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
+ * @text_tuned: text @idx has changed to @text, which its check has accepted.
  *	Optional for policies without texts. Process context, no lock held.
  * @stats: appends "key value" lines to @page at @len and returns the new length. Optional.
  *	The pending list was drained before.
