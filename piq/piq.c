@@ -342,6 +342,7 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 		piq_update_bound(pq);
 	else
 		piq_apply(pq);
+	fq->changed = true;
 	flash_unlock(fq);
 	flash_resume(fq);
 }

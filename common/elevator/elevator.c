@@ -318,9 +318,9 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = static_call(flash_hook_select)(fq);
+		fq->changed |= fq->watches;
 		if (fr) {
 			rq = fr->rq;
-			fq->changed |= fq->watches;
 			flash_store_del(fq, rq);
 			flash_take(fq, fr);
 			flash_queued_del(fq, rq->mq_hctx->sched_data);

@@ -98,6 +98,9 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  * flash_unlock() then call this function: once, however many requests were inserted or
  * dispatched. A policy's timers and tunables set flash_queue.changed too.
  *
+ * Between a hook and this function readers without the lock may see the previous value,
+ * which costs at most a run that dispatches nothing.
+ *
  * A context that clears @held has to schedule a run if none is scheduled: after
  * flash_policy.insert() the block layer runs the hardware queue, after
  * flash_policy.select() the round continues, after flash_policy.completed()
@@ -112,7 +115,7 @@ void flash_settle(struct flash_queue *fq)
 	lockdep_assert_held(&fq->lock);
 
 	fq->changed = false;
-	held = static_call(flash_hook_holds)(fq);
+	held = fq->watches && static_call(flash_hook_holds)(fq);
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);
 }

@@ -839,6 +839,14 @@ static void fair_forget(struct fair_queue *q, struct tenant *t)
 	tenant_forget(&q->table, t);
 }
 
+/* A busy tenant leaves the list of idle ones when it is seen there, so each walk is short. */
+static bool fair_unlist_busy(struct tenant *t)
+{
+	if (t->busy)
+		list_del_init(&t->lru);
+	return t->busy;
+}
+
 /**
  * fair_prune - forget tenants that have been idle for a second and have no debt
  * @q: the queues
@@ -850,7 +858,7 @@ void fair_prune(struct fair_queue *q, u64 now, u32 most)
 	struct tenant *t, *next;
 
 	list_for_each_entry_safe(t, next, &q->table.lru, lru) {
-		if (t->busy)
+		if (fair_unlist_busy(t))
 			continue;
 		if (!most--)
 			break;
@@ -873,11 +881,11 @@ void fair_prune(struct fair_queue *q, u64 now, u32 most)
 /* Forget an idle tenant without debt, the longest idle one first, to make room. */
 static void fair_evict(struct fair_queue *q, u64 now)
 {
-	struct tenant *t;
+	struct tenant *t, *next;
 
 	fair_expire(q, now);
-	list_for_each_entry(t, &q->table.lru, lru) {
-		if (t->busy || t == &q->table.t[0] || t == q->active ||
+	list_for_each_entry_safe(t, next, &q->table.lru, lru) {
+		if (fair_unlist_busy(t) || t == &q->table.t[0] || t == q->active ||
 		    !hlist_unhashed(&t->think.pause) ||
 		    flash_vtime_before(q->vtime, t->vtime))
 			continue;

@@ -137,7 +137,7 @@ struct tenant_stats {
  * @chain: index of the next tenant in its chain of the lookup
  * @weight: weight, 1 to 1000; 0: the entry is free
  * @place: link in fair_queue.backlog while requests wait, or in fair_queue.dry
- * @lru: link in tenant_table.lru, or in tenant_table.free
+ * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
  * @queue: requests that wait, in order of arrival
  * @urgent: its urgent requests that wait, in order of arrival
  * @urge: link in fair_urgent.tenants while @urgent is not empty
@@ -182,7 +182,8 @@ struct tenant {
 /**
  * struct tenant_table - the tenants of a device
  * @chain: index of the first tenant of each chain
- * @lru: all tenants; those that are not busy in order of the start of their idle times
+ * @lru: idle tenants, in order of the start of their idle times; also tenants that have
+ *	become busy since the latest walk of the list
  * @free: free entries
  * @nr: number of tenants, not counting the shared one
  * @max: limit of @nr

@@ -218,6 +218,32 @@ static void share_steps(const char *text)
 	few("acfq, hbfq: the next one", fair_next(&share, 2));
 }
 
+/* All tenants are busy: requests of others look at few of them, but once. */
+static void full_table_steps(void)
+{
+	static const struct fair_rules rules = { .charge = FAIR_CHARGE_SECTORS };
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP };
+	unsigned long long begun;
+	struct tenant *t;
+
+	memset(&share, 0, sizeof(share));
+	memset(&tags, 0, sizeof(tags));
+	memset(share_rq, 0, sizeof(share_rq));
+	fair_init(&share, &rules);
+	for (key.id = 1; key.id <= FLASH_TENANTS; key.id++) {
+		t = fair_tenant(&share, &key, 100, 1);
+		fair_describe(&share_rq[key.id], FLASH_READ, true, key.id * 16, 8);
+		fair_add(&share, &share_rq[key.id], t, &tags, false, 1);
+	}
+	eq(share.busy, FLASH_TENANTS, "all tenants are busy");
+	eq(fair_tenant(&share, &key, 100, 1) == &share.table.t[0], 1,
+	   "another one shares a queue");
+	begun = steps;
+	fair_tenant(&share, &key, 100, 1);
+	printf("# acfq, hbfq: one more: %llu steps\n", steps - begun);
+	eq(steps - begun <= 100, 1, "acfq, hbfq: few steps for each request of it");
+}
+
 /* K2: only its chips; its queues are lists, where a merge moves an entry in O(1) */
 
 static struct k2_chips chips;
@@ -260,6 +286,7 @@ int main(void)
 
 	share_steps("none");
 	share_steps("page=4096 chips=4");
+	full_table_steps();
 	k2_steps();
 	return tap_done();
 }
