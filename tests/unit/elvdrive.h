@@ -87,12 +87,6 @@ static struct flash_rq *fifo_select(struct flash_queue *fq)
 	return flash_rq_of(rq);
 }
 
-static void fifo_arrays(struct flash_queue *fq, struct seq_file *m)
-{
-	(void)fq;
-	(void)m;
-}
-
 static void fifo_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	(void)fq;
@@ -104,6 +98,14 @@ static void fifo_completed(struct flash_queue *fq, struct flash_rq *fr, bool end
 	(void)fq;
 	(void)fr;
 	(void)ended;
+}
+
+/* Does the policy hold all requests back, while it watches? */
+static bool holding;
+
+static bool fifo_holds(struct flash_queue *fq)
+{
+	return fq && holding;
 }
 
 const struct flash_policy flash_policy = {
@@ -121,7 +123,7 @@ const struct flash_policy flash_policy = {
 	.select		= fifo_select,
 	.started	= fifo_started,
 	.completed	= fifo_completed,
-	.arrays		= fifo_arrays,
+	.holds		= fifo_holds,
 };
 
 /* The store: only the counting filter of merge candidates, at sectors derived from the tag. */

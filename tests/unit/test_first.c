@@ -412,6 +412,43 @@ static void end_of_full(void)
 	end();
 }
 
+/* What a policy holds back while it watches */
+static void held_back(void)
+{
+	struct flash_queue *fq = anew(4);
+	struct request *out, *waits;
+
+	fq->watches = true;
+	insert(1, false);
+	out = choose();
+	issue(out);
+	holding = true;
+	waits = insert(0, false);
+	eq(elv_has_work(&hctxs[0]), 0, "a request is held back");
+	run_pending();
+	holding = false;
+	finish(out);
+	eq(run_pending(), 1, "a completion ends that, and starts a run");
+	holding = true;
+	eq(choose() == waits, 1, "of the request");
+	eq(fq->held, 1, "the dispatch of which begins to hold");
+	holding = false;
+	issue_and_finish(waits);
+	eq(fq->held, 0, "until it has completed");
+	holding = true;
+	waits = insert(0, false);
+	eq(elv_has_work(&hctxs[0]), 0, "another one is held back");
+	flash_lock(fq);
+	fq->watches = false;
+	fq->changed = true;
+	flash_unlock(fq);
+	eq(elv_has_work(&hctxs[0]), 1, "a policy that stops watching holds nothing");
+	eq(choose() == waits, 1, "and it is dispatched");
+	issue_and_finish(waits);
+	holding = false;
+	end();
+}
+
 int main(void)
 {
 	in_time();
@@ -425,6 +462,7 @@ int main(void)
 	end_before_dispatch();
 	end_after_short_round();
 	end_of_full();
+	held_back();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
 	eq(none_to_choose, 0, "times that a policy with none is asked for one");
 	eq(out_of_order, 0, "requests out of the order of their insertion");
