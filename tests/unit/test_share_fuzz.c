@@ -88,7 +88,7 @@ static void choose(void)
 /* Compare all counts with the requests. */
 static void check(void)
 {
-	u32 i, nr = 0, waiting = 0, out = 0, busy = 0, named = 0, all = 0;
+	u32 i, nr = 0, waiting = 0, out = 0, busy = 0, named = 0, idle = 0;
 	u32 of[FLASH_TENANTS + 1] = { 0 }, gone[FLASH_TENANTS + 1] = { 0 };
 	u32 urgent[FLASH_TENANTS + 1] = { 0 }, some = 0;
 	u32 backlog = 0, dry = 0;
@@ -129,6 +129,7 @@ static void check(void)
 		busy += t->busy;
 		weights += t->busy ? t->weight : 0;
 		named += i && t->weight;
+		idle += t->weight && !t->busy;
 		must(!i || !t->weight || tenant_find(&f.s.table, &t->key) == t,
 		     "a tenant is not found");
 	}
@@ -136,9 +137,9 @@ static void check(void)
 		must(t->weight, "a free entry among the tenants");
 		must(t->busy || last <= t->think.ended, "the order of idle tenants");
 		last = t->busy ? last : t->think.ended;
-		all++;
+		idle -= !t->busy;
 	}
-	must(all == named + 1, "the number of tenants in the list");
+	must(!idle, "the number of idle tenants in the list");
 	hlist_for_each_entry(t, &f.s.backlog, place) {
 		must(t->nr, "a tenant of the backlog has no request");
 		backlog--;
