@@ -303,7 +303,7 @@ static void k2_exit(struct flash_queue *fq)
 /* The real-time level of a priority; K2_RT_LEVELS: none */
 static unsigned int k2_level(unsigned short ioprio)
 {
-	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ? elv_ioprio_level(ioprio) :
+	return IOPRIO_PRIO_CLASS(ioprio) == IOPRIO_CLASS_RT ? compat_ioprio_level(ioprio) :
 							      K2_RT_LEVELS;
 }
 

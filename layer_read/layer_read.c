@@ -233,7 +233,7 @@ static unsigned int layer_read_tag_limit(struct flash_queue *fq,
 {
 	if (!op_is_write(opf) || READ_ONCE(to_layer(fq)->tun.mode) == LAYER_PAPER)
 		return 0;
-	return elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
+	return compat_shallow_depth(hctx, FLASH_TAGS_KEPT);
 }
 
 static bool layer_read_front_merges(const struct flash_queue *fq)

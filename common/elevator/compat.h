@@ -159,33 +159,33 @@ struct elevator_type;
 struct io_cq;
 
 #if ELV_INSERT_BOOL
-typedef bool elv_insert_t;
+typedef bool blk_insert_t;
+# define BLK_MQ_INSERT_AT_HEAD	true
 #else
 typedef unsigned int __bitwise blk_insert_t;
 # define BLK_MQ_INSERT_AT_HEAD	((__force blk_insert_t)0x01)
-typedef blk_insert_t elv_insert_t;
 #endif
 
 /* The second argument of init_sched() */
 #if ELV_CORE_QUEUE
-typedef struct elevator_queue elv_init_arg_t;
+typedef struct elevator_queue compat_init_arg_t;
 #else
-typedef struct elevator_type elv_init_arg_t;
+typedef struct elevator_type compat_init_arg_t;
 #endif
 
 /* The argument of depth_updated() */
 #if ELV_DEPTH_OF_QUEUE
-typedef struct request_queue elv_depth_arg_t;
+typedef struct request_queue compat_depth_arg_t;
 #else
-typedef struct blk_mq_hw_ctx elv_depth_arg_t;
+typedef struct blk_mq_hw_ctx compat_depth_arg_t;
 #endif
 
 struct elevator_mq_ops {
-	int (*init_sched)(struct request_queue *q, elv_init_arg_t *arg);
+	int (*init_sched)(struct request_queue *q, compat_init_arg_t *arg);
 	void (*exit_sched)(struct elevator_queue *eq);
 	int (*init_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
 	void (*exit_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
-	void (*depth_updated)(elv_depth_arg_t *arg);
+	void (*depth_updated)(compat_depth_arg_t *arg);
 #if ELV_CORE_QUEUE
 	/* Not used: what init_sched() and exit_sched() do is enough. */
 	void *(*alloc_sched_data)(struct request_queue *q);
@@ -206,7 +206,7 @@ struct elevator_mq_ops {
 	void (*prepare_request)(struct request *rq);
 	void (*finish_request)(struct request *rq);
 	void (*insert_requests)(struct blk_mq_hw_ctx *hctx,
-				struct list_head *list, elv_insert_t flags);
+				struct list_head *list, blk_insert_t flags);
 	struct request *(*dispatch_request)(struct blk_mq_hw_ctx *hctx);
 	bool (*has_work)(struct blk_mq_hw_ctx *hctx);
 	void (*completed_request)(struct request *rq, u64 now);
@@ -326,16 +326,6 @@ struct blk_mq_debugfs_attr {
 
 /* Wrappers: what the rest of the project uses */
 
-/* True when insert_requests() asks for the front of the dispatch order. */
-static inline bool elv_insert_at_head(elv_insert_t flags)
-{
-#if ELV_INSERT_BOOL
-	return flags;
-#else
-	return !!(flags & BLK_MQ_INSERT_AT_HEAD);
-#endif
-}
-
 /*
  * Life of an elevator_queue
  *
@@ -350,14 +340,14 @@ static inline bool elv_insert_at_head(elv_insert_t flags)
  */
 
 /*
- * elv_queue_get - the elevator_queue that init_sched() has to fill
+ * compat_queue_get - the elevator_queue that init_sched() has to fill
  *
  * Call it before anything that can fail: on 6.1 the module reference that the
  * core took is given back by the release of this object and by nothing else.
  * NULL when out of memory.
  */
-static inline struct elevator_queue *elv_queue_get(struct request_queue *q,
-						   elv_init_arg_t *arg)
+static inline struct elevator_queue *compat_queue_get(struct request_queue *q,
+						   compat_init_arg_t *arg)
 {
 #if ELV_CORE_QUEUE
 	return arg;
@@ -366,16 +356,16 @@ static inline struct elevator_queue *elv_queue_get(struct request_queue *q,
 #endif
 }
 
-/* elv_queue_put - release it when init_sched() fails later on */
-static inline void elv_queue_put(struct elevator_queue *eq)
+/* compat_queue_put - release it when init_sched() fails later on */
+static inline void compat_queue_put(struct elevator_queue *eq)
 {
 #if !ELV_CORE_QUEUE
 	kobject_put(&eq->kobj);
 #endif
 }
 
-/* elv_queue_attach - let @q use @eq, which is ready, from now on */
-static inline void elv_queue_attach(struct request_queue *q,
+/* compat_queue_attach - let @q use @eq, which is ready, from now on */
+static inline void compat_queue_attach(struct request_queue *q,
 				    struct elevator_queue *eq, void *data)
 {
 	eq->elevator_data = data;
@@ -387,39 +377,39 @@ static inline void elv_queue_attach(struct request_queue *q,
 }
 
 /*
- * elv_depth_for_each_hctx - iterate over the hardware queues of a depth_updated()
+ * compat_depth_for_each_hctx - iterate over the hardware queues of a depth_updated()
  * @arg: the argument of depth_updated()
  * @hctx: loop variable, a hardware queue
  * @i: loop variable, an unsigned long
  */
 #if ELV_DEPTH_OF_QUEUE
-# define elv_depth_for_each_hctx(arg, hctx, i) \
+# define compat_depth_for_each_hctx(arg, hctx, i) \
 	queue_for_each_hw_ctx(arg, hctx, i)
 #else
-# define elv_depth_for_each_hctx(arg, hctx, i) \
+# define compat_depth_for_each_hctx(arg, hctx, i) \
 	for ((i) = 0, (hctx) = (arg); !(i); (i)++)
 #endif
 
 /* Private data of the elevator attached to @q (the caller holds it there). */
-static inline void *elv_queue_data(struct request_queue *q)
+static inline void *compat_queue_data(struct request_queue *q)
 {
 	return q->elevator->elevator_data;
 }
 
 /*
- * elv_rq_ours - may elv.priv of @rq be used?
+ * compat_rq_ours - may elv.priv of @rq be used?
  *
  * The core calls prepare_request() and finish_request() for these requests
  * only. For the others elv.priv is not ours to read: on 6.1 it shares its
  * memory with the state of the flush machinery.
  */
-static inline bool elv_rq_ours(const struct request *rq)
+static inline bool compat_rq_ours(const struct request *rq)
 {
 	return !!(rq->rq_flags & ELV_RQF_OURS);
 }
 
 /* block/blk.h: rq_mergeable() */
-static inline bool elv_rq_mergeable(const struct request *rq)
+static inline bool compat_rq_mergeable(const struct request *rq)
 {
 	if (blk_rq_is_passthrough((struct request *)rq))
 		return false;
@@ -436,40 +426,40 @@ static inline bool elv_rq_mergeable(const struct request *rq)
 }
 
 /* block/blk.h: blk_discard_mergable() */
-static inline bool elv_discard_mergeable(const struct request *rq)
+static inline bool compat_discard_mergeable(const struct request *rq)
 {
 	return req_op(rq) == REQ_OP_DISCARD &&
 	       queue_max_discard_segments(rq->q) > 1;
 }
 
 /* True once the disk is being removed for good, not merely re-configured. */
-static inline bool elv_disk_dying(const struct gendisk *disk)
+static inline bool compat_disk_dying(const struct gendisk *disk)
 {
 	return test_bit(GD_DEAD, &disk->state);
 }
 
 /*
- * elv_hctx_tags - number of scheduler tags that a hardware queue may ever use
+ * compat_hctx_tags - number of scheduler tags that a hardware queue may ever use
  *
  * Valid in init_hctx() and in depth_updated(), where q->nr_requests still has
  * its old value on 6.x.
  */
-static inline unsigned int elv_hctx_tags(const struct blk_mq_hw_ctx *hctx)
+static inline unsigned int compat_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 {
 	return hctx->sched_tags->nr_tags;
 }
 
-/* elv_hctx_depth - number of scheduler tags in use as nr_requests says now */
-static inline unsigned int elv_hctx_depth(const struct blk_mq_hw_ctx *hctx)
+/* compat_hctx_depth - number of scheduler tags in use as nr_requests says now */
+static inline unsigned int compat_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 {
 	return READ_ONCE(hctx->sched_tags->bitmap_tags.sb.depth);
 }
 
-/* elv_hctx_free - number of these tags that are free */
-static inline unsigned int elv_hctx_free(const struct blk_mq_hw_ctx *hctx)
+/* compat_hctx_free - number of these tags that are free */
+static inline unsigned int compat_hctx_free(const struct blk_mq_hw_ctx *hctx)
 {
 	const struct sbitmap *sb = &hctx->sched_tags->bitmap_tags.sb;
-	unsigned int all = elv_hctx_depth(hctx), used;
+	unsigned int all = compat_hctx_depth(hctx), used;
 
 	/* Other tasks allocate and free tags at the same time. */
 	used = data_race(sbitmap_weight(sb));
@@ -477,17 +467,17 @@ static inline unsigned int elv_hctx_free(const struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * elv_hctx_set - number of the set that a hardware queue's scheduler tags are of
+ * compat_hctx_set - number of the set that a hardware queue's scheduler tags are of
  *
  * Below nr_hw_queues; all hardware queues have the same one if they share tags.
  */
-static inline unsigned int elv_hctx_set(const struct blk_mq_hw_ctx *hctx)
+static inline unsigned int compat_hctx_set(const struct blk_mq_hw_ctx *hctx)
 {
 	return hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED ? 0 : hctx->queue_num;
 }
 
 /*
- * elv_alloc_hctx - the hardware queue of the request that is being allocated
+ * compat_alloc_hctx - the hardware queue of the request that is being allocated
  * @data: the argument of limit_depth()
  *
  * Where the core has not chosen yet, the queue that this CPU is mapped to. If
@@ -496,7 +486,7 @@ static inline unsigned int elv_hctx_set(const struct blk_mq_hw_ctx *hctx)
  * change; set no limit then.
  */
 static inline struct blk_mq_hw_ctx *
-elv_alloc_hctx(const struct blk_mq_alloc_data *data)
+compat_alloc_hctx(const struct blk_mq_alloc_data *data)
 {
 #if ELV_HCTX_MAY_BE_NULL
 	const struct blk_mq_queue_map *map = data->q->tag_set->map;
@@ -517,10 +507,10 @@ elv_alloc_hctx(const struct blk_mq_alloc_data *data)
 #endif
 }
 
-/* elv_shallow_unit - number of tags that shallow_depth counts; see "Meanings" */
-static inline unsigned int elv_shallow_unit(const struct blk_mq_hw_ctx *hctx)
+/* compat_shallow_unit - number of tags that shallow_depth counts; see "Meanings" */
+static inline unsigned int compat_shallow_unit(const struct blk_mq_hw_ctx *hctx)
 {
-	unsigned int all = elv_hctx_depth(hctx);
+	unsigned int all = compat_hctx_depth(hctx);
 
 #if ELV_SHALLOW_PER_WORD
 	/* Words keep the size that the largest nr_requests so far had needed. */
@@ -531,26 +521,26 @@ static inline unsigned int elv_shallow_unit(const struct blk_mq_hw_ctx *hctx)
 }
 
 /*
- * elv_shallow_depth - the value for limit_depth() that leaves 1/@part of the tags free
+ * compat_shallow_depth - the value for limit_depth() that leaves 1/@part of the tags free
  *
  * At least one tag remains usable.
  */
-static inline unsigned int elv_shallow_depth(const struct blk_mq_hw_ctx *hctx,
+static inline unsigned int compat_shallow_depth(const struct blk_mq_hw_ctx *hctx,
 					     unsigned int part)
 {
-	unsigned int all = elv_shallow_unit(hctx);
+	unsigned int all = compat_shallow_unit(hctx);
 
 	return max(all - DIV_ROUND_UP(all, part), 1U);
 }
 
 /*
- * elv_async_depth - the limit that queue/async_depth sets for this operation
+ * compat_async_depth - the limit that queue/async_depth sets for this operation
  *
  * The attribute limits every operation except synchronous reads, which all reads are, as
  * in the kernel's own schedulers. Its unit is that of shallow_depth: where it exists (7.0
  * on), both count tags of the whole bitmap. Return: a value for limit_depth(); 0: no limit.
  */
-static inline unsigned int elv_async_depth(const struct request_queue *q,
+static inline unsigned int compat_async_depth(const struct request_queue *q,
 					   blk_opf_t opf)
 {
 #if ELV_ASYNC_DEPTH
@@ -564,9 +554,9 @@ static inline unsigned int elv_async_depth(const struct request_queue *q,
 }
 
 /*
- * elv_shallow_prepare - announce the smallest value that limit_depth() will use
+ * compat_shallow_prepare - announce the smallest value that limit_depth() will use
  * @hctx: the hardware queue
- * @part: the argument of later calls of elv_shallow_depth(); 0: any value may be used
+ * @part: the argument of later calls of compat_shallow_depth(); 0: any value may be used
  *
  * For init_hctx() and depth_updated(). On 6.x, tags shared by all hardware
  * queues change their depth only after depth_updated(), so for those it is 1.
@@ -574,18 +564,18 @@ static inline unsigned int elv_async_depth(const struct request_queue *q,
  * each freed tag wakes one sleeper, so a sleeper that may not use the tag delays the others
  * until the next tag is freed and no longer.
  */
-static inline void elv_shallow_prepare(struct blk_mq_hw_ctx *hctx,
+static inline void compat_shallow_prepare(struct blk_mq_hw_ctx *hctx,
 				       unsigned int part)
 {
 	bool any = !part || hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED;
-	unsigned int least = any ? 1 : elv_shallow_depth(hctx, part);
+	unsigned int least = any ? 1 : compat_shallow_depth(hctx, part);
 
-	least = min_not_zero(least, elv_async_depth(hctx->queue, REQ_OP_WRITE));
+	least = min_not_zero(least, compat_async_depth(hctx->queue, REQ_OP_WRITE));
 	sbitmap_queue_min_shallow_depth(&hctx->sched_tags->bitmap_tags, least);
 }
 
 /* Is @cpu isolated: is work of other CPUs kept away from it? */
-static inline bool elv_cpu_isolated(int cpu)
+static inline bool compat_cpu_isolated(int cpu)
 {
 #if ELV_CPU_IS_ISOLATED
 	return cpu_is_isolated(cpu);
@@ -596,43 +586,43 @@ static inline bool elv_cpu_isolated(int cpu)
 }
 
 /* Would the core use a worker of an isolated CPU, now or after its next change of CPU? */
-static inline bool elv_run_disturbs(struct blk_mq_hw_ctx *hctx)
+static inline bool compat_run_disturbs(struct blk_mq_hw_ctx *hctx)
 {
 	unsigned int cpu;
 
 	if (hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask))
-		return elv_cpu_isolated(raw_smp_processor_id());
+		return compat_cpu_isolated(raw_smp_processor_id());
 	/* No CPU becomes isolated after the queue was made. */
 	if (!ELV_CPU_IS_ISOLATED)
 		return false;
-	if (elv_cpu_isolated(READ_ONCE(hctx->next_cpu)))
+	if (compat_cpu_isolated(READ_ONCE(hctx->next_cpu)))
 		return true;
 	/* The core changes to another CPU when next_cpu_batch has reached 0. */
 	if (READ_ONCE(hctx->next_cpu_batch) > 1)
 		return false;
 	for_each_cpu(cpu, hctx->cpumask) {
-		if (elv_cpu_isolated(cpu))
+		if (compat_cpu_isolated(cpu))
 			return true;
 	}
 	return false;
 }
 
 /*
- * elv_run_hctx - have a worker run a hardware queue, on no isolated CPU
+ * compat_run_hctx - have a worker run a hardware queue, on no isolated CPU
  *
  * The core excludes isolated CPUs from the workers that run a hardware queue (seen in
  * 6.1.192), but only CPUs that were isolated when the queue was made, and not if there is
  * only one hardware queue or if the queue serves isolated CPUs only. In those cases the
  * worker is on the CPU that asks, which is the one where a request has completed.
  */
-static inline void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+static inline void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
 	int cpu;
 
-	if (elv_run_disturbs(hctx) && !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
+	if (compat_run_disturbs(hctx) && !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
 		for_each_cpu_and(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN),
 				 cpu_online_mask) {
-			if (elv_cpu_isolated(cpu))
+			if (compat_cpu_isolated(cpu))
 				continue;
 			kblockd_mod_delayed_work_on(cpu, &hctx->run_work, 0);
 			return;
@@ -642,7 +632,7 @@ static inline void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
 }
 
 /* ioprio level, 0 (highest) to 7; newer kernels keep hints above these bits */
-static inline unsigned int elv_ioprio_level(unsigned short ioprio)
+static inline unsigned int compat_ioprio_level(unsigned short ioprio)
 {
 	return ioprio & 7;
 }
@@ -650,8 +640,8 @@ static inline unsigned int elv_ioprio_level(unsigned short ioprio)
 /* Users of timers only: scripts/abi-check compiles this file with layouts of other kernels. */
 #ifdef FLASH_COMPAT_TIMER
 
-/* elv_hrtimer_setup - a timer of the monotonic clock */
-static inline void elv_hrtimer_setup(struct hrtimer *timer,
+/* compat_hrtimer_setup - a timer of the monotonic clock */
+static inline void compat_hrtimer_setup(struct hrtimer *timer,
 				     enum hrtimer_restart (*function)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {

@@ -95,7 +95,7 @@ bool flash_may_issue(const struct flash_rq *fr)
 static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 			  unsigned int nr_segs)
 {
-	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_queue *fq = compat_queue_data(q);
 	struct request *gone = NULL;
 	unsigned long flags;
 	bool merged, held;
@@ -132,7 +132,7 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 static bool elv_allow_merge(struct request_queue *q, struct request *rq,
 			    struct bio *bio)
 {
-	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_queue *fq = compat_queue_data(q);
 
 	/*
 	 * A poll queue has no interrupt, and only the first bio of a request knows
@@ -151,12 +151,12 @@ static bool elv_allow_merge(struct request_queue *q, struct request *rq,
 static int elv_request_merge(struct request_queue *q, struct request **rq,
 			     struct bio *bio)
 {
-	struct request *next = flash_store_find(elv_queue_data(q), bio);
+	struct request *next = flash_store_find(compat_queue_data(q), bio);
 
 	if (!next || !elv_bio_merge_ok(next, bio))
 		return ELEVATOR_NO_MERGE;
 	*rq = next;
-	return elv_discard_mergeable(next) ? ELEVATOR_DISCARD_MERGE :
+	return compat_discard_mergeable(next) ? ELEVATOR_DISCARD_MERGE :
 					     ELEVATOR_FRONT_MERGE;
 }
 
@@ -164,7 +164,7 @@ static int elv_request_merge(struct request_queue *q, struct request **rq,
 static void elv_request_merged(struct request_queue *q, struct request *rq,
 			       enum elv_merge type)
 {
-	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_queue *fq = compat_queue_data(q);
 
 	flash_store_expect(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE)
@@ -179,7 +179,7 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 static void elv_requests_merged(struct request_queue *q, struct request *rq,
 				struct request *next)
 {
-	struct flash_queue *fq = elv_queue_data(q);
+	struct flash_queue *fq = compat_queue_data(q);
 	struct flash_rq *fr = flash_rq_of(rq), *gone = flash_rq_of(next);
 
 	lockdep_assert_held(&fq->lock);
@@ -221,11 +221,11 @@ static bool flash_waiting(const struct flash_queue *fq)
 }
 
 static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
-				struct list_head *list, elv_insert_t how)
+				struct list_head *list, blk_insert_t how)
 {
-	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	struct flash_hctx *fh = hctx->sched_data;
-	bool at_head = elv_insert_at_head(how);
+	bool at_head = !!(how & BLK_MQ_INSERT_AT_HEAD);
 	bool run = !at_head && list_is_singular(list) &&
 		   flash_tun(fq, flash_policy.inline_tunable) &&
 		   flash_may_inline(hctx);
@@ -298,7 +298,7 @@ static void flash_dispatched(struct flash_queue *fq)
 
 static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
-	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	struct request *rq = NULL;
 	struct flash_rq *fr;
 	bool pass_on = false;
@@ -309,7 +309,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq = list_first_entry(&fq->head, struct request, queuelist);
 		list_del_init(&rq->queuelist);
 		WRITE_ONCE(fq->nr_head, fq->nr_head - 1);
-		fr = elv_rq_ours(rq) ? flash_rq_of(rq) : NULL;
+		fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
 		if (fr)
 			flash_take(fq, fr);
 		else
@@ -358,8 +358,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
  */
 static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
-	struct flash_queue *fq = elv_queue_data(data->q);
-	struct blk_mq_hw_ctx *hctx = elv_alloc_hctx(data);
+	struct flash_queue *fq = compat_queue_data(data->q);
+	struct blk_mq_hw_ctx *hctx = compat_alloc_hctx(data);
 	unsigned int depth;
 
 	switch (static_call(flash_hook_urgency)(fq, opf)) {
@@ -372,26 +372,26 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	case FLASH_BACKGROUND:
 		if (unlikely(!hctx))
 			break;
-		depth = elv_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
+		depth = compat_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
 		data->shallow_depth =
-			min_not_zero(depth, elv_async_depth(data->q, opf));
+			min_not_zero(depth, compat_async_depth(data->q, opf));
 		break;
 	case FLASH_PATIENT:
 		if (unlikely(!hctx))
 			break;
 		if (READ_ONCE(fq->urgent_seen))
-			depth = elv_shallow_depth(hctx, FLASH_TAGS_KEPT);
+			depth = compat_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
 			depth = static_call(flash_hook_tag_limit)(fq, hctx, opf);
 		data->shallow_depth =
-			min_not_zero(depth, elv_async_depth(data->q, opf));
+			min_not_zero(depth, compat_async_depth(data->q, opf));
 		break;
 	}
 }
 
 static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 {
-	struct flash_queue *fq = elv_queue_data(hctx->queue);
+	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	bool ready = flash_ready(fq);
 
 	/*
@@ -450,7 +450,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 
 static void elv_finish_request(struct request *rq)
 {
-	struct flash_queue *fq = elv_queue_data(rq->q);
+	struct flash_queue *fq = compat_queue_data(rq->q);
 	struct flash_rq *fr = flash_rq_of(rq);
 	int slots;
 
@@ -466,7 +466,7 @@ static void elv_finish_request(struct request *rq)
 
 static void elv_requeue_request(struct request *rq)
 {
-	struct flash_queue *fq = elv_queue_data(rq->q);
+	struct flash_queue *fq = compat_queue_data(rq->q);
 	struct flash_rq *fr = flash_rq_of(rq);
 	int slots;
 
@@ -485,8 +485,8 @@ static void elv_requeue_request(struct request *rq)
  */
 static void elv_completed_request(struct request *rq, u64 now)
 {
-	if (!elv_rq_ours(rq) || !flash_rq_of(rq)) {
-		struct flash_queue *fq = elv_queue_data(rq->q);
+	if (!compat_rq_ours(rq) || !flash_rq_of(rq)) {
+		struct flash_queue *fq = compat_queue_data(rq->q);
 
 		atomic_long_inc(&fq->counts.bypassed);
 	}
@@ -561,7 +561,7 @@ static int flash_queue_init(struct request_queue *q, struct elevator_queue *eq)
 	if (ret)
 		goto put;
 
-	elv_queue_attach(q, eq, fq);
+	compat_queue_attach(q, eq, fq);
 	/* Set or cleared by every scheduler: it survives a direct switch. */
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	mutex_lock(&flash_queues_lock);
@@ -575,7 +575,7 @@ free:
 	return ret;
 }
 
-static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
+static int elv_init_sched(struct request_queue *q, compat_init_arg_t *arg)
 {
 	struct elevator_queue *eq;
 	unsigned int noio;
@@ -583,14 +583,14 @@ static int elv_init_sched(struct request_queue *q, elv_init_arg_t *arg)
 
 	/* The queue is frozen: reclaim must not wait for I/O to this device. */
 	noio = memalloc_noio_save();
-	eq = elv_queue_get(q, arg);
+	eq = compat_queue_get(q, arg);
 	ret = eq ? flash_queue_init(q, eq) : -ENOMEM;
 	memalloc_noio_restore(noio);
 	if (ret) {
 		/* Left by the scheduler before us; see elv_exit_sched(). */
 		blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
 		if (eq)
-			elv_queue_put(eq);
+			compat_queue_put(eq);
 	}
 	return ret;
 }
@@ -646,26 +646,26 @@ static int elv_init_hctx(struct blk_mq_hw_ctx *hctx, unsigned int idx)
 	unsigned int noio = memalloc_noio_save();
 	int ret;
 
-	ret = flash_hctx_init(elv_queue_data(hctx->queue), hctx);
+	ret = flash_hctx_init(compat_queue_data(hctx->queue), hctx);
 	memalloc_noio_restore(noio);
 	return ret;
 }
 
 static void elv_exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int idx)
 {
-	flash_hctx_exit(elv_queue_data(hctx->queue), hctx);
+	flash_hctx_exit(compat_queue_data(hctx->queue), hctx);
 }
 
-static void elv_depth_updated(elv_depth_arg_t *arg)
+static void elv_depth_updated(compat_depth_arg_t *arg)
 {
 	unsigned int noio = memalloc_noio_save();
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	elv_depth_for_each_hctx(arg, hctx, i) {
+	compat_depth_for_each_hctx(arg, hctx, i) {
 		flash_hctx_resize(hctx);
 		if (flash_policy.tags_changed)
-			flash_policy.tags_changed(elv_queue_data(hctx->queue));
+			flash_policy.tags_changed(compat_queue_data(hctx->queue));
 	}
 	memalloc_noio_restore(noio);
 }

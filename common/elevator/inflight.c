@@ -254,7 +254,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	 * Always in the worker, and without has_work(): blk_mq_run_hw_queue() calls
 	 * it, under a lock of the queue, and our has_work() calls this function.
 	 */
-	elv_run_hctx(hctx);
+	compat_run_hctx(hctx);
 }
 
 /**
@@ -312,7 +312,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 		/* Not flash_run(), which may take the lock. */
 		hctx = flash_find(fq, fq->nr_hctx);
 		atomic_long_inc(&fq->counts.kicks);
-		elv_run_hctx(hctx);
+		compat_run_hctx(hctx);
 	}
 out:
 	flash_unlock_restore(fq, flags);
@@ -322,7 +322,7 @@ out:
 /** flash_first_init - set up the timer of requests that are issued first */
 void flash_first_init(struct flash_queue *fq)
 {
-	elv_hrtimer_setup(&fq->first.timer, flash_first_expire,
+	compat_hrtimer_setup(&fq->first.timer, flash_first_expire,
 			  HRTIMER_MODE_REL_PINNED);
 }
 

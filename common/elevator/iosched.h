@@ -233,7 +233,7 @@ struct flash_queue {
 
 /**
  * flash_rq_of - the record of a request, or NULL
- * @rq: a request for which elv_rq_ours() holds
+ * @rq: a request for which compat_rq_ours() holds
  */
 static inline struct flash_rq *flash_rq_of(const struct request *rq)
 {
@@ -493,7 +493,7 @@ enum flash_urgency {
  *	another task, before the next decision. Such a policy holds nothing unless it
  *	watches, and calls flash_resume() after it began to watch.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
- *	many scheduler tags is kept from it, see elv_shallow_depth(); 0: any limit
+ *	many scheduler tags is kept from it, see compat_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch", which each policy has
  * @data: for code that several policies share, such as struct fairshare
  * @attrs, @tunables, @nr_tunables, @defaults, @texts, @nr_texts, @text_defaults,
@@ -510,7 +510,7 @@ enum flash_urgency {
  *	the bio that it is about to submit. Optional: FLASH_PATIENT. No lock held.
  * @tag_limit: which scheduler tags may the current task take? Optional. No lock held; asked
  *	only where @urgency sets no limit. Returns a value for limit_depth(), see
- *	elv_shallow_unit(); 0: all. A task that finds no tag sleeps, and is not asked for
+ *	compat_shallow_unit(); 0: all. A task that finds no tag sleeps, and is not asked for
  *	again.
  * @bio_class: the class that a bio would have as a request; requests and bios of
  *	different classes are not merged. Optional, with @rq_class: one class.

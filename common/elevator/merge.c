@@ -57,7 +57,7 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 {
 	const struct request *rq = fr->rq;
 
-	if (elv_rq_mergeable(rq))
+	if (compat_rq_mergeable(rq))
 		flash_seams_set(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
 				blk_rq_pos(rq) + blk_rq_sectors(rq));
 }
@@ -90,7 +90,7 @@ void flash_store_add(struct flash_queue *fq, struct request *rq)
 
 	RB_CLEAR_NODE(&rq->rb_node);
 	INIT_HLIST_NODE(&rq->hash);
-	if (!elv_rq_mergeable(rq))
+	if (!compat_rq_mergeable(rq))
 		return;
 	elv_rb_add(flash_sort_root(fq, rq), rq);
 	elv_rqhash_add(q, rq);

@@ -51,7 +51,7 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 	struct request *rq, *next;
 
 	list_for_each_entry_safe(rq, next, list, queuelist) {
-		struct flash_rq *fr = elv_rq_ours(rq) ? flash_hctx_rec(fh, rq) :
+		struct flash_rq *fr = compat_rq_ours(rq) ? flash_hctx_rec(fh, rq) :
 							NULL;
 
 		if (unlikely(!fr))

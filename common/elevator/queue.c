@@ -78,7 +78,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 {
 	struct flash_rq *fr = flash_hctx_rec(fh, rq);
 
-	if (likely(fr && elv_rq_ours(rq))) {
+	if (likely(fr && compat_rq_ours(rq))) {
 		flash_insert_tracked(fq, fh, fr, rq, at_head);
 		return;
 	}

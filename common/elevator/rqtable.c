@@ -14,7 +14,7 @@
 
 static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 {
-	return kvzalloc_node(array_size(elv_hctx_tags(hctx), flash_policy.rq_size),
+	return kvzalloc_node(array_size(compat_hctx_tags(hctx), flash_policy.rq_size),
 			     GFP_KERNEL, hctx->numa_node);
 }
 
@@ -54,8 +54,8 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 		kfree(fh);
 		return -ENOMEM;
 	}
-	elv_shallow_prepare(hctx, flash_policy.tags_kept);
-	fh->nr_recs = elv_hctx_tags(hctx);
+	compat_shallow_prepare(hctx, flash_policy.tags_kept);
+	fh->nr_recs = compat_hctx_tags(hctx);
 	fh->hctx = hctx;
 	/* The module's debugfs file shows this device already. */
 	spin_lock_irq(&fq->lock);
@@ -103,13 +103,13 @@ void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 
 	if (!fh)
 		return;
-	elv_shallow_prepare(hctx, flash_policy.tags_kept);
-	if (elv_hctx_tags(hctx) <= fh->nr_recs)
+	compat_shallow_prepare(hctx, flash_policy.tags_kept);
+	if (compat_hctx_tags(hctx) <= fh->nr_recs)
 		return;
 	recs = flash_recs_alloc(hctx);
 	if (!recs)
 		return;
 	kvfree(fh->recs);
 	fh->recs = recs;
-	fh->nr_recs = elv_hctx_tags(hctx);
+	fh->nr_recs = compat_hctx_tags(hctx);
 }

@@ -98,7 +98,7 @@ void flash_disk_put(struct flash_disk *disk, struct request_queue *q)
 	/* A change of medium gives the disk a new number while we hold it. */
 	if (q->disk)
 		disk->seq = q->disk->diskseq;
-	if (!disk->seq || !q->disk || elv_disk_dying(q->disk))
+	if (!disk->seq || !q->disk || compat_disk_dying(q->disk))
 		flash_disk_free(disk);
 	else
 		list_move_tail(&disk->list, &flash_disks);

@@ -101,9 +101,9 @@ static u32 fairshare_prio(unsigned short ioprio)
 {
 	switch (IOPRIO_PRIO_CLASS(ioprio)) {
 	case IOPRIO_CLASS_RT:
-		return flash_prio(FLASH_PRIO_RT, elv_ioprio_level(ioprio));
+		return flash_prio(FLASH_PRIO_RT, compat_ioprio_level(ioprio));
 	case IOPRIO_CLASS_BE:
-		return flash_prio(FLASH_PRIO_BE, elv_ioprio_level(ioprio));
+		return flash_prio(FLASH_PRIO_BE, compat_ioprio_level(ioprio));
 	case IOPRIO_CLASS_IDLE:
 		return flash_prio(FLASH_PRIO_IDLE, 0);
 	default:
@@ -208,7 +208,7 @@ static u32 fairshare_weight(const struct fairshare_queue *fsq, const struct tena
 unsigned int fairshare_tag_limit(struct flash_queue *fq,
 				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
 {
-	unsigned int all = elv_hctx_depth(hctx), free, places = 0;
+	unsigned int all = compat_hctx_depth(hctx), free, places = 0;
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct flash_tags *tags;
 	struct tenant_key key;
@@ -220,7 +220,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	/* Usually there are plenty of free tags, and the sender does not matter. */
 	if (READ_ONCE(fq->queued) + atomic_read(&fq->inflight) < all / 2)
 		return 0;
-	free = elv_hctx_free(hctx);
+	free = compat_hctx_free(hctx);
 	if (!flash_tags_short(all, free))
 		return 0;
 	known = fairshare_sender_key(fsq, opf, &key);
@@ -228,7 +228,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	t = tenant_expect(&fsq->fair->table, &key);
 	/* A new tenant holds no tags yet. */
 	if (t) {
-		tags = &fsq->tags[elv_hctx_set(hctx)];
+		tags = &fsq->tags[compat_hctx_set(hctx)];
 		who = tenant_index(&fsq->fair->table, t);
 		places = flash_tags_limit(tags, who, fair_claim(fsq->fair, t, NULL),
 					  known, all, free);
@@ -239,7 +239,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	if (t && known && places)
 		tenant_wants_tag(t, ktime_get_ns());
 	flash_unlock_restore(fq, flags);
-	return places ? flash_tags_shallow(all, elv_shallow_unit(hctx), places) : 0;
+	return places ? flash_tags_shallow(all, compat_shallow_unit(hctx), places) : 0;
 }
 
 /* The class of a request of @t: its index, and whether the request is urgent */
@@ -296,7 +296,7 @@ enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf
 /* The set of scheduler tags that the tag of @fr belongs to */
 static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const struct flash_rq *fr)
 {
-	return &fsq->tags[elv_hctx_set(fr->rq->mq_hctx)];
+	return &fsq->tags[compat_hctx_set(fr->rq->mq_hctx)];
 }
 
 /** fairshare_insert - hook: add a request to its tenant's queue */
@@ -515,7 +515,7 @@ int fairshare_init(struct flash_queue *fq)
 		kvfree(fsq->tags);
 		return -ENOMEM;
 	}
-	elv_hrtimer_setup(&fsq->timer, fairshare_timer, HRTIMER_MODE_ABS);
+	compat_hrtimer_setup(&fsq->timer, fairshare_timer, HRTIMER_MODE_ABS);
 	INIT_DELAYED_WORK(&fsq->few_work, fairshare_report_few);
 	flash_lock(fq);
 	fair_init(fsq->fair, &any);

@@ -105,7 +105,7 @@ struct fairshare_rq {
  * struct fairshare_queue - one device; all under flash_queue.lock
  * @fq: the structure of every policy
  * @fair: the queues
- * @tags: tags that tenants hold, for each set of scheduler tags, by elv_hctx_set()
+ * @tags: tags that tenants hold, for each set of scheduler tags, by compat_hctx_set()
  * @next: the next request, or NULL
  * @now: time of the latest hook, ns
  * @timer: chooses again at @armed

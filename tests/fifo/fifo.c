@@ -24,12 +24,12 @@ struct fifo_hctx {
 };
 
 static void fifo_insert_requests(struct blk_mq_hw_ctx *hctx,
-				 struct list_head *list, elv_insert_t how)
+				 struct list_head *list, blk_insert_t how)
 {
 	struct fifo_hctx *fh = hctx->sched_data;
 
 	spin_lock(&fh->lock);
-	if (elv_insert_at_head(how))
+	if (how & BLK_MQ_INSERT_AT_HEAD)
 		list_splice_init(list, &fh->requests);
 	else
 		list_splice_tail_init(list, &fh->requests);
@@ -61,21 +61,21 @@ static void fifo_finish_request(struct request *rq)
 {
 }
 
-static int fifo_init_sched(struct request_queue *q, elv_init_arg_t *arg)
+static int fifo_init_sched(struct request_queue *q, compat_init_arg_t *arg)
 {
 	struct elevator_queue *eq;
 	unsigned int noio;
 
 	/* The queue is frozen: reclaim must not wait for I/O to this device. */
 	noio = memalloc_noio_save();
-	eq = elv_queue_get(q, arg);
+	eq = compat_queue_get(q, arg);
 	memalloc_noio_restore(noio);
 	if (!eq)
 		return -ENOMEM;
 
 	/* Each hardware queue has its own list, so each has to be run. */
 	blk_queue_flag_clear(QUEUE_FLAG_SQ_SCHED, q);
-	elv_queue_attach(q, eq, NULL);
+	compat_queue_attach(q, eq, NULL);
 	return 0;
 }
 

@@ -414,5 +414,5 @@ void fs_serve_init(struct fs_dev *dev)
 	dev->armed = SIM_NEVER;
 	dev->kept_end = &dev->kept;
 	dev->may_end = FS_ALL;
-	elv_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
+	compat_hrtimer_setup(&dev->timer, fs_timer, FS_TIMER_MODE);
 }

@@ -231,13 +231,13 @@ NEWER = {
         "	void *(*alloc_sched_data)(struct request_queue *q);\n",
         ("elevator_mq_ops", "alloc_sched_data: offset")),
     "queue that init_sched gets": (
-        "	int (*init_sched)(struct request_queue *q, elv_init_arg_t *arg);",
+        "	int (*init_sched)(struct request_queue *q, compat_init_arg_t *arg);",
         "	int (*init_sched)(struct request_queue *q, "
         "struct elevator_type *arg);",
         ("elevator_mq_ops", "init_sched: type")),
     "queue that depth_updated gets": (
-        "typedef struct request_queue elv_depth_arg_t;",
-        "typedef struct blk_mq_hw_ctx elv_depth_arg_t;",
+        "typedef struct request_queue compat_depth_arg_t;",
+        "typedef struct blk_mq_hw_ctx compat_depth_arg_t;",
         ("elevator_mq_ops", "depth_updated: type")),
     "attributes that are not const": (
         "	const struct elv_fs_entry *elevator_attrs;",

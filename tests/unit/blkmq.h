@@ -41,8 +41,8 @@
 #include "tap.h"
 
 typedef u32 blk_opf_t;
-typedef bool elv_insert_t;
-typedef int elv_init_arg_t, elv_depth_arg_t;
+typedef bool blk_insert_t;
+typedef int compat_init_arg_t, compat_depth_arg_t;
 typedef struct { long counter; } atomic_long_t;
 
 #define __weak			__attribute__((weak))
@@ -216,7 +216,7 @@ struct hrtimer {
 };
 static int timers_set, timers_cancelled, timers_preemptible;
 
-static inline void elv_hrtimer_setup(struct hrtimer *t,
+static inline void compat_hrtimer_setup(struct hrtimer *t,
 				     enum hrtimer_restart (*f)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {
@@ -333,7 +333,7 @@ enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE
 	((void)(q), (void)(bio), (void)(nr), (void)(gone), false)
 #define blk_mq_free_request(rq)	((void)(rq))
 #define elv_bio_merge_ok(rq, bio) ((void)(rq), (void)(bio), false)
-#define elv_discard_mergeable(rq) ((void)(rq), false)
+#define compat_discard_mergeable(rq) ((void)(rq), false)
 #define elv_rb_former_request(q, rq) ((void)(q), (rq))
 #define elv_rb_latter_request(q, rq) ((void)(q), (rq))
 enum { HCTX_TYPE_DEFAULT, HCTX_TYPE_POLL };
@@ -378,19 +378,19 @@ struct elevator_type {
 #define raw_smp_processor_id()	0
 #define cpumask_test_cpu(cpu, mask) ((mask) == NULL)
 
-#define elv_insert_at_head(how)	(how)
-#define elv_queue_data(q)	((struct flash_queue *)(q)->elevator->elevator_data)
-#define elv_rq_ours(rq)		true
-#define elv_queue_get(q, arg)	((q)->elevator)
-#define elv_queue_put(eq)	((void)(eq))
-#define elv_queue_attach(q, eq, fq) ((void)(q), (eq)->elevator_data = (fq))
-#define elv_depth_for_each_hctx(arg, hctx, i) \
+#define BLK_MQ_INSERT_AT_HEAD	true
+#define compat_queue_data(q)	((struct flash_queue *)(q)->elevator->elevator_data)
+#define compat_rq_ours(rq)		true
+#define compat_queue_get(q, arg)	((q)->elevator)
+#define compat_queue_put(eq)	((void)(eq))
+#define compat_queue_attach(q, eq, fq) ((void)(q), (eq)->elevator_data = (fq))
+#define compat_depth_for_each_hctx(arg, hctx, i) \
 	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
-#define elv_shallow_depth(hctx, part) 1U
-#define elv_async_depth(q, opf)	((void)(q), 0U)
-#define elv_alloc_hctx(data)	((data)->hctx)
-#define elv_shallow_prepare(hctx, part) ((void)(hctx))
-#define elv_hctx_tags(hctx)	TAGS
+#define compat_shallow_depth(hctx, part) 1U
+#define compat_async_depth(q, opf)	((void)(q), 0U)
+#define compat_alloc_hctx(data)	((data)->hctx)
+#define compat_shallow_prepare(hctx, part) ((void)(hctx))
+#define compat_hctx_tags(hctx)	TAGS
 #define elv_register(e)		((void)(e), 0)
 #define elv_unregister(e)	((void)(e))
 
@@ -422,6 +422,6 @@ enum flash_why {
 #define flash_tell_why(fq, why)			((void)(why))
 
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async);
-void elv_run_hctx(struct blk_mq_hw_ctx *hctx);
+void compat_run_hctx(struct blk_mq_hw_ctx *hctx);
 
 #endif /* BLKMQ_H */

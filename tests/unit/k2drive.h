@@ -115,7 +115,7 @@ struct request {
 #define IOPRIO_CLASS_IDLE	3
 #define IOPRIO_PRIO_VALUE(class, level) ((unsigned short)((class) << 13 | (level)))
 #define IOPRIO_PRIO_CLASS(prio)	((prio) >> 13)
-#define elv_ioprio_level(prio)	((prio) & 7U)
+#define compat_ioprio_level(prio)	((prio) & 7U)
 #define req_get_ioprio(rq)	((rq)->ioprio)
 #define get_current_ioprio()	((unsigned short)0)
 #define blk_rq_sectors(rq)	((rq)->sectors)

@@ -20,7 +20,7 @@ void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 	inlined += !async;
 }
 
-void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
 	hctx->pending = true;
 }

@@ -58,7 +58,7 @@ void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 	pthread_rwlock_unlock(&queue.running);
 }
 
-void elv_run_hctx(struct blk_mq_hw_ctx *hctx)
+void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
 	SET(hctx->pending, true);
 }

@@ -7,8 +7,8 @@
 # writes, also under a reserve or a share of the tags that would leave more. Reads take
 # what is left, and so do real-time tasks where the scheduler knows these. nr_requests
 # scales it; selecting the scheduler sets it back to no limit.
-# Fails if: elv_limit_depth() does not ask elv_async_depth(), limits reads, too, or limits
-# urgent tasks; or if elv_shallow_prepare() announces a larger value, which the kernel
+# Fails if: elv_limit_depth() does not ask compat_async_depth(), limits reads, too, or limits
+# urgent tasks; or if compat_shallow_prepare() announces a larger value, which the kernel
 # reports.
 
 # write_some FROM TO [COMMAND...] - writes TO - FROM blocks, each from a separate task

@@ -7,7 +7,7 @@
 # yet, as Linux 6.1 before 6.1.105 calls it; tests/limitprobe makes that call.
 # On 6.1 the limit equals the one with the queue; later kernels set no limit.
 # Fails if: elv_limit_depth() or a policy uses blk_mq_alloc_data.hctx itself,
-# or elv_alloc_hctx() returns NULL on 6.1.
+# or compat_alloc_hctx() returns NULL on 6.1.
 
 # limits - "OPERATION WITH WITHOUT" lines for the disk as it is now
 limits() {
