@@ -209,21 +209,6 @@ static void layer_read_exit(struct flash_queue *fq)
 	kvfree(s);
 }
 
-static unsigned int layer_read_bio_class(struct flash_queue *fq, const struct bio *bio)
-{
-	return 0;
-}
-
-static unsigned int layer_read_rq_class(struct flash_queue *fq, const struct request *rq)
-{
-	return 0;
-}
-
-static enum flash_urgency layer_read_urgency(const struct flash_queue *fq, blk_opf_t opf)
-{
-	return FLASH_PATIENT;
-}
-
 /*
  * Waiting writes hold scheduler tags. If they held all of them, a read would sleep behind
  * the tasks that wait for a tag to write, out of our order. Mode paper has no such rule.
@@ -382,11 +367,8 @@ const struct flash_policy flash_policy = {
 
 	.init		= layer_read_init,
 	.exit		= layer_read_exit,
-	.urgency	= layer_read_urgency,
 	.tag_limit	= layer_read_tag_limit,
-	.bio_class	= layer_read_bio_class,
 	.front_merges	= layer_read_front_merges,
-	.rq_class	= layer_read_rq_class,
 	.insert		= layer_read_insert,
 	.grown		= layer_read_grown,
 	.merged		= layer_read_merged,

@@ -109,8 +109,7 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 	held = fq->held;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
-	if (fq->changed)
-		flash_settle(fq);
+	flash_settle(fq);
 	held = held && !fq->held;
 	flash_unlock_restore(fq, flags);
 
@@ -430,6 +429,7 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 		kick = was_first || fq->held ||
 		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
 		static_call(flash_hook_completed)(fq, fr, ended);
+		fq->changed = true;
 		flash_settle(fq);
 		/* A submitter may have compared @inflight with the old bound. */
 		kick |= fq->bound != bound;

@@ -294,8 +294,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	 * here on is seen below, or its submitter's has_work() arms the timer.
 	 */
 	xchg(&fq->first.armed, 0);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
+	flash_drain(fq);
 	/* While requests wait and the lock is held, no hardware queue is freed. */
 	if (!fq->queued || !flash_first_pending(fq))
 		goto out;

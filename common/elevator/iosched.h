@@ -353,8 +353,28 @@ static inline void flash_pending_taken(struct flash_queue *fq)
 /* queue.c */
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
-void flash_drain(struct flash_queue *fq);
-void flash_settle(struct flash_queue *fq);
+void flash_drain_pending(struct flash_queue *fq);
+void flash_ask_holds(struct flash_queue *fq);
+
+/**
+ * flash_drain - add the pending requests, if any, to the policy's queues
+ * @fq: the device, locked
+ */
+static inline void flash_drain(struct flash_queue *fq)
+{
+	if (!llist_empty(&fq->pending.list))
+		flash_drain_pending(fq);
+}
+
+/**
+ * flash_settle - update flash_queue.held, if it may have changed
+ * @fq: the device, locked
+ */
+static inline void flash_settle(struct flash_queue *fq)
+{
+	if (fq->changed)
+		flash_ask_holds(fq);
+}
 
 /* Written under the lock, read without it, a word at a time */
 static inline void flash_work_set(struct flash_queue *fq, unsigned int n, bool any)
@@ -403,8 +423,7 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
 {
 	spin_lock_irq(&fq->lock);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
+	flash_drain(fq);
 }
 
 /**
@@ -419,16 +438,14 @@ static inline unsigned long flash_lock_save(struct flash_queue *fq)
 	unsigned long flags;
 
 	spin_lock_irqsave(&fq->lock, flags);
-	if (!llist_empty(&fq->pending.list))
-		flash_drain(fq);
+	flash_drain(fq);
 	return flags;
 }
 
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 {
-	if (fq->changed)
-		flash_settle(fq);
+	flash_settle(fq);
 	spin_unlock_irq(&fq->lock);
 }
 
@@ -436,8 +453,7 @@ static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 static inline void flash_unlock_restore(struct flash_queue *fq, unsigned long flags)
 	__releases(&fq->lock)
 {
-	if (fq->changed)
-		flash_settle(fq);
+	flash_settle(fq);
 	spin_unlock_irqrestore(&fq->lock, flags);
 }
 

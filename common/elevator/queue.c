@@ -90,13 +90,13 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 }
 
 /**
- * flash_settle - let the policy say whether it holds back all waiting requests
+ * flash_ask_holds - let the policy say whether it holds back all waiting requests
  * @fq: the device, locked
  *
  * flash_queue.held is a level, like the limit, which has_work() reads without the lock.
- * The hooks that may change it set flash_queue.changed, and flash_drain() and
- * flash_unlock() then call this function: once, however many requests were inserted or
- * dispatched. A policy's timers and tunables set flash_queue.changed too.
+ * The hooks that may change it set flash_queue.changed, as do a policy's timers and
+ * tunables. Drains and unlocking then call this function (flash_settle()): once, however
+ * many requests were inserted or dispatched.
  *
  * Between a hook and this function readers without the lock may see the previous value,
  * which costs at most a run that dispatches nothing.
@@ -108,7 +108,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  * calls flash_resume(). A policy that holds all requests while none is in flight, and has
  * no timer armed, stalls the device.
  */
-void flash_settle(struct flash_queue *fq)
+void flash_ask_holds(struct flash_queue *fq)
 {
 	bool held;
 
@@ -121,12 +121,10 @@ void flash_settle(struct flash_queue *fq)
 }
 
 /**
- * flash_drain - add what is in the pending list to the policy's queues
+ * flash_drain_pending - flash_drain(), if the pending list is not empty
  * @fq: the device, locked
- *
- * Callers that hold the lock already use this function; flash_lock() calls it as well.
  */
-void flash_drain(struct flash_queue *fq)
+void flash_drain_pending(struct flash_queue *fq)
 {
 	struct llist_node *oldest;
 	struct flash_rq *fr, *next;
@@ -137,6 +135,5 @@ void flash_drain(struct flash_queue *fq)
 	llist_for_each_entry_safe(fr, next, oldest, pending)
 		flash_insert_tracked(fq, fr->rq->mq_hctx->sched_data, fr, fr->rq, false);
 	flash_pending_taken(fq);
-	if (fq->changed)
-		flash_settle(fq);
+	flash_settle(fq);
 }

@@ -367,6 +367,7 @@ static enum hrtimer_restart fairshare_timer(struct hrtimer *timer)
 	fsq->armed = 0;
 	if (fq->queued) {
 		fsq->now = ktime_get_ns();
+		fq->changed = true;
 		flash_settle(fq);
 		/* held before inflight: pairs with the barrier in flash_release(). */
 		smp_mb();

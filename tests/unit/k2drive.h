@@ -180,9 +180,9 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page, size_t c
 #define flash_issue_first(fq, fr)		((void)(fq), (void)(fr))
 #define flash_resume(fq)			((void)(fq))
 #define flash_lock(fq)				((void)(fq))
-#define flash_unlock(fq)			flash_settle(fq)
+#define flash_unlock(fq)			flash_ask_holds(fq)
 
-void flash_settle(struct flash_queue *fq)
+void flash_ask_holds(struct flash_queue *fq)
 {
 	fq->held = flash_policy.holds(fq);
 }
@@ -306,7 +306,7 @@ static inline unsigned int drive_insert(unsigned int class, enum req_op op, u64 
 	flash_slot_insert(&fr->slot);
 	k2_insert(&k2.fq, fr);
 	k2.fq.queued++;
-	flash_settle(&k2.fq);
+	flash_ask_holds(&k2.fq);
 	return drive_nr++;
 }
 
@@ -326,7 +326,7 @@ static inline bool drive_dispatch_one(void)
 	if (fr->watched)
 		k2_started(fq, fr);
 	fq->queued--;
-	flash_settle(fq);
+	flash_ask_holds(fq);
 	drive_trace[drive_dispatches++ % DRIVE_RQS] = (unsigned int)(d - drive_rqs);
 	return true;
 }
@@ -356,7 +356,7 @@ static inline void drive_end(unsigned int i, bool completed)
 		k2_completed(&k2.fq, fr, completed);
 	drive_inflight -= completed ? flash_slot_finish(&fr->slot) : flash_slot_requeue(&fr->slot);
 	k2.fq.inflight.counter = (int)drive_inflight;
-	flash_settle(&k2.fq);
+	flash_ask_holds(&k2.fq);
 }
 
 #endif /* K2DRIVE_H */

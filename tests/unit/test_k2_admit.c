@@ -129,7 +129,7 @@ static void by_cost(bool on)
 {
 	k2.admit.by_cost = on;
 	k2_apply(&k2);
-	flash_settle(&k2.fq);
+	flash_ask_holds(&k2.fq);
 }
 
 /* A device with as many servers as requests: each takes its time. */

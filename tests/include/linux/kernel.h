@@ -15,8 +15,6 @@
 #define likely(x)		(x)
 #define unlikely(x)		(x)
 #define noinline		__attribute__((noinline))
-#define __cold			__attribute__((cold))
-#define __maybe_unused		__attribute__((unused))
 #define fallthrough		__attribute__((fallthrough))
 #define static_assert		_Static_assert
 
@@ -41,7 +39,6 @@
 #define BIT_WORD(n)		((n) / BITS_PER_LONG)
 #define BIT_MASK(n)		(1UL << ((n) % BITS_PER_LONG))
 #define __ffs(word)		((unsigned int)__builtin_ctzl(word))
-#define __ffs64(word)		((unsigned int)__builtin_ctzll(word))
 #define hweight64(word)		((unsigned int)__builtin_popcountll(word))
 
 #endif /* TESTS_LINUX_KERNEL_H */

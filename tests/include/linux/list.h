@@ -22,17 +22,11 @@
 	for (pos = list_first_entry(h, __typeof__(*pos), m);		\
 	     !list_entry_is_head(pos, h, m);				\
 	     pos = list_next_entry(pos, m))
-#define list_for_each_entry_reverse(pos, h, m)				\
-	for (pos = list_last_entry(h, __typeof__(*pos), m);		\
-	     !list_entry_is_head(pos, h, m);				\
-	     pos = list_prev_entry(pos, m))
 #define list_for_each_entry_safe(pos, n, h, m)				\
 	for (pos = list_first_entry(h, __typeof__(*pos), m),		\
 	     n = list_next_entry(pos, m);				\
 	     !list_entry_is_head(pos, h, m);				\
 	     pos = n, n = list_next_entry(n, m))
-#define list_for_each_entry_from(pos, h, m)				\
-	for (; !list_entry_is_head(pos, h, m); pos = list_next_entry(pos, m))
 
 static inline void INIT_LIST_HEAD(struct list_head *h)
 {
@@ -106,17 +100,6 @@ static inline void list_replace(struct list_head *old, struct list_head *e)
 	e->prev->next = e;
 }
 
-static inline void list_splice_tail_init(struct list_head *from, struct list_head *h)
-{
-	if (list_empty(from))
-		return;
-	from->next->prev = h->prev;
-	h->prev->next = from->next;
-	from->prev->next = h;
-	h->prev = from->prev;
-	INIT_LIST_HEAD(from);
-}
-
 static inline size_t list_count_nodes(const struct list_head *h)
 {
 	const struct list_head *e;
@@ -128,16 +111,6 @@ static inline size_t list_count_nodes(const struct list_head *h)
 }
 
 /* Hash lists, which the kernel's CONFIG_DEBUG_LIST does not check */
-
-static inline void INIT_HLIST_HEAD(struct hlist_head *h)
-{
-	h->first = NULL;
-}
-
-static inline bool hlist_empty(const struct hlist_head *h)
-{
-	return !h->first;
-}
 
 static inline bool hlist_unhashed(const struct hlist_node *n)
 {

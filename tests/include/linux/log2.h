@@ -11,9 +11,4 @@ static inline int ilog2(u64 n)
 	return 63 - __builtin_clzll(n);
 }
 
-static inline bool is_power_of_2(unsigned long n)
-{
-	return n && !(n & (n - 1));
-}
-
 #endif /* TESTS_LINUX_LOG2_H */

@@ -15,11 +15,6 @@ static inline u64 div64_u64(u64 dividend, u64 divisor)
 	return dividend / divisor;
 }
 
-static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 divisor)
-{
-	return (u64)((unsigned __int128)a * b / divisor);
-}
-
 /* The largest number with a square of at most @x */
 static inline u32 int_sqrt64(u64 x)
 {

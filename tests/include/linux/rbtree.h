@@ -26,14 +26,10 @@ struct rb_root_cached {
 
 #define RB_ROOT			(struct rb_root){ NULL }
 #define RB_ROOT_CACHED		(struct rb_root_cached){ { NULL }, NULL }
-#define RB_EMPTY_ROOT(root)	(!(root)->rb_node)
 #define RB_CLEAR_NODE(node)	((node)->parent = (node))
 #define RB_EMPTY_NODE(node)	((node)->parent == (node))
 #define rb_entry(p, type, m)	container_of(p, type, m)
-#define rb_entry_safe(p, type, m) \
-	({ __typeof__(p) p_ = (p); p_ ? rb_entry(p_, type, m) : NULL; })
 #define rb_first_cached(root)	((root)->rb_leftmost)
-#define rb_parent(node)		((node)->parent)
 
 /* Where the tree points to @node */
 static inline struct rb_node **rb_place(struct rb_node *node, struct rb_root *root)
@@ -94,24 +90,6 @@ static inline void rb_erase(struct rb_node *node, struct rb_root *root)
 		child->parent = node->parent;
 }
 
-static inline struct rb_node *rb_first(const struct rb_root *root)
-{
-	struct rb_node *node = root->rb_node;
-
-	while (node && node->rb_left)
-		node = node->rb_left;
-	return node;
-}
-
-static inline struct rb_node *rb_last(const struct rb_root *root)
-{
-	struct rb_node *node = root->rb_node;
-
-	while (node && node->rb_right)
-		node = node->rb_right;
-	return node;
-}
-
 static inline struct rb_node *rb_next(const struct rb_node *node)
 {
 	if (node->rb_right) {
@@ -121,19 +99,6 @@ static inline struct rb_node *rb_next(const struct rb_node *node)
 		return (struct rb_node *)node;
 	}
 	while (node->parent && node == node->parent->rb_right)
-		node = node->parent;
-	return node->parent;
-}
-
-static inline struct rb_node *rb_prev(const struct rb_node *node)
-{
-	if (node->rb_left) {
-		node = node->rb_left;
-		while (node->rb_right)
-			node = node->rb_right;
-		return (struct rb_node *)node;
-	}
-	while (node->parent && node == node->parent->rb_left)
 		node = node->parent;
 	return node->parent;
 }
