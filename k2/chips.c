@@ -125,7 +125,7 @@ void k2_chips_grow(struct k2_chips *c, struct k2_chips_rq *cr, u64 sector, u64 s
  * k2_chips_absorb - a waiting request has merged with another one
  * @c: the chips
  * @cr: the request that stays, with the earlier of the two places from now on
- * @gone: the request that it absorbed
+ * @gone: the absorbed request
  *
  * Requests between the two places count one pass that did not happen; no request counts
  * one too few.

@@ -11,7 +11,7 @@
 
 #include "groups.h"
 
-/* The index of the first of @nr entries whose number is at least @id */
+/* Index of the first entry with a number of at least @id; @nr if there is none */
 static u32 flash_groups_at(const struct flash_group *g, u32 nr, u64 id)
 {
 	u32 low = 0, high = nr;

@@ -194,7 +194,7 @@ struct flash_counts {
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
  *
- * A policy embeds it as the first member of its own structure. It has more than 20 fields
+ * A policy embeds it as the first member of its structure. It has more than 20 fields
  * as it is the device; they stand by cache line: what the lock's holder writes, the
  * pending list, what has_work() reads, and what seldom changes.
  */

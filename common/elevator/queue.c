@@ -25,7 +25,7 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
 }
 
-/* Add @rq, whose record is @fr. */
+/* Add @rq with the record @fr. */
 static void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 				 struct flash_rq *fr, struct request *rq, bool at_head)
 {

@@ -8,7 +8,7 @@
 
 #include "iosched.h"
 
-/* Largest number of disks whose tunables are kept */
+/* Largest number of disks with tunables that outlive the elevator */
 #define FLASH_DISKS_MAX		256
 
 static LIST_HEAD(flash_disks);

@@ -6,8 +6,8 @@
  *
  * Algorithm: each direction and class of size (an octave of sectors) has a moving average of
  * the size and of the time. Between two classes with samples, the time is on the line
- * through their averages. So a device whose time is base + slope * sectors is learned
- * exactly. A stall counts as a few times the average only.
+ * through their averages. So a service time of base + slope * sectors is learned exactly.
+ * A stall counts as a few times the average only.
  *
  * Invariant: the line between two classes never falls. The caller's lock guards all state.
  *

@@ -26,7 +26,7 @@ enum flash_dir {
 	FLASH_NR_DIRS,
 };
 
-/* The sector of a request whose data have no address, or that moves none */
+/* The sector of a request that moves no data, or data without an address */
 #define FLASH_NO_SECTOR		(~0ULL)
 
 enum flash_dir flash_op_dir_other(enum req_op op);

@@ -10,7 +10,7 @@
 /* Segments of a request that memory is no limit for */
 #define LAB_MAX_SEGMENTS	256
 
-/* blk_mq_tag_set.flags of a disk whose requests may merge */
+/* blk_mq_tag_set.flags of a disk that lets requests merge */
 #define LAB_TAG_SET_FLAGS	ELV_SHOULD_MERGE
 
 /**

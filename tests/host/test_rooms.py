@@ -91,7 +91,7 @@ def test_objects_have_no_circle(one):
     """Of each module that has been built: what is linked into it from common/."""
     if one is None:
         pytest.skip("no module has been built")
-    # A folder of builds may have objects of files that are gone.
+    # A build folder may have objects of deleted files.
     objects = {path.stem: symbols(one.with_name(f"common-{path.stem}.o"))
                for path in COMMON.glob("*/*.c")
                if one.with_name(f"common-{path.stem}.o").exists()}

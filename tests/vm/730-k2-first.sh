@@ -60,7 +60,7 @@ reading() {
 }
 
 # standstills WHAT COMMAND... - real-time reads on CPU 0 by a task to which COMMAND PID is
-# applied, two others on CPU 1 meanwhile; sets LONGEST to the longest time without an end
+# applied, and by two others on CPU 1; sets LONGEST to the longest time without an end
 # of a read of these, in ms, and MANY to how many such times were 350 ms or more: a busy
 # host takes less, a throttled task more
 standstills() {
