@@ -30,6 +30,30 @@
 
 #include "depth_search.h"
 
+/* Pairs of windows before the first look at a trial, and number of looks */
+#define FLASH_CLIMB_PAIRS	8U
+#define FLASH_CLIMB_LOOKS	3
+
+/* Windows without evidence after which a trial is abandoned */
+#define FLASH_CLIMB_PATIENCE	64
+
+/* Shortest and longest rest, in windows with evidence */
+#define FLASH_CLIMB_REST	8
+#define FLASH_CLIMB_REST_MAX	512
+
+/* Windows in a row that differ by a third, after which a rest ends: another load */
+#define FLASH_CLIMB_STEP	4
+
+/*
+ * Unit of a pair's difference, relative to its sum, and the difference that a higher
+ * limit has to show: 3 % more throughput is 1.5 % of the sum.
+ */
+#define FLASH_CLIMB_SCALE	8192
+#define FLASH_CLIMB_GAIN	123
+
+/* Largest amount that a window counts; more would overflow the arithmetic. */
+#define FLASH_CLIMB_MOST	(1ULL << 48)
+
 /** flash_climb_above - the upper neighbour of a limit: larger by half */
 u32 flash_climb_above(const struct flash_climb *c, u32 bound)
 {

@@ -5,32 +5,11 @@
 
 #include <linux/types.h>
 
-/* Pairs of windows before the first look at a trial, and number of looks */
-#define FLASH_CLIMB_PAIRS	8U
-#define FLASH_CLIMB_LOOKS	3
-
-/* Windows without evidence after which a trial is abandoned */
-#define FLASH_CLIMB_PATIENCE	64
-
-/* Shortest and longest rest, in windows with evidence */
-#define FLASH_CLIMB_REST	8
-#define FLASH_CLIMB_REST_MAX	512
-
-/* Windows in a row that differ by a third, after which a rest ends: another load */
-#define FLASH_CLIMB_STEP	4
-
 /*
- * Unit of a pair's difference, relative to its sum, and the difference that a higher
- * limit has to show: 3 % more throughput is 1.5 % of the sum.
+ * A flash_climb.gain of 2 %, for a search that starts at a high limit, where each step down
+ * may cost as much
  */
-#define FLASH_CLIMB_SCALE	8192
-#define FLASH_CLIMB_GAIN	123
-
-/* 2 %, for a search that starts at a high limit, where each step down may cost as much */
 #define FLASH_CLIMB_LITTLE	82
-
-/* Largest amount that a window counts; more would overflow the arithmetic. */
-#define FLASH_CLIMB_MOST	(1ULL << 48)
 
 /**
  * struct flash_climb_trial - evidence of a trial; changes with each window
@@ -55,8 +34,8 @@ struct flash_climb_trial {
  * @start:	least value of @bound
  * @max:	largest value of @bound
  * @bound:	the best limit known, requests or the caller's unit
- * @gain:	difference that the higher limit of a trial has to show, see
- *		FLASH_CLIMB_GAIN
+ * @gain:	difference that the higher limit of a trial has to show, relative to the sum
+ *		of a pair, in 1/FLASH_CLIMB_SCALE
  * @sure:	choose a lower limit only if it was shown to move as much
  * @early:	a trial that costs much throughput may end after four pairs
  * @rest_min:	shortest rest, see FLASH_CLIMB_REST

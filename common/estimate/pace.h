@@ -5,8 +5,7 @@
 
 #include "depth_search.h"
 
-/* Shortest window, in ns and in completions */
-#define FLASH_PACE_NS		4000000
+/* Completions of the shortest window */
 #define FLASH_PACE_ENDS		64
 
 /**

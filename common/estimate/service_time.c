@@ -17,6 +17,19 @@
 
 #include "service_time.h"
 
+/* A new sample weighs 1/8; the first eight weigh equally. */
+#define FLASH_COST_WEIGHT	8
+
+/* Fractional bits of the averages */
+#define FLASH_COST_SHIFT	8
+
+/*
+ * A longer time than this multiple of the average is a stall, and counts as the multiple.
+ * The multiple is at least 1 us, or an average of 0 could never rise.
+ */
+#define FLASH_COST_STALL	4
+#define FLASH_COST_STALL_MIN	1000
+
 /* Move an average towards a sample by 1/@weight of the distance, rounded. */
 static void flash_cost_move(u64 *avg, u64 sample, u32 weight)
 {

@@ -10,19 +10,6 @@
 /* Number of classes of size; the last one has all sizes from 2^11 sectors (1 MiB) */
 #define FLASH_COST_CLASSES	12
 
-/* A new sample weighs 1/8; the first eight weigh equally. */
-#define FLASH_COST_WEIGHT	8
-
-/* Fractional bits of the averages */
-#define FLASH_COST_SHIFT	8
-
-/*
- * A longer time than this multiple of the average is a stall, and counts as the multiple.
- * The multiple is at least 1 us, or an average of 0 could never rise.
- */
-#define FLASH_COST_STALL	4
-#define FLASH_COST_STALL_MIN	1000
-
 /* Largest time (8.6 s) and size (2 GiB) that count; products fit 64 bits. */
 #define FLASH_COST_LONGEST	(1ULL << 33)
 #define FLASH_COST_LARGEST	(1ULL << 22)

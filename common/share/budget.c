@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "budget.h"
 
+/* Min_budget of Algorithm 2, as a fraction of Default_budget */
+#define FLASH_BUDGET_PARTS	32
+
 /**
  * flash_budget_next - Algorithm 2: a tenant's budget for its next turn
  * @b: the sizes

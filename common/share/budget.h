@@ -20,9 +20,6 @@
 /* Limit of a single charge, so that products with it fit into 64 bits */
 #define FLASH_CHARGE_MAX	(1ULL << 40)
 
-/* Min_budget of Algorithm 2, as a fraction of Default_budget */
-#define FLASH_BUDGET_PARTS	32
-
 /** flash_vtime_before - is @a earlier than @b? */
 static inline bool flash_vtime_before(u64 a, u64 b)
 {

@@ -2,10 +2,10 @@
 /*
  * fairqueue.c - the queues of tenants: which request is next, charges and turns
  *
- * The functions stand in the order of a request's life: it is added to its tenant's queue,
- * chosen by fair_next(), issued and charged, and released when it has completed. At the end
- * tenants are created and forgotten, and rules and layout are set. urgent.c has requests
- * that are issued ahead of their turn, tenant.c weights and seconds of shares.
+ * First virtual time, weights and seconds of shares, and requests that are issued ahead of
+ * their turn. Then the functions stand in the order of a request's life: it is added to its
+ * tenant's queue, chosen by fair_next(), issued and charged, and released when it has
+ * completed. At the end tenants are created and forgotten, and rules and layout are set.
  *
  * A tenant is charged at the dispatch of each request, or, where fair_timed(), at the end
  * of its turn. Its virtual time advances by the charge divided by its weight, at once in a
@@ -14,6 +14,33 @@
 #include <linux/string.h>
 
 #include "fairqueue.h"
+
+/*
+ * Limits of the number of requests in the device: the least one, which keeps the device
+ * busy while a tenant lags; the first one, on the ladder of depth_search.h; the largest
+ */
+#define FAIR_LIMIT		64
+#define FAIR_LIMIT_FIRST	216
+#define FAIR_LIMIT_MAX		1024
+
+/* Requests by which a tenant that was busy all the time may be behind */
+#define FAIR_CATCH_UP		64
+
+/* Requests that may pass the first waiting request of their tenant */
+#define FAIR_PASS		32
+
+/* Debt up to which urgent requests are issued at once, in usual requests */
+#define FAIR_DEBT		16
+
+/* Charge of a request without data, in sectors */
+#define FAIR_NO_DATA		8
+
+/* Device time of a request and of a sector until some was measured, ns */
+#define FAIR_BASE		20000
+#define FAIR_SLOPE		500
+
+/* A second of tenant_second, and how long an idle tenant is remembered, ns */
+#define FAIR_SECOND		1000000000ULL
 
 /* Throughput that a step of the in-flight limit may cost: 1 %; see depth_search.h */
 #define FAIR_GAIN		41
@@ -33,6 +60,371 @@
  */
 #define FAIR_CHOICE		16
 #define FAIR_SCAN		8
+
+/*
+ * Largest distance of two virtual times, at the end of a second. The service of a second
+ * adds little to it, and virtual times that are 2^63 apart cannot be compared.
+ */
+#define FAIR_AGE		(1ULL << 62)
+
+/* Beyond FAIR_DEBT, urgent requests get one part in this many of all charges. */
+#define FAIR_ASIDE		16
+
+/* The first waiting request of @t, which has one */
+static inline struct fair_rq *fair_head(const struct tenant *t)
+{
+	return list_first_entry(&t->queue, struct fair_rq, link);
+}
+
+/* Is the length of a turn charged, when the turn ends? */
+static inline bool fair_timed(const struct fair_queue *q)
+{
+	return q->rules.exclusive && q->rules.charge == FAIR_CHARGE_TIME;
+}
+
+/* The direction as which @rq is accounted: one without data is a write */
+static inline enum flash_dir fair_write_dir(const struct fair_rq *rq)
+{
+	return rq->dir == FLASH_NR_DIRS ? FLASH_WRITE : rq->dir;
+}
+
+/* The sectors that @rq is charged */
+static inline u64 fair_sectors(const struct fair_rq *rq)
+{
+	return rq->sectors ? rq->sectors : FAIR_NO_DATA;
+}
+
+/* The charge of @rq at its dispatch */
+static __always_inline u64 fair_charge(const struct fair_queue *q, const struct fair_rq *rq)
+{
+	u64 sectors = fair_sectors(rq), ns;
+
+	if (q->rules.charge != FAIR_CHARGE_TIME)
+		return q->rules.charge == FAIR_CHARGE_REQUESTS ? 1 : sectors;
+	ns = flash_cost_ns(&q->dev.cost, fair_write_dir(rq), sectors);
+	return ns ? ns : FAIR_BASE + sectors * FAIR_SLOPE;
+}
+
+/*
+ * The charge of each request that a turn of @t has to have room for; @charge: of its next
+ * request. It is the usual charge, because the next request may be a cheap write between
+ * expensive reads; but not less than the next request, which would end the turn alone.
+ *
+ * fair_start() does not use the larger one of the two: a large request would let a tenant
+ * catch up with 64 times as much in small requests.
+ */
+static inline u64 fair_usual(const struct tenant *t, u64 charge)
+{
+	u64 usual = t->usual >> FAIR_USUAL_SHIFT;
+
+	return charge > usual ? charge : usual;
+}
+
+/* Update what is due to @t. */
+static inline void fair_due(struct fair_queue *q, struct tenant *t)
+{
+	if (t->busy)
+		t->second.due += ((q->second.charged - t->second.seen) * t->weight) >>
+				 FLASH_VTIME_SHIFT;
+	t->second.seen = q->second.charged;
+}
+
+/* A tenant has reached the virtual time @vtime. */
+static inline void fair_advance(struct fair_queue *q, u64 vtime)
+{
+	if (flash_vtime_before(q->latest, vtime))
+		q->latest = vtime;
+}
+
+/* The first urgent request of @t, which has one */
+static inline struct fair_rq *fair_urgent_first(const struct tenant *t)
+{
+	return list_first_entry(&t->urgent, struct fair_rq, urge);
+}
+
+/* Advance the virtual time of @t by the service @used. */
+static inline void tenant_charge(struct tenant *t, u64 used)
+{
+	if (used > FLASH_CHARGE_MAX)
+		used = FLASH_CHARGE_MAX;
+	used = (used << FLASH_VTIME_SHIFT) + t->part;
+	t->vtime += used / t->weight;
+	t->part = used % t->weight;
+}
+
+/* Virtual time, weights, and seconds of shares */
+
+/*
+ * Virtual time wraps: within three days, on a device that serves one tenant of weight 1 and
+ * charges time. A tenant that is behind by half of all virtual time would seem ahead, so
+ * no virtual time stays that far behind.
+ */
+static void fair_age(struct fair_queue *q)
+{
+	u32 i;
+
+	if (flash_vtime_before(q->vtime + FAIR_AGE, q->latest))
+		q->vtime = q->latest - FAIR_AGE;
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct tenant *t = &q->table.t[i];
+
+		if (flash_vtime_before(t->vtime + FAIR_AGE, q->vtime))
+			t->vtime = q->vtime - FAIR_AGE;
+	}
+}
+
+/*
+ * fair_update_vtime() for exclusive turns without budgets. Such turns do not advance the
+ * device's virtual time. It is the least virtual time of the tenants with requests, now
+ * and not at the latest choice.
+ */
+static noinline void fair_update_turns(struct fair_queue *q)
+{
+	struct tenant *other;
+	bool any = false;
+	u64 least = 0;
+
+	if (q->active) {
+		least = q->active->vtime;
+		if (!fair_timed(q))
+			least += flash_vtime_of(q->active->turn.used, q->active->weight);
+		any = true;
+	}
+	hlist_for_each_entry(other, &q->backlog, place) {
+		if (other == q->active)
+			continue;
+		if (!any || flash_vtime_before(other->vtime, least))
+			least = other->vtime;
+		any = true;
+	}
+	if (any)
+		q->vtime = flash_vtime_max(q->vtime, least);
+}
+
+/* Bring the device's virtual time up to date. */
+static inline void fair_update_vtime(struct fair_queue *q)
+{
+	if (q->rules.exclusive && !q->rules.budgets)
+		fair_update_turns(q);
+}
+
+/* The distance @far of two virtual times of @t, if it is to be worth the same at @weight */
+static u64 fair_rescale(const struct tenant *t, u64 far, u32 weight)
+{
+	u64 most = flash_vtime_of((t->usual >> FAIR_USUAL_SHIFT) * FAIR_CATCH_UP, weight);
+
+	if (most < far)
+		most = far;
+	/* A long turn at a large weight would be an age at a small one. */
+	if (far / weight >= most / t->weight && weight < t->weight)
+		return most;
+	return far / weight * t->weight + far % weight * t->weight / weight;
+}
+
+/* Change the weight of @t while the device's virtual time is up to date. */
+static void fair_change_weight(struct fair_queue *q, struct tenant *t, u32 weight)
+{
+	fair_due(q, t);
+	if (flash_vtime_before(q->vtime, t->vtime))
+		t->vtime = q->vtime + fair_rescale(t, t->vtime - q->vtime, weight);
+	else
+		t->vtime = q->vtime - fair_rescale(t, q->vtime - t->vtime, weight);
+	fair_advance(q, t->vtime);
+	if (t->busy) {
+		q->weights -= t->weight;
+		q->weights += weight;
+	}
+	t->weight = weight;
+}
+
+/**
+ * fair_set_weight - change a tenant's weight
+ * @q: the queues, at any time
+ * @t: the tenant
+ * @weight: its new weight
+ *
+ * Its distance from the device's virtual time is rescaled. A debt that is small at a large
+ * weight is large at a small one. Unscaled, one request at weight 1 would make the tenant
+ * wait for a thousand requests of others, whatever it weighs by then.
+ */
+void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight)
+{
+	if (t->weight == weight)
+		return;
+	fair_update_vtime(q);
+	fair_change_weight(q, t, weight);
+}
+
+/* A second of shares has ended by @now. */
+static noinline void fair_next_second(struct fair_queue *q, u64 now)
+{
+	/* Shares of a second that ended long ago are not shown. */
+	bool old = now - q->second.begun >= 2 * FAIR_SECOND;
+	u32 i;
+
+	fair_age(q);
+	fair_update_vtime(q);
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct tenant *t = &q->table.t[i];
+
+		fair_due(q, t);
+		t->second.last_received = old ? 0 : t->second.received;
+		t->second.last_due = old ? 0 : t->second.due;
+		t->second.received = 0;
+		t->second.due = 0;
+		if (t->second.prio_weight && t->second.prio_weight < t->weight)
+			fair_change_weight(q, t, t->second.prio_weight);
+		t->second.prio_weight = 0;
+		t->second.prio = FLASH_NO_PRIO;
+	}
+	q->second.begun = now;
+}
+
+static inline void fair_count_seconds(struct fair_queue *q, u64 now)
+{
+	if (now - q->second.begun >= FAIR_SECOND)
+		fair_next_second(q, now);
+}
+
+/** fair_check_second - end the second of shares if it is over by @now */
+void fair_check_second(struct fair_queue *q, u64 now)
+{
+	fair_count_seconds(q, now);
+}
+
+/**
+ * fair_note_prio - a request with an I/O priority arrives
+ * @q: the queues
+ * @t: its tenant, with a weight that depends on priorities
+ * @weight: weight of the request's priority
+ *
+ * Threads of a process may have different priorities. The process has the weight of the
+ * highest priority of its requests in this second or the one before. A request of lower
+ * priority changes nothing, so a process gains nothing by such requests, and the weight
+ * does not change with each request. It falls once a second at most.
+ */
+void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight)
+{
+	if (weight <= t->second.prio_weight)
+		return;
+	t->second.prio_weight = weight;
+	if (weight > t->weight)
+		fair_set_weight(q, t, weight);
+}
+
+/*
+ * Urgent requests. A file system reads metadata, and the kernel swaps, with locks held or
+ * with little free memory. In virtual-time order such a request of a light tenant waits for
+ * a thousand requests of each heavy one, and so does every task that needs the lock. So an
+ * urgent request is issued out of order and charged to its tenant. The tenant's virtual time
+ * runs ahead of the device's. That distance is its debt, which its other requests pay by
+ * waiting. The rules:
+ *
+ *   - An urgent request is issued as soon as a slot is free, as long as its tenant's debt
+ *     is at most FAIR_DEBT of its usual requests.
+ *   - With a larger debt, its urgent requests are issued in virtual-time order. In
+ *     addition, one is issued whenever requests in order were charged FAIR_ASIDE - 1 times
+ *     its charge since the last such one. Tenants with large debts take turns at that.
+ *     Together they get one part in FAIR_ASIDE of the device beyond their shares, and no
+ *     urgent request starves. This part does not add to debts: a tenant with enough urgent
+ *     requests would never pay, and its other requests would starve.
+ *   - An urgent request does not raise a debt beyond FAIR_CATCH_UP usual requests.
+ *   - In its tenant's turn an urgent request is issued before the tenant's others, until
+ *     FAIR_PASS requests have passed the first of these.
+ *
+ * An urgent request of another tenant neither ends a turn nor begins one. These functions are
+ * not inline, because few requests are urgent.
+ */
+
+/* @rq, which was just added, is urgent. */
+static noinline void fair_urgent_add(struct fair_queue *q, struct fair_rq *rq)
+{
+	struct tenant *t = rq->tenant;
+
+	rq->urgent = true;
+	if (list_empty(&t->urgent))
+		list_add_tail(&t->urge, &q->urgent.tenants);
+	list_add_tail(&rq->urge, &t->urgent);
+}
+
+/* The urgent request @rq does not wait any more. */
+static noinline void fair_urgent_del(struct fair_rq *rq)
+{
+	struct tenant *t = rq->tenant;
+
+	rq->urgent = false;
+	list_del_init(&rq->urge);
+	if (list_empty(&t->urgent))
+		list_del_init(&t->urge);
+}
+
+/* Does the debt of @t exceed @most usual requests, or @most times the charge of @rq? */
+static bool fair_owes(const struct fair_queue *q, const struct tenant *t,
+		      const struct fair_rq *rq, u32 most)
+{
+	u64 debt = flash_vtime_of(fair_usual(t, fair_charge(q, rq)) * most, t->weight);
+
+	return flash_vtime_before(q->vtime + debt, t->vtime);
+}
+
+/*
+ * Choose an urgent request to issue ahead of its turn, or NULL. Sets fair_urgent.ahead, which
+ * applies to any urgent request that is issued next. Urgent requests of an exclusive turn's
+ * tenant are left to that turn, which may be over.
+ */
+static noinline struct fair_rq *fair_urgent_pick(struct fair_queue *q)
+{
+	struct fair_rq *rq, *late = NULL;
+	struct tenant *t;
+
+	q->urgent.ahead = FAIR_IN_ORDER;
+	fair_update_vtime(q);
+	list_for_each_entry(t, &q->urgent.tenants, urge) {
+		rq = fair_urgent_first(t);
+		if (q->rules.exclusive && t == q->active)
+			continue;
+		if (t->passed < FAIR_PASS && !fair_owes(q, t, rq, FAIR_DEBT)) {
+			q->urgent.ahead = FAIR_AT_ONCE;
+			return rq;
+		}
+		/* The first debtor stays first until its charge is reached. */
+		if (!late)
+			late = rq;
+	}
+	if (!late || q->urgent.since / (FAIR_ASIDE - 1) < fair_charge(q, late))
+		return NULL;
+	q->urgent.ahead = FAIR_IN_DEBT;
+	return late;
+}
+
+/*
+ * An urgent request of @t is issued ahead of its turn. The tenant becomes the last of the
+ * debtors if its debt is large.
+ */
+static noinline void fair_urgent_issued(struct fair_queue *q, struct tenant *t)
+{
+	q->stats.ahead++;
+	if (q->urgent.ahead != FAIR_IN_DEBT)
+		return;
+	q->urgent.since = 0;
+	list_move_tail(&t->urge, &q->urgent.tenants);
+}
+
+/* Charge @t for its urgent request @rq, outside of its turn. */
+static noinline void fair_urgent_charge(const struct fair_queue *q, struct tenant *t,
+			const struct fair_rq *rq, u64 charge)
+{
+	u64 usual = fair_usual(t, fair_charge(q, rq));
+	u64 most = q->vtime + flash_vtime_of(usual * FAIR_CATCH_UP, t->weight);
+	u64 before = t->vtime;
+
+	tenant_charge(t, charge);
+	/* After a long turn the debt may have been larger already. */
+	if (flash_vtime_before(most, t->vtime))
+		t->vtime = flash_vtime_max(before, most);
+}
+
+/* A request's life */
 
 /* Set the chips of @rq by the current layout. */
 static void fair_set_chips(const struct fair_queue *q, struct fair_rq *rq)
@@ -178,7 +570,7 @@ static void fair_place(struct tenant *t, struct hlist_head *list)
 void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
 	      struct flash_tags *tags, bool urgent, u64 now)
 {
-	fair_check_second(q, now);
+	fair_count_seconds(q, now);
 	fair_set_chips(q, rq);
 	rq->tenant = t;
 	rq->tags = tags;
@@ -607,7 +999,7 @@ void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 	/* In its tenant's turn the request is a part of that turn. */
 	bool aside = ahead && t != q->active;
 
-	fair_check_second(q, now);
+	fair_count_seconds(q, now);
 	if (ahead)
 		fair_urgent_issued(q, t);
 	else

@@ -36,35 +36,8 @@
 #include "tag_quota.h"
 #include "tenant.h"
 
-/*
- * Limits of the number of requests in the device: the least one, which keeps the device
- * busy while a tenant lags; the first one, on the ladder of depth_search.h; the largest
- */
-#define FAIR_LIMIT		64
-#define FAIR_LIMIT_FIRST	216
-#define FAIR_LIMIT_MAX		1024
-
 /* Fractional bits of tenant.usual */
 #define FAIR_USUAL_SHIFT	8
-
-/* Requests by which a tenant that was busy all the time may be behind */
-#define FAIR_CATCH_UP		64
-
-/* Requests that may pass the first waiting request of their tenant */
-#define FAIR_PASS		32
-
-/* Debt up to which urgent requests are issued at once, in usual requests */
-#define FAIR_DEBT		16
-
-/* Charge of a request without data, in sectors */
-#define FAIR_NO_DATA		8
-
-/* Device time of a request and of a sector until some was measured, ns */
-#define FAIR_BASE		20000
-#define FAIR_SLOPE		500
-
-/* A second of tenant_second, and how long an idle tenant is remembered, ns */
-#define FAIR_SECOND		1000000000ULL
 
 /**
  * enum fair_charge - what a tenant is charged
@@ -139,7 +112,7 @@ struct fair_rq {
 };
 
 /**
- * enum fair_ahead - is an urgent request issued ahead of its turn? See urgent.c
+ * enum fair_ahead - is an urgent request issued ahead of its turn?
  * @FAIR_IN_ORDER: no
  * @FAIR_AT_ONCE: yes, and the debt of its tenant is small
  * @FAIR_IN_DEBT: yes, although the debt of its tenant is large
@@ -257,59 +230,6 @@ struct fair_queue {
 	struct tenant_table table;
 };
 
-/** fair_head - the first waiting request of @t, which has one */
-static inline struct fair_rq *fair_head(const struct tenant *t)
-{
-	return list_first_entry(&t->queue, struct fair_rq, link);
-}
-
-/** fair_timed - is the length of a turn charged, when the turn ends? */
-static inline bool fair_timed(const struct fair_queue *q)
-{
-	return q->rules.exclusive && q->rules.charge == FAIR_CHARGE_TIME;
-}
-
-/** fair_write_dir - the direction as which @rq is accounted: one without data is a write */
-static inline enum flash_dir fair_write_dir(const struct fair_rq *rq)
-{
-	return rq->dir == FLASH_NR_DIRS ? FLASH_WRITE : rq->dir;
-}
-
-/** fair_sectors - the sectors that @rq is charged */
-static inline u64 fair_sectors(const struct fair_rq *rq)
-{
-	return rq->sectors ? rq->sectors : FAIR_NO_DATA;
-}
-
-/** fair_charge - the charge of @rq at its dispatch */
-static __always_inline u64 fair_charge(const struct fair_queue *q, const struct fair_rq *rq)
-{
-	u64 sectors = fair_sectors(rq), ns;
-
-	if (q->rules.charge != FAIR_CHARGE_TIME)
-		return q->rules.charge == FAIR_CHARGE_REQUESTS ? 1 : sectors;
-	ns = flash_cost_ns(&q->dev.cost, fair_write_dir(rq), sectors);
-	return ns ? ns : FAIR_BASE + sectors * FAIR_SLOPE;
-}
-
-/**
- * fair_usual - the charge of each request that a turn of @t has to have room for
- * @t: the tenant
- * @charge: charge of its next request
- *
- * The usual charge, because the next request may be a cheap write between expensive
- * reads; but not less than the next request, which would end the turn alone.
- *
- * fair_start() does not use the larger one of the two: a large request would let a tenant
- * catch up with 64 times as much in small requests.
- */
-static inline u64 fair_usual(const struct tenant *t, u64 charge)
-{
-	u64 usual = t->usual >> FAIR_USUAL_SHIFT;
-
-	return charge > usual ? charge : usual;
-}
-
 /** fair_limit - limit of the number of requests in the device now */
 static inline u32 fair_limit(const struct fair_queue *q)
 {
@@ -318,22 +238,6 @@ static inline u32 fair_limit(const struct fair_queue *q)
 	if (q->rules.exclusive)
 		return ~0U;
 	return flash_pace_bound(&q->dev.pace);
-}
-
-/** fair_due - update what is due to @t */
-static inline void fair_due(struct fair_queue *q, struct tenant *t)
-{
-	if (t->busy)
-		t->second.due += ((q->second.charged - t->second.seen) * t->weight) >>
-				 FLASH_VTIME_SHIFT;
-	t->second.seen = q->second.charged;
-}
-
-/** fair_advance - the virtual time @vtime was reached by a tenant */
-static inline void fair_advance(struct fair_queue *q, u64 vtime)
-{
-	if (flash_vtime_before(q->latest, vtime))
-		q->latest = vtime;
 }
 
 /**
@@ -353,7 +257,6 @@ static inline void fair_describe(struct fair_rq *rq, enum flash_dir dir, bool sy
 	rq->sectors = dir == FLASH_NR_DIRS ? 0 : sectors;
 }
 
-/* fairqueue.c */
 struct tenant *fair_tenant(struct fair_queue *q, const struct tenant_key *key, u32 weight,
 			   u64 now);
 void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
@@ -367,6 +270,9 @@ void fair_absorb(struct fair_queue *q, struct fair_rq *rq, struct fair_rq *merge
 		 u64 sector, u32 sectors);
 u64 fair_claim(const struct fair_queue *q, const struct tenant *t, const struct fair_rq *rq);
 void fair_prune(struct fair_queue *q, u64 now, u32 most);
+void fair_check_second(struct fair_queue *q, u64 now);
+void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
+void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_init(struct fair_queue *q, const struct fair_rules *rules);
 void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules);
 void fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset);
@@ -383,40 +289,6 @@ static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 {
 	q->wake = 0;
 	return q->waiting ? fair_choose(q, now) : NULL;
-}
-
-/* tenant.c */
-void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
-void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
-void fair_next_second(struct fair_queue *q, u64 now);
-void fair_update_turns(struct fair_queue *q);
-
-/** fair_update_vtime - bring the device's virtual time up to date */
-static inline void fair_update_vtime(struct fair_queue *q)
-{
-	if (q->rules.exclusive && !q->rules.budgets)
-		fair_update_turns(q);
-}
-
-/** fair_check_second - has a second of shares ended by @now? */
-static inline void fair_check_second(struct fair_queue *q, u64 now)
-{
-	if (now - q->second.begun >= FAIR_SECOND)
-		fair_next_second(q, now);
-}
-
-/* urgent.c */
-void fair_urgent_add(struct fair_queue *q, struct fair_rq *rq);
-void fair_urgent_del(struct fair_rq *rq);
-struct fair_rq *fair_urgent_pick(struct fair_queue *q);
-void fair_urgent_issued(struct fair_queue *q, struct tenant *t);
-void fair_urgent_charge(const struct fair_queue *q, struct tenant *t,
-			const struct fair_rq *rq, u64 charge);
-
-/** fair_urgent_first - the first urgent request of @t, which has one */
-static inline struct fair_rq *fair_urgent_first(const struct tenant *t)
-{
-	return list_first_entry(&t->urgent, struct fair_rq, urge);
 }
 
 #endif /* FLASH_FAIRQUEUE_H */

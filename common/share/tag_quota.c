@@ -6,6 +6,15 @@
  */
 #include "tag_quota.h"
 
+/* One tag in this many belongs to no quota, so that new tenants find one. */
+#define FLASH_TAGS_SPARE	16
+
+/* With fewer tags shares do not follow weights well, whatever the limits are. */
+#define FLASH_TAGS_FEW		8
+
+/* Tags that each tenant needs on average for its share to follow its weight */
+#define FLASH_TAGS_EACH		2
+
 /*
  * Number of spare tags, which belong to no quota. One of four tags would be a quarter of
  * what the quotas are made of, so where tags are too few there are no spare ones.

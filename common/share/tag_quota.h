@@ -32,15 +32,6 @@
 /* Tags are short when less than one in this many is free. */
 #define FLASH_TAGS_SHORT	4
 
-/* One tag in this many belongs to no quota, so that new tenants find one. */
-#define FLASH_TAGS_SPARE	16
-
-/* With fewer tags shares do not follow weights well, whatever the limits are. */
-#define FLASH_TAGS_FEW		8
-
-/* Tags that each tenant needs on average for its share to follow its weight */
-#define FLASH_TAGS_EACH		2
-
 /* Largest claim, so that the sum of claims times the number of tags fits into 64 bits */
 #define FLASH_TAGS_CLAIM	(1ULL << 40)
 

@@ -250,16 +250,6 @@ static inline void tenant_wants_tag(struct tenant *t, u64 now)
 	t->think.no_tag = now;
 }
 
-/** tenant_charge - advance the virtual time of @t by the service @used */
-static inline void tenant_charge(struct tenant *t, u64 used)
-{
-	if (used > FLASH_CHARGE_MAX)
-		used = FLASH_CHARGE_MAX;
-	used = (used << FLASH_VTIME_SHIFT) + t->part;
-	t->vtime += used / t->weight;
-	t->part = used % t->weight;
-}
-
 void tenant_table_init(struct tenant_table *p, u32 weight);
 struct tenant *tenant_create(struct tenant_table *p, const struct tenant_key *key);
 void tenant_forget(struct tenant_table *p, struct tenant *t);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "think_time.h"
 
+/* Number of strays in a row that replace the mean */
+#define FLASH_GAP_STRAYS	8
+
 /**
  * flash_gap_add_stray - add the first sample, or a sample far above the mean
  * @gap: the mean

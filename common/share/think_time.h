@@ -17,9 +17,6 @@
 #define FLASH_GAP_WEIGHT	8
 #define FLASH_GAP_STRAY		8
 
-/* Number of strays in a row that replace the mean */
-#define FLASH_GAP_STRAYS	8
-
 /**
  * struct flash_gap - a mean gap
  * @known: there was a sample

@@ -3,6 +3,7 @@
  * What PIQ learns on a model of a device: whether a layout pays, how many requests a device
  * without a layout needs, and how many each chip.
  */
+#include "common/estimate/depth_search.c"
 #include "piq.h"
 
 static struct dev d;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tenants are created, idle and forgotten, and their weights change. */
 #include "acfq/acfq.h"
-#include "common/share/tenant.c"
 #include "share.h"
 
 /* An idle tenant is forgotten; its place is used again. */
