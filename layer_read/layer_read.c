@@ -29,7 +29,7 @@
 #include <linux/sysfs.h>
 
 #include "../common/elevator/iosched.h"
-#include "select.h"
+#include "sublayer.h"
 
 /*
  * chips: the paper's N; its drive has 8. 0 is for comparisons.

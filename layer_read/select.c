@@ -52,7 +52,20 @@
 #include <linux/kernel.h>
 #include <linux/limits.h>
 
-#include "select.h"
+#include "sublayer.h"
+
+/* The oldest waiting request of a direction, or NULL */
+static inline struct layer_part *layer_oldest(struct layer_sched *s,
+					      enum flash_dir dir)
+{
+	return list_first_entry_or_null(&s->wait.fifo[dir], struct layer_part, fifo);
+}
+
+/* The first request by layer_part.key; there is one */
+static inline struct layer_part *layer_first_sorted(const struct rb_root_cached *tree)
+{
+	return rb_entry(rb_first_cached(tree), struct layer_part, sort_node);
+}
 
 /*
  * Requests count in pieces. Writes of 256 KiB and more use all chips anyway, so they count

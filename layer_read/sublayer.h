@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sublayer.h - types of Layer_Read, and the contract of sublayer.c */
+/* sublayer.h - types of Layer_Read, and the contracts of sublayer.c and select.c */
 #ifndef LAYER_SUBLAYER_H
 #define LAYER_SUBLAYER_H
 
@@ -12,10 +12,6 @@
 
 /* Largest number of sub-layers: of 128 chips, or one for each chip of a layout */
 #define LAYER_MAX		FLASH_MAX_CHIPS
-
-/* Limits of mode auto for each direction in flight, in pieces of 16 KiB */
-#define LAYER_LIMIT_START	64
-#define LAYER_LIMIT_MAX		1024
 
 enum layer_mode {
 	LAYER_AUTO,
@@ -222,6 +218,7 @@ struct layer_sched {
 	struct layer_waiting wait;
 };
 
+/* sublayer.c */
 void layer_init(struct layer_sched *s);
 void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
 	       u64 capacity);
@@ -231,6 +228,14 @@ void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
 		u32 sectors);
 void layer_absorb(struct layer_sched *s, struct layer_part *part,
 		  struct layer_part *other, u64 sector, u32 sectors);
+
+/* select.c */
+struct layer_part *layer_select(struct layer_sched *s, u64 now);
+void layer_bypass(struct layer_part *part);
+void layer_start(struct layer_sched *s, struct layer_part *part);
+bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended);
+void layer_adjust_limit(struct layer_sched *s, u64 now);
+bool layer_throttled(const struct layer_sched *s);
 
 /** layer_nr_waiting - number of requests that wait */
 static inline u32 layer_nr_waiting(const struct layer_sched *s)
@@ -242,36 +247,6 @@ static inline u32 layer_nr_waiting(const struct layer_sched *s)
 static inline bool layer_mapped(const struct layer_sched *s)
 {
 	return s->map.geo.nr_chips;
-}
-
-/**
- * layer_index - the sub-layer of a sector
- * @m: sub-layers and addresses
- * @sector: first sector of a request; FLASH_NO_SECTOR is in the last sub-layer
- */
-static inline u32 layer_index(const struct layer_map *m, u64 sector)
-{
-	u64 page, pages;
-
-	if (m->geo.nr_chips && sector != FLASH_NO_SECTOR) {
-		flash_geometry_span(&m->geo, sector, 1, m->offset, &page, &pages);
-		return flash_chip_of(&m->geo, page);
-	}
-	/* The device may have grown: the last sub-layer has no end. */
-	return (u32)min(sector / m->span, (u64)m->nr_layers - 1);
-}
-
-/** layer_oldest - the oldest waiting request of a direction, or NULL */
-static inline struct layer_part *layer_oldest(struct layer_sched *s,
-					      enum flash_dir dir)
-{
-	return list_first_entry_or_null(&s->wait.fifo[dir], struct layer_part, fifo);
-}
-
-/** layer_first_sorted - the first request by layer_part.key; there is one */
-static inline struct layer_part *layer_first_sorted(const struct rb_root_cached *tree)
-{
-	return rb_entry(rb_first_cached(tree), struct layer_part, sort_node);
 }
 
 /**
@@ -288,6 +263,17 @@ static inline void layer_describe(struct layer_part *part, enum flash_dir dir,
 	part->dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	part->sector = sector;
 	part->sectors = sectors;
+}
+
+/**
+ * layer_holds - do all waiting requests have to wait for a completion?
+ * @s: the device
+ *
+ * Never while none is in flight.
+ */
+static inline bool layer_holds(const struct layer_sched *s)
+{
+	return s->flight.out && layer_nr_waiting(s) && layer_throttled(s);
 }
 
 #endif /* LAYER_SUBLAYER_H */

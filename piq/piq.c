@@ -20,7 +20,7 @@
 #include <linux/sysfs.h>
 
 #include "../common/elevator/iosched.h"
-#include "learn.h"
+#include "sched.h"
 
 /*
  * queue_length: the paper's N_piq, which the paper varies from 1 to 512.
@@ -99,12 +99,10 @@ struct piq_record {
 /**
  * struct piq_state - the large part of a device's state
  * @s:		requests and their order
- * @learn:	state of the learning
  * @pool:	batches of @s
  */
 struct piq_state {
 	struct piq_sched s;
-	struct piq_learn learn;
 	struct flash_batch pool[PIQ_QUEUE_MAX];
 };
 
@@ -112,6 +110,7 @@ struct piq_state {
  * struct piq_queue - PIQ on one device; all of it under flash_queue.lock
  * @fq:		part of all policies
  * @state:	the large part
+ * @learn:	what is learned
  * @next:	request that piq_select() returns, or NULL
  * @now:	time of the latest hook, ns
  * @mode:	mode set by the user
@@ -120,6 +119,7 @@ struct piq_state {
 struct piq_queue {
 	struct flash_queue fq;
 	struct piq_state *state;
+	struct piq_learn *learn;
 	struct piq_req *next;
 	u64 now;
 	enum piq_mode mode;
@@ -155,11 +155,8 @@ static void piq_set_bound(struct flash_queue *fq, unsigned int bound)
 
 static void piq_update_bound(struct piq_queue *pq)
 {
-	struct piq_state *st = pq->state;
-
-	piq_follow_depth(&st->s, &st->learn);
-	piq_set_bound(&pq->fq, piq_bound(&st->s, &st->learn,
-					 flash_tun(&pq->fq, TUN_max_inflight)));
+	piq_set_bound(&pq->fq, piq_learn_settings(&pq->state->s, pq->learn,
+						  flash_tun(&pq->fq, TUN_max_inflight)));
 }
 
 /* Put all settings of the user in force. */
@@ -191,12 +188,16 @@ static int piq_init(struct flash_queue *fq)
 	struct piq_state *st;
 
 	st = kvzalloc_node(sizeof(*st), GFP_KERNEL, fq->q->node);
-	if (!st)
+	pq->learn = kvzalloc_node(piq_learn_size, GFP_KERNEL, fq->q->node);
+	if (!st || !pq->learn) {
+		kvfree(st);
+		kvfree(pq->learn);
 		return -ENOMEM;
+	}
 	pq->state = st;
 	flash_lock(fq);
 	piq_sched_init(&st->s, st->pool, &any);
-	piq_learn_init(&st->s, &st->learn);
+	piq_learn_init(&st->s, pq->learn);
 	/* Both texts were checked when they were set. */
 	pq->mode = match_string(piq_modes, PIQ_NR_MODES, fq->disk->text[TEXT_mode]);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &pq->given);
@@ -211,6 +212,7 @@ static void piq_exit(struct flash_queue *fq)
 
 	WARN_ON_ONCE(piq_waiting(s) || s->out || s->turns.inside || s->chips.occ.busy);
 	WARN_ON_ONCE(s->stats.stuck);
+	kvfree(to_piq(fq)->learn);
 	kvfree(to_piq(fq)->state);
 }
 
@@ -311,22 +313,24 @@ static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ende
 {
 	struct piq_req *req = piq_req_of(fr);
 	struct piq_queue *pq = to_piq(fq);
-	struct piq_state *st = pq->state;
+	struct piq_sched *s = &pq->state->s;
 
 	pq->now = ktime_get_ns();
 	if (ended)
-		piq_set_bound(fq, piq_learn_completion(&st->s, &st->learn, req,
+		piq_set_bound(fq, piq_learn_completion(s, pq->learn, req,
 						       flash_tun(fq, TUN_max_inflight),
 						       pq->now));
-	piq_release(&st->s, req);
+	piq_release(s, req);
 }
 
 /* Forget what was learned on chips that the new layout does not have. */
-static void piq_forget(struct piq_state *st, bool costs)
+static void piq_forget(struct piq_queue *pq, bool costs)
 {
+	struct piq_sched *s = &pq->state->s;
+
 	if (costs)
-		memset(&st->s.cost, 0, sizeof(st->s.cost));
-	piq_learn_forget(&st->s, &st->learn);
+		memset(&s->cost, 0, sizeof(s->cost));
+	piq_learn_forget(s, pq->learn);
 }
 
 static void piq_tuned(struct flash_queue *fq, unsigned int idx)
@@ -337,7 +341,7 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 		return;
 	flash_lock(fq);
 	if (idx == TUN_lba_offset_sectors)
-		piq_forget(pq->state, true);
+		piq_forget(pq, true);
 	if (idx == TUN_max_inflight)
 		piq_update_bound(pq);
 	else
@@ -357,7 +361,7 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 		pq->mode = match_string(piq_modes, PIQ_NR_MODES, text);
 	else
 		flash_geometry_parse(text, &pq->given);
-	piq_forget(pq->state, idx != TEXT_mode);
+	piq_forget(pq, idx != TEXT_mode);
 	piq_apply(pq);
 	flash_unlock(fq);
 	flash_resume(fq);
@@ -366,11 +370,11 @@ static void piq_text_tuned(struct flash_queue *fq, unsigned int idx,
 static ssize_t piq_confidence_show(struct elevator_queue *eq, char *page)
 {
 	struct flash_queue *fq = eq->elevator_data;
-	struct piq_state *st = to_piq(fq)->state;
+	struct piq_queue *pq = to_piq(fq);
 	u32 pct;
 
 	flash_lock(fq);
-	pct = piq_learn_pct(&st->s, &st->learn);
+	pct = piq_learn_pct(&pq->state->s, pq->learn);
 	flash_unlock(fq);
 	return sysfs_emit(page, "%u\n", pct);
 }

@@ -389,4 +389,16 @@ struct piq_req *piq_turns_next(struct piq_sched *s);
 void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req);
 void piq_turns_release(struct piq_sched *s, struct piq_req *req);
 
+/* learn.c */
+struct piq_learn;
+
+extern const size_t piq_learn_size;
+
+void piq_learn_init(struct piq_sched *s, struct piq_learn *l);
+void piq_learn_forget(struct piq_sched *s, struct piq_learn *l);
+u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max);
+u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
+			 const struct piq_req *req, u32 max, u64 now);
+u32 piq_learn_pct(const struct piq_sched *s, const struct piq_learn *l);
+
 #endif /* PIQ_SCHED_H */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "layer_read/sublayer.c"
 #include "layerhooks.h"
 #include "tap.h"
 

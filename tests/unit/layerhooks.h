@@ -3,7 +3,7 @@
 #ifndef LAYER_HOOKS_H
 #define LAYER_HOOKS_H
 
-#include "layer_read/select.h"
+#include "layer_read/sublayer.h"
 
 static inline void hook_insert(struct layer_sched *s, struct layer_part *part, u64 seq,
 			       enum flash_dir dir, u64 sector, u32 sectors, u64 now)

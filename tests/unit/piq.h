@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "piq/learn.h"
+#include "piq/learn.c"
 #include "tap.h"
 
 #define MAX_RQ		80000

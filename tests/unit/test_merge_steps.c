@@ -8,7 +8,7 @@
  * above the cost of any merge and far below one step for each waiting request.
  */
 #include "layerhooks.h"
-#include "piq/learn.h"
+#include "piq/sched.h"
 #include "common/share/fairqueue.h"
 #include "k2/chips.h"
 #include "tap.h"

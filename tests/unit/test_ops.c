@@ -3,6 +3,7 @@
  * The charge of each operation by each scheduler, and whether it is counted on the
  * chips of its sector. docs/operations.md has the same data as a table.
  */
+#include "layer_read/sublayer.c"
 #include "optext.h"
 #include "tap.h"
 

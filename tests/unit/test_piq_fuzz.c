@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "piq/auto.c"
-#include "piq/learn.h"
+#include "piq/learn.c"
 #include "tap.h"
 
 #define RECS	400
