@@ -46,6 +46,11 @@
 #include "../common/elevator/trace.h"
 #include "k2.h"
 
+#define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
+
+/* Best effort and the idle class */
+#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
+
 /*
  * max_inflight: the paper's queue length bound. 32 is the default of the original code; the
  *	paper measured 1 to 64.
@@ -320,6 +325,12 @@ static unsigned int k2_class(unsigned int level, bool meta, unsigned short iopri
 	if (meta)
 		return K2_META;
 	return k2_ioprio_idle(ioprio) ? K2_IDLE : K2_NRT;
+}
+
+/* Does any control group have a real-time level? Without the lock */
+static inline bool k2_has_groups(const struct k2_queue *k2)
+{
+	return unlikely(rcu_access_pointer(k2->table));
 }
 
 static enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)

@@ -21,11 +21,6 @@ enum k2_class {
 	K2_NR_CLASSES,
 };
 
-#define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
-
-/* Best effort and the idle class */
-#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
-
 /* Control groups of a disk that may have a level; a lookup compares with up to six. */
 #define K2_GROUPS	32
 
@@ -118,12 +113,6 @@ static inline struct k2_queue *to_k2(struct flash_queue *fq)
 static inline struct k2_disk *k2_disk(const struct k2_queue *k2)
 {
 	return k2->fq.disk->kept;
-}
-
-/** k2_has_groups - does any control group have a real-time level? Without the lock */
-static inline bool k2_has_groups(const struct k2_queue *k2)
-{
-	return unlikely(rcu_access_pointer(k2->table));
 }
 
 /* cgroups.c */
