@@ -207,7 +207,6 @@ static __thread int unpreemptible;
 /* Timers, which the test expires. */
 enum hrtimer_restart { HRTIMER_NORESTART };
 enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
-#define NSEC_PER_MSEC		1000000L
 #define ns_to_ktime(ns)		(ns)
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);

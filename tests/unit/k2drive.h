@@ -60,8 +60,6 @@
 #define kvfree(p)		free(p)
 #define IS_ENABLED(option)	0
 #define DECLARE_STATIC_CALL(name, func)
-#define NSEC_PER_USEC		1000L
-#define NSEC_PER_MSEC		1000000L
 
 typedef int spinlock_t;
 typedef struct { long counter; } atomic_long_t;
