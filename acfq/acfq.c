@@ -11,12 +11,10 @@
  * service for its weight, and waits for a tenant without requests as long as the tenant
  * usually takes to send the next one.
  *
- * The modes are in acfq_rules.c, the choice of the next request in
- * common/share/fairqueue.c, Algorithm 1 in common/share/think_time.h and the hooks in
- * common/share/fairshare.c.
+ * The choice of the next request is in common/share/fairqueue.c, Algorithm 1 in
+ * common/share/think_time.h, and the hooks are in common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"
-#include "acfq.h"
 
 #define ACFQ_TUNABLES(X)					\
 	FAIRSHARE_TUNABLES(X)						\
@@ -27,16 +25,39 @@
 
 FLASH_DEFINE_ATTRS(ACFQ_TUNABLES, FAIRSHARE_TEXTS, FLASH_NONE, FAIRSHARE_STORED);
 
+/**
+ * enum acfq_mode - the modes of acfq
+ * @ACFQ_AUTO: start-time fair queueing in a window over all tenants
+ * @ACFQ_PAPER: A+CFQ: one tenant at a time, which is waited for by Algorithm 1
+ * @ACFQ_CFQ: CFQ, which the paper compares with: A+CFQ without waiting
+ * @ACFQ_NR_MODES: number of modes
+ */
+enum acfq_mode {
+	ACFQ_AUTO,
+	ACFQ_PAPER,
+	ACFQ_CFQ,
+	ACFQ_NR_MODES
+};
+
 static const char * const acfq_modes[] = {
 	[ACFQ_AUTO]	= "auto",
 	[ACFQ_PAPER]	= "paper",
 	[ACFQ_CFQ]	= "cfq",
 };
 
+/* Unless the user sets the charge, sectors are charged, as in the paper. */
 static void acfq_set_rules(struct flash_queue *fq, unsigned int mode,
 			   enum fair_charge charge, struct fair_rules *rules)
 {
-	acfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC, charge, rules);
+	rules->exclusive = mode != ACFQ_AUTO;
+	rules->budgets = false;
+	rules->fixed = false;
+	rules->slice = rules->exclusive ?
+		       flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC : 0;
+	rules->charge = charge == FAIR_CHARGE_AUTO ? FAIR_CHARGE_SECTORS : charge;
+	rules->max_gap = 0;
+	if (mode == ACFQ_CFQ)
+		rules->antic = false;
 }
 
 static const struct fairshare acfq_fairshare = {

@@ -10,12 +10,10 @@
  * turn. A tenant that has used its whole budget gets a smaller one: the default budget
  * divided by the number of tenants. So no tenant is away from the device for long.
  *
- * The modes are in hbfq_rules.c, the choice of the next request in
- * common/share/fairqueue.c, Algorithm 2 in common/share/budget.c and the hooks in
- * common/share/fairshare.c.
+ * The choice of the next request is in common/share/fairqueue.c, Algorithm 2 in
+ * common/share/budget.c, and the hooks are in common/share/fairshare.c.
  */
 #include "../common/share/fairshare.h"
-#include "hbfq.h"
 
 /* exhausted_budget_sectors: the paper's figure 20 varies it from 128 to 2048. */
 #define HBFQ_TUNABLES(X)					\
@@ -35,23 +33,48 @@
 
 FLASH_DEFINE_ATTRS(HBFQ_TUNABLES, FAIRSHARE_TEXTS, FLASH_NONE, FAIRSHARE_STORED);
 
+/**
+ * enum hbfq_mode - the modes of hbfq
+ * @HBFQ_AUTO: budgets of device time, requests of several tenants in the device
+ * @HBFQ_PAPER: H+BFQ: budgets of sectors, one tenant at a time
+ * @HBFQ_NR_MODES: number of modes
+ */
+enum hbfq_mode {
+	HBFQ_AUTO,
+	HBFQ_PAPER,
+	HBFQ_NR_MODES
+};
+
 static const char * const hbfq_modes[] = {
 	[HBFQ_AUTO]	= "auto",
 	[HBFQ_PAPER]	= "paper",
 };
 
+/*
+ * Unless the user sets the charge, mode auto charges device time, and mode paper sectors.
+ * With charges of device time, mode auto begins with the largest budget that max_gap_us
+ * allows.
+ */
 static void hbfq_set_rules(struct flash_queue *fq, unsigned int mode,
 			   enum fair_charge charge, struct fair_rules *rules)
 {
-	struct flash_budgets budget = {
+	if (charge == FAIR_CHARGE_AUTO)
+		charge = mode == HBFQ_AUTO ? FAIR_CHARGE_TIME : FAIR_CHARGE_SECTORS;
+	rules->exclusive = mode == HBFQ_PAPER;
+	rules->budgets = true;
+	rules->fixed = mode == HBFQ_PAPER;
+	rules->slice = flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC;
+	rules->charge = charge;
+	rules->max_gap = 0;
+	rules->budget = (struct flash_budgets){
 		.standard	= flash_tun(fq, TUN_default_budget_sectors),
 		.least		= flash_tun(fq, TUN_min_budget_sectors),
 		.exhausted	= flash_tun(fq, TUN_exhausted_budget_sectors),
 	};
-
-	hbfq_rules(mode, flash_tun(fq, TUN_slice_ms) * (u64)NSEC_PER_MSEC,
-		   flash_tun(fq, TUN_max_gap_us) * (u64)NSEC_PER_USEC, &budget, charge,
-		   rules);
+	if (mode == HBFQ_AUTO && charge == FAIR_CHARGE_TIME) {
+		rules->max_gap = flash_tun(fq, TUN_max_gap_us) * (u64)NSEC_PER_USEC;
+		rules->budget = (struct flash_budgets){ .standard = rules->max_gap };
+	}
 }
 
 static const struct fairshare hbfq_fairshare = {

@@ -62,19 +62,6 @@ struct flash_batches {
 	u64 last_id;
 };
 
-/** flash_batches_first - the first batch of a direction, or NULL */
-static inline struct flash_batch *flash_batches_first(struct flash_batches *b,
-						      enum flash_dir dir)
-{
-	return list_first_entry_or_null(&b->list[dir], struct flash_batch, link);
-}
-
-/** flash_batches_empty - does no request wait and is none outstanding? */
-static inline bool flash_batches_empty(const struct flash_batches *b)
-{
-	return list_empty(&b->list[FLASH_READ]) && list_empty(&b->list[FLASH_WRITE]);
-}
-
 /** flash_batch_first - the oldest waiting request of a batch, or NULL */
 static inline struct flash_batch_part *flash_batch_first(struct flash_batch *batch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * blkmq.h - the parts of the kernel that common/elevator/elevator.c, pending.c and inflight.c
- * need to run with real threads in user space
+ * blkmq.h - the parts of the kernel that the hooks need in user space: common/elevator/ with
+ * real threads (elvdrive.h), and K2 (k2drive.h)
  *
  * A thread may lose the processor before and after each access to shared data. That finds
  * races between orders of steps. Memory ordering is as strict as the machine's, or
@@ -33,9 +33,11 @@
 #define FLASH_COMPAT_H
 #define FLASH_TRACE_H
 
+#include <linux/blk_types.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/llist.h>
+#include <linux/math64.h>
 #include <linux/rbtree.h>
 #include "common/elevator/seam.h"
 #include "tap.h"
@@ -49,6 +51,8 @@ typedef struct { long counter; } atomic_long_t;
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
 #define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
+#define __rcu
+#define IS_ENABLED(option)	0
 #define data_race(x)		(x)
 #define __acquires(lock)
 #define __releases(lock)
@@ -184,9 +188,21 @@ typedef pthread_mutex_t spinlock_t;
 #define spin_lock_irqsave(l, f)	({ (f) = 0; pthread_mutex_lock(l); others(); })
 #define spin_unlock_irqrestore(l, f) ({ (void)(f); pthread_mutex_unlock(l); })
 #define lockdep_assert_held(l)	((void)(l))
+#define lockdep_is_held(l)	((void)(l), true)
 #define DEFINE_MUTEX(m)		pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER
 #define mutex_lock(m)		pthread_mutex_lock(m)
 #define mutex_unlock(m)		pthread_mutex_unlock(m)
+
+/* RCU, without readers */
+struct rcu_head { int unused; };
+#define rcu_read_lock()		((void)0)
+#define rcu_read_unlock()	((void)0)
+#define rcu_access_pointer(p)	(p)
+#define rcu_dereference_check(p, c) (p)
+#define rcu_dereference_protected(p, c) (p)
+#define rcu_replace_pointer(p, new, c) \
+	({ __typeof__(p) old_ = (p); (void)(c); (p) = (new); old_; })
+#define kfree_rcu(p, rcu)	free(p)
 
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
@@ -194,7 +210,7 @@ struct task_struct {
 	bool rt;
 	unsigned int flags;
 };
-static __thread struct task_struct the_task;
+static __thread struct task_struct the_task __attribute__((unused));
 static __thread int unpreemptible;
 #ifndef SCHED_IDLE
 #define SCHED_BATCH		3
@@ -207,7 +223,6 @@ static __thread int unpreemptible;
 /* Timers, which the test expires. */
 enum hrtimer_restart { HRTIMER_NORESTART };
 enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
-#define NSEC_PER_MSEC		1000000L
 #define ns_to_ktime(ns)		(ns)
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);
@@ -242,6 +257,8 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 
 /* Memory */
 #define GFP_KERNEL		0
+#define kmalloc(size, f)	malloc(size)
+#define kvzalloc(size, f)	aligned_zeroed(size)
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
 #define kvzalloc_node(size, f, n) aligned_zeroed(size)
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
@@ -312,12 +329,29 @@ struct request {
 	unsigned long nth;
 	struct bio *bio;
 	blk_opf_t cmd_flags;
+	enum req_op op;
+	u64 sector;
+	u32 sectors;
+	unsigned short ioprio;
 };
 
 struct bio {
 	struct bio *bi_next;
 	blk_opf_t bi_opf;
+	unsigned short bi_ioprio;
 };
+
+struct cgroup_subsys_state { u64 id; };
+#define bio_blkcg_css(bio)	((struct cgroup_subsys_state *)(void *)(bio))
+
+#define IOPRIO_CLASS_RT		1
+#define IOPRIO_CLASS_BE		2
+#define IOPRIO_CLASS_IDLE	3
+#define IOPRIO_PRIO_VALUE(class, level) ((unsigned short)((class) << 13 | (level)))
+#define IOPRIO_PRIO_CLASS(prio)	((prio) >> 13)
+#define compat_ioprio_level(prio)	((prio) & 7U)
+#define req_get_ioprio(rq)	((rq)->ioprio)
+#define get_current_ioprio()	((unsigned short)0)
 
 #define REQ_META		1U
 #define REQ_PRIO		2U
@@ -344,7 +378,14 @@ struct blk_mq_alloc_data {
 	unsigned int shallow_depth;
 };
 
-struct elv_fs_entry { const char *name; };
+struct elv_fs_entry {
+	struct {
+		const char *name;
+		int mode;
+	} attr;
+	ssize_t (*show)(struct elevator_queue *eq, char *page);
+	ssize_t (*store)(struct elevator_queue *eq, const char *page, size_t count);
+};
 struct elevator_type {
 	struct {
 		void *init_sched, *exit_sched, *init_hctx, *exit_hctx,
@@ -360,15 +401,16 @@ struct elevator_type {
 };
 
 #define RQF_STARTED		1U
+#define RQF_FLUSH_SEQ		2U
 #define BLK_MQ_F_BLOCKING	1U
 #define BLK_MQ_S_STOPPED	0
 #define QUEUE_FLAG_SQ_SCHED	0
 #define blk_queue_flag_set(f, q) ((void)(q))
 #define blk_queue_flag_clear(f, q) ((void)(q))
 #define blk_mq_request_started(rq) READ_ONCE((rq)->started)
-#define blk_rq_sectors(rq)	8U
-#define blk_rq_pos(rq)		0ULL
-#define req_op(rq)		REQ_OP_READ
+#define blk_rq_sectors(rq)	((rq)->sectors)
+#define blk_rq_pos(rq)		((rq)->sector)
+#define req_op(rq)		((rq)->op)
 #define in_interrupt()		false
 #define irqs_disabled()		false
 #define current			(&the_task)
@@ -405,21 +447,30 @@ struct elevator_type {
 #define module_init(f)
 #define module_exit(f)
 #define MODULE_INFO(a, b)	_Static_assert(1, "")
+#define MODULE_ALIAS(text)	_Static_assert(1, "")
+#define MODULE_DESCRIPTION(text) _Static_assert(1, "")
+#define MODULE_LICENSE(text)	_Static_assert(1, "")
+#define MODULE_PARM_DESC(name, text) _Static_assert(1, "")
+#define module_param_cb(name, ops, arg, mode) _Static_assert(1, "")
+#define match_string(words, nr, text) (0 * (int)(nr) * !(words)[0] * !*(text))
 struct dentry;
-struct kernel_param_ops;
+struct kernel_param_ops { int unused; };
 
 /* Trace events are disabled. */
 enum flash_why {
 	FLASH_WHY_ORDER, FLASH_WHY_HEAD, FLASH_WHY_UNTRACKED, FLASH_WHY_DONE,
-	FLASH_WHY_REQUEUED, FLASH_WHY_FREED,
+	FLASH_WHY_REQUEUED, FLASH_WHY_FREED, FLASH_WHY_META_TURN, FLASH_WHY_NRT_TURN,
+	FLASH_WHY_IDLE_TURN, FLASH_WHY_CHIPS, FLASH_WHY_AGED, FLASH_WHY_SET,
+	FLASH_WHY_SEARCH, FLASH_WHY_OPEN, FLASH_WHY_CALIBRATE,
 };
+#define trace_flash_bound(fq, limit, why)	((void)(why))
 #define trace_block_rq_insert(rq)		((void)(rq))
 #define trace_block_rq_insert_enabled()		false
 #define trace_flash_insert(fq, rq, fr, why)	((void)(why))
 #define trace_flash_dispatch(fq, rq, fr, why)	((void)(why))
 #define trace_flash_complete(fq, rq, fr, why)	((void)(why))
 #define trace_flash_insert_enabled()		false
-#define flash_tell_why(fq, why)			((void)(why))
+#define flash_tell_why(fq, reason)		((fq)->why = (reason))
 
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async);
 void compat_run_hctx(struct blk_mq_hw_ctx *hctx);

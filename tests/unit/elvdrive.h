@@ -241,6 +241,7 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->q = &queue;
 	rq->mq_hctx = hctx;
 	rq->internal_tag = n;
+	rq->sectors = 8;
 	rq->started = rq->urgent = false;
 	rq->by = by;
 	rq->nth = nth;

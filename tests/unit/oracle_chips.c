@@ -63,7 +63,8 @@ int main(void)
 				puts("full");
 		} else if (sscanf(line, "issue %u", &dir) == 1 &&
 			   dir < FLASH_NR_DIRS) {
-			first = flash_batches_first(&batches, dir);
+			first = list_first_entry_or_null(&batches.list[dir],
+							 struct flash_batch, link);
 			next = first ? flash_batch_first(first) : NULL;
 			if (next) {
 				flash_batch_dispatch(next);

@@ -628,7 +628,8 @@ static void storm(void)
 		drain(&d);
 		bad += d.done != d.nr || piq_waiting(&d.s) || d.s.out ||
 		       d.s.turns.inside || d.s.chips.occ.busy || d.s.stats.stuck ||
-		       !flash_batches_empty(&d.s.turns.batches);
+		       !list_empty(&d.s.turns.batches.list[FLASH_READ]) ||
+		       !list_empty(&d.s.turns.batches.list[FLASH_WRITE]);
 		if (bad) {
 			printf("# in round %u, mode %d\n", round, d.s.mode);
 			break;

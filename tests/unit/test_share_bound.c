@@ -5,8 +5,7 @@
  * and each interval the difference of what they got, by weight, has a bound; and
  * over a run each gets what a naive sharer would give it. Arguments: runs, seed.
  */
-#include "acfq/acfq.h"
-#include "hbfq/hbfq.h"
+#include "modes.h"
 #include "share.h"
 
 #define MAX_TENANTS	12
@@ -172,13 +171,13 @@ int main(int argc, char **argv)
 	static const u32 paper[] = { 100, 200, 400, 500 };
 	struct fair_rules window = { .antic = true, .antic_max = 2000000 };
 	struct fair_rules turns = window, one;
-	struct flash_budgets sizes = { .standard = 256 };
+	struct flash_queue tun = { .TUN_default_budget_sectors = 256 };
 
 	b.seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 7;
-	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &window);
-	hbfq_rules(HBFQ_AUTO, 0, 0, &sizes, FAIR_CHARGE_SECTORS, &turns);
+	acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_SECTORS, &window);
+	hbfq_set_rules(&tun, HBFQ_AUTO, FAIR_CHARGE_SECTORS, &turns);
 	one = turns;
-	hbfq_rules(HBFQ_PAPER, 0, 0, &sizes, FAIR_CHARGE_SECTORS, &one);
+	hbfq_set_rules(&tun, HBFQ_PAPER, FAIR_CHARGE_SECTORS, &one);
 
 	for (n = 0; n < runs; n++) {
 		u32 is;
@@ -198,7 +197,7 @@ int main(int argc, char **argv)
 		random_tenants();
 		begin(&turns, b.tenants, 1 + any(SLOTS));
 		serve(4000);
-		is = worst((u32)sizes.standard);
+		is = worst(tun.TUN_default_budget_sectors);
 		most = is > most ? is : most;
 	}
 	eq(most <= 200, 1,
@@ -210,7 +209,7 @@ int main(int argc, char **argv)
 		random_tenants();
 		begin(&one, b.tenants, 1 + any(SLOTS));
 		serve(4000);
-		is = worst((u32)sizes.standard + (b.slots + 1) * 2048);
+		is = worst(tun.TUN_default_budget_sectors + (b.slots + 1) * 2048);
 		least = is > least ? is : least;
 	}
 	eq(least <= 100, 1, "budgets, one at a time (%u %%)", least);
@@ -242,7 +241,8 @@ int main(int argc, char **argv)
 		   BACKLOG, error());
 	}
 	b.closed = false;
-	acfq_rules(ACFQ_PAPER, 5000, FAIR_CHARGE_SECTORS, &window);
+	acfq_set_rules(&acfq_defaults, ACFQ_PAPER, FAIR_CHARGE_SECTORS, &window);
+	window.slice = 5000;
 	begin(&window, 4, 16);
 	serve(40000);
 	eq(error() <= 60, 1, "1:2:4:5 by slices, %u/1000 off", error());

@@ -5,9 +5,8 @@
  * of the drive are a quarter of the profile's. P is D with each page in its place, so
  * that it is known which chip holds it. Argument: seed.
  */
-#include "acfq/acfq.h"
 #include "flashsim.h"
-#include "hbfq/hbfq.h"
+#include "modes.h"
 #include "profiles.h"
 #include "share.h"
 
@@ -279,14 +278,12 @@ static void begin(void)
 	struct fair_rules rules = {
 		.antic = true, .antic_max = 2000000, .depth = 8,
 	};
-	struct flash_budgets sizes = { .standard = 16384 };
 	struct flash_geometry geo = { 0 };
 
 	if (f.sched == HBFQ)
-		hbfq_rules(HBFQ_AUTO, 125000000, 4000000, &sizes,
-			   FAIR_CHARGE_TIME, &rules);
+		hbfq_set_rules(&hbfq_defaults, HBFQ_AUTO, FAIR_CHARGE_TIME, &rules);
 	else
-		acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
+		acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	if (f.b->profile == 'P') {
 		flash_geometry_parse("page=4096 chips=16", &geo);

@@ -7,9 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "acfq/acfq.h"
 #include "common/share/fairqueue.c"
-#include "hbfq/hbfq.h"
+#include "modes.h"
 #include "tap.h"
 
 #define RECS	300
@@ -236,18 +235,22 @@ static void rules(void)
 	struct fair_rules r = {
 		.antic = any(3), .antic_max = any(3000), .depth = any(20),
 	};
-	struct flash_budgets b = {
-		.standard = 1 + any(20000), .least = any(3) * any(500),
-		.exhausted = any(2) * any(2000),
+	struct flash_queue tun = {
+		.TUN_slice_ms = 1,
+		.TUN_max_gap_us = 1 + any(9),
+		.TUN_default_budget_sectors = 1 + any(20000),
+		.TUN_min_budget_sectors = any(3) * any(500),
+		.TUN_exhausted_budget_sectors = any(2) * any(2000),
 	};
 	enum fair_charge charge = (enum fair_charge)any(FAIR_CHARGE_AUTO);
 
 	if (any(2))
-		acfq_rules((enum acfq_mode)any(ACFQ_NR_MODES), 1 + any(20000),
-			   charge, &r);
+		acfq_set_rules(&tun, any(ACFQ_NR_MODES), charge, &r);
 	else
-		hbfq_rules((enum hbfq_mode)any(HBFQ_NR_MODES), 1 + any(20000),
-			   1 + any(9000), &b, charge, &r);
+		hbfq_set_rules(&tun, any(HBFQ_NR_MODES), charge, &r);
+	/* Shorter than a tunable can say, so that turns end often */
+	if (r.slice)
+		r.slice = 1 + any(20000);
 	fair_set_rules(&f.s, &r);
 	f.s.table.max = 1 + any(any(2) ? 4 : FLASH_TENANTS);
 }

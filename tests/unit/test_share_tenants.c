@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Tenants are created, idle and forgotten, and their weights change. */
-#include "acfq/acfq.h"
+#include "modes.h"
 #include "share.h"
 
 /* An idle tenant is forgotten; its place is used again. */
@@ -421,7 +421,7 @@ static void rests(void)
 	struct fair_rq *it;
 	u32 i, row = 0, most = 0;
 
-	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
+	acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	for (i = 0; i < 50; i++) {
 		sends(1, 100, 8, true);

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which request is next when there are turns: the paper's two schedulers. */
-#include "acfq/acfq.h"
-#include "hbfq/hbfq.h"
+#include "modes.h"
 #include "share.h"
 
 /* What the modes are */
 static void modes(void)
 {
-	struct flash_budgets b = { .standard = 16384, .exhausted = 128 };
+	struct flash_queue tun = hbfq_defaults;
 	struct fair_rules r = { .antic = true };
 
-	acfq_rules(ACFQ_AUTO, 20, FAIR_CHARGE_SECTORS, &r);
+	acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_AUTO, &r);
 	eq(r.exclusive || r.budgets || r.slice, 0, "acfq auto has no turns");
-	acfq_rules(ACFQ_PAPER, 20, FAIR_CHARGE_REQUESTS, &r);
-	eq(r.exclusive && r.antic && r.slice == 20 && !r.fixed, 1,
+	eq(r.charge, FAIR_CHARGE_SECTORS, "and charges sectors");
+	acfq_set_rules(&acfq_defaults, ACFQ_PAPER, FAIR_CHARGE_REQUESTS, &r);
+	eq(r.exclusive && r.antic && r.slice == 20000000 && !r.fixed, 1,
 	   "acfq paper: slices, and the mean gap");
 	eq(r.charge, FAIR_CHARGE_REQUESTS, "what is charged");
-	acfq_rules(ACFQ_CFQ, 20, FAIR_CHARGE_SECTORS, &r);
+	acfq_set_rules(&acfq_defaults, ACFQ_CFQ, FAIR_CHARGE_AUTO, &r);
 	eq(r.exclusive && !r.antic, 1, "cfq waits for nobody");
 
 	r.antic = true;
-	hbfq_rules(HBFQ_PAPER, 125, 4000, &b, FAIR_CHARGE_SECTORS, &r);
+	tun.TUN_exhausted_budget_sectors = 128;
+	hbfq_set_rules(&tun, HBFQ_PAPER, FAIR_CHARGE_AUTO, &r);
 	eq(r.exclusive && r.budgets && r.fixed && !r.max_gap, 1,
 	   "hbfq paper: one at a time, by budgets");
+	eq(r.slice == 125000000 && r.charge == FAIR_CHARGE_SECTORS, 1,
+	   "of sectors, no longer than a slice");
 	eq(r.budget.standard == 16384 && r.budget.exhausted == 128, 1,
 	   "as they are set");
-	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FAIR_CHARGE_TIME, &r);
-	eq(!r.exclusive && r.budgets && r.max_gap == 4000, 1, "hbfq auto");
-	eq(r.budget.standard == 4000 && !r.budget.exhausted, 1,
+	hbfq_set_rules(&tun, HBFQ_AUTO, FAIR_CHARGE_AUTO, &r);
+	eq(!r.exclusive && r.budgets && r.max_gap == 4000000, 1, "hbfq auto");
+	eq(r.budget.standard == 4000000 && !r.budget.exhausted, 1,
 	   "with budgets of time");
-	hbfq_rules(HBFQ_AUTO, 125, 4000, &b, FAIR_CHARGE_SECTORS, &r);
+	hbfq_set_rules(&tun, HBFQ_AUTO, FAIR_CHARGE_SECTORS, &r);
 	eq(r.budget.standard == 16384 && !r.max_gap, 1, "or of sectors");
 }
 
@@ -258,7 +261,7 @@ static void after_a_burst(void)
 	struct fair_rq *burst[32];
 	u32 i, part;
 
-	acfq_rules(ACFQ_PAPER, 20000000, FAIR_CHARGE_SECTORS, &rules);
+	acfq_set_rules(&acfq_defaults, ACFQ_PAPER, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	for (i = 0; i < 32; i++)
 		sends(1, 500, 8, true);
@@ -388,24 +391,24 @@ static void back_in_time(void)
 		{ 100, 100, 100, 100 }, { 100, 200, 400, 500 },
 		{ 100, 100, 100, 1000 },
 	};
-	static const u64 gaps[] = { 1000000, 2500000, 6000000 };
+	static const u32 gaps[] = { 1000, 2500, 6000 };
 	struct fair_rules rules = { .depth = 1024 };
-	struct flash_budgets sizes = { .standard = 16384 };
+	struct flash_queue tun = { 0 };
 	u32 i, n;
 
 	for (i = 0; i < 3; i++) {
 		for (n = 0; n < 3; n++) {
 			u64 is;
 
-			hbfq_rules(HBFQ_AUTO, 0, gaps[n], &sizes,
-				   FAIR_CHARGE_TIME, &rules);
+			tun.TUN_max_gap_us = gaps[n];
+			hbfq_set_rules(&tun, HBFQ_AUTO, FAIR_CHARGE_TIME, &rules);
 			is = longest(&rules, weights[i]);
 			/* One request of each is the least. */
-			eq(is <= gaps[n] + 4 * 20000, 1,
-			   "weights %u to %u, back after %llu of %llu us",
+			eq(is <= gaps[n] * 1000 + 4 * 20000, 1,
+			   "weights %u to %u, back after %llu of %u us",
 			   weights[i][0], weights[i][3],
 			   (unsigned long long)is / 1000,
-			   (unsigned long long)gaps[n] / 1000);
+			   gaps[n]);
 		}
 	}
 }

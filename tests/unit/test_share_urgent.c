@@ -4,8 +4,7 @@
  * and with each charge: when they are issued, what their tenant owes for them, and
  * what a tenant gets that sends nothing else.
  */
-#include "acfq/acfq.h"
-#include "hbfq/hbfq.h"
+#include "modes.h"
 #include "share.h"
 
 #define LIGHT		1
@@ -36,13 +35,11 @@ static void rules_set(bool antic)
 	struct fair_rules r = {
 		.antic = antic, .antic_max = 2000000, .depth = 8,
 	};
-	struct flash_budgets b = { .standard = 16384 };
 
 	if (mode < ACFQ_NR_MODES)
-		acfq_rules((enum acfq_mode)mode, 20000000, charge, &r);
+		acfq_set_rules(&acfq_defaults, mode, charge, &r);
 	else
-		hbfq_rules((enum hbfq_mode)(mode - ACFQ_NR_MODES), 125000000,
-			   4000000, &b, charge, &r);
+		hbfq_set_rules(&hbfq_defaults, mode - ACFQ_NR_MODES, charge, &r);
 	model_init(&r);
 }
 

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "acfq/acfq.h"
+#include "modes.h"
 #include "share.h"
 
 static struct flash_tags g;
@@ -107,7 +107,7 @@ static void claims(void)
 	struct tenant *t;
 	u64 one;
 
-	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
+	acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	t = tenant(1, 100);
 	eq(fair_claim(&m.s, t, NULL), 0, "nothing is known of it yet");
@@ -451,7 +451,7 @@ static void begin(u32 all, u32 unit, u32 bound, bool by_weight)
 {
 	struct fair_rules rules = { .depth = 8, .limit = bound };
 
-	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
+	acfq_set_rules(&acfq_defaults, ACFQ_AUTO, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
 	memset(&b, 0, sizeof(b));
 	b.all = all;

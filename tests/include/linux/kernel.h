@@ -33,6 +33,8 @@
 #define min_not_zero(a, b)	((b) && (!(a) || (b) < (a)) ? (b) : (a))
 #define swap(a, b)		do { __typeof__(a) a_ = (a); (a) = (b); (b) = a_; } while (0)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define NSEC_PER_USEC		1000L
+#define NSEC_PER_MSEC		1000000L
 #define round_down(x, y)	((x) / (y) * (y))
 
 #define BITS_PER_LONG		64
