@@ -257,11 +257,11 @@ static int k2_init(struct flash_queue *fq)
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
-	if (!fq->disk->kept)
-		fq->disk->kept = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
+	if (!fq->disk->policy_data)
+		fq->disk->policy_data = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
 	k2->ab = kvzalloc_node(sizeof(*k2->ab), GFP_KERNEL, fq->q->node);
 	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
-	if (!fq->disk->kept || !k2->ab || !k2->chips || k2_groups_init(k2)) {
+	if (!fq->disk->policy_data || !k2->ab || !k2->chips || k2_groups_init(k2)) {
 		kvfree(k2->chips);
 		kvfree(k2->ab);
 		return -ENOMEM;
@@ -750,7 +750,7 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, s
 	unsigned int on;
 	int ret;
 
-	if (!flash_whole(page, count, who, "calibrate"))
+	if (!flash_has_no_nul(page, count, who, "calibrate"))
 		return -EINVAL;
 	ret = flash_number(page, who, "calibrate", 0, 1, &on);
 	if (ret)

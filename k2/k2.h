@@ -117,7 +117,7 @@ static inline struct k2_queue *to_k2(struct flash_queue *fq)
 
 static inline struct k2_disk *k2_disk(const struct k2_queue *k2)
 {
-	return k2->fq.disk->kept;
+	return k2->fq.disk->policy_data;
 }
 
 /** k2_has_groups - does any control group have a real-time level? Without the lock */

@@ -172,7 +172,7 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page, size_t c
 	((void)(g), (void)(nr), (void)(css), FLASH_GROUP_NONE)
 #define flash_groups_print(g, nr, from, page) ((void)(g), (void)(page), (ssize_t)(nr))
 #define flash_disk_name(fq)			((void)(fq), "disk")
-#define flash_whole(page, count, who, name)	((void)(page), (void)(who), (count) > 0)
+#define flash_has_no_nul(page, count, who, name)	((void)(page), (void)(who), (count) > 0)
 #define flash_number(text, who, name, min, max, val) \
 	((void)(text), (void)(who), *(val) = (max), 0)
 #define flash_word_check(words, nr, text)	((void)(words), (void)(text), (int)(nr))
@@ -250,8 +250,8 @@ static inline void drive_exit(void)
 	if (!k2.ab)
 		return;
 	k2_exit(&k2.fq);
-	free(drive_disk.kept);
-	drive_disk.kept = NULL;
+	free(drive_disk.policy_data);
+	drive_disk.policy_data = NULL;
 	k2.ab = NULL;
 }
 
@@ -265,7 +265,7 @@ static inline void drive_init(unsigned int limit)
 		kvfree(k2.chips);
 		kvfree(k2.ab);
 		k2_groups_exit(&k2);
-		free(drive_disk.kept);
+		free(drive_disk.policy_data);
 	}
 	memset(&k2, 0, sizeof(k2));
 	memset(&drive_disk, 0, sizeof(drive_disk));
