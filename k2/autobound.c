@@ -34,8 +34,8 @@
  * returns to what it was.
  *
  * After hold_ns without real-time requests the limit is lifted. The next real-time request
- * brings it back; requests that are inserted before the device has drained to the limit
- * say nothing about the level.
+ * brings it back; requests that are inserted while the device still holds more requests than
+ * the limit say nothing about the level.
  *
  * Invariants: 1 <= limit <= AUTOBOUND_LIMIT_MAX, and 0 <= floor <= level after a step. No
  * timer: all work is done when a request is inserted or completes, and between two of
@@ -247,7 +247,7 @@ void autobound_set(struct autobound *ab, const struct autobound_config *cfg, u64
 		ab->floor = cfg->policy == K2_BANDWIDTH ? ab->level : 0;
 		ab->last_rt = now;
 		ab->open = false;
-		ab->draining = false;
+		ab->excess = false;
 		ab->bw.best = ab->device.rate;
 		ab->second.scatter = AB_SCATTER;
 		ab->second.rate = 0;
@@ -305,7 +305,7 @@ static void autobound_open(struct autobound *ab, u64 now)
 	    autobound_since(now, &ab->last_rt) < ab->cfg.hold_ns)
 		return;
 	ab->open = true;
-	ab->draining = false;
+	ab->excess = false;
 	ab->opens++;
 	autobound_restart(ab);
 }
@@ -320,12 +320,12 @@ bool autobound_note_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
 	ab->last_rt = now;
 	if (ab->open) {
 		ab->open = false;
-		ab->draining = true;
+		ab->excess = true;
 		autobound_restart(ab);
 	}
 	if (inflight <= ab->limit)
-		ab->draining = false;
-	return ab->draining;
+		ab->excess = false;
+	return ab->excess;
 }
 
 static void autobound_clip(struct autobound *ab)
@@ -400,7 +400,7 @@ static void autobound_sample(struct autobound *ab, const struct autobound_end *e
 		return;
 	ab->target.samples++;
 	ab->target.late += late;
-	if (e->drain || ab->open) {
+	if (e->behind_excess || ab->open) {
 		ab->target.beyond += late;
 		return;
 	}
@@ -505,7 +505,7 @@ static void autobound_end_window(struct autobound *ab, u64 rate, u64 now)
 		return;
 	}
 	ab->bw.mean = ab->bw.mean ? (3 * ab->bw.mean + rate) / 4 : rate;
-	if (!want || !autobound_searches(ab) || ab->draining)
+	if (!want || !autobound_searches(ab) || ab->excess)
 		return;
 	/* With policy latency a single pause of the device must not raise the floor. */
 	if (ab->cfg.policy == K2_LATENCY)
@@ -653,8 +653,8 @@ bool autobound_completed(struct autobound *ab, const struct autobound_end *e)
 	bool known = e->inserted && e->inserted <= e->now, measured = ab->measure.on;
 	u64 ns = known ? e->now - e->inserted : 0;
 
-	if (ab->draining && e->inflight <= ab->limit)
-		ab->draining = false;
+	if (ab->excess && e->inflight <= ab->limit)
+		ab->excess = false;
 	if (e->held_back)
 		ab->step.held_back = true;
 	if (e->rt && known) {

@@ -60,7 +60,7 @@ struct autobound_device {
  * @sectors: data that it moved
  * @inflight: requests in the device, with this one
  * @rt: it is a real-time request
- * @drain: what autobound_insert() returned for it
+ * @behind_excess: result of autobound_insert() for it
  * @held_back: the limit keeps requests waiting
  */
 struct autobound_end {
@@ -69,7 +69,7 @@ struct autobound_end {
 	u64 sectors;
 	u32 inflight;
 	bool rt;
-	bool drain;
+	bool behind_excess;
 	bool held_back;
 };
 
@@ -221,7 +221,7 @@ struct autobound_tail {
  * @floor: log of the limit that the bandwidth needs
  * @last_rt: time of the latest real-time request, ns
  * @open: no real-time requests, so no limit
- * @draining: they are back, and more requests than @limit are still in the device
+ * @excess: they are back, and more requests than @limit are still in the device
  * @opens: times that the limit was lifted
  * @rt_ended: completed real-time requests
  * @rt_late: of these, those that missed the target
@@ -242,7 +242,7 @@ struct autobound {
 	s64 floor;
 	u64 last_rt;
 	bool open;
-	bool draining;
+	bool excess;
 	u64 opens;
 	u64 rt_ended;
 	u64 rt_late;

@@ -16,7 +16,7 @@
 enum k2_class {
 	/* 0 to 7: real-time levels, 0 is served first */
 	K2_META = K2_RT_LEVELS,
-	K2_NRT,
+	K2_BE,
 	K2_IDLE,
 	K2_NR_CLASSES,
 };
@@ -24,7 +24,7 @@ enum k2_class {
 #define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
 
 /* Best effort and the idle class */
-#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
+#define K2_BE_IDLE_MASK	(1U << K2_BE | 1U << K2_IDLE)
 
 /* Control groups of a disk that may have a level; a lookup compares with up to six. */
 #define K2_GROUPS	32
@@ -52,11 +52,11 @@ struct k2_disk {
 /**
  * struct k2_order - which staging queue is served next
  * @busy: bit per class: its queue is not empty
- * @passed: real-time requests served in a row while metadata waited
+ * @nr_passes: number of real-time requests that passed waiting metadata in a row
  */
 struct k2_order {
 	unsigned int busy;
-	unsigned int passed;
+	unsigned int nr_passes;
 };
 
 /**
@@ -64,14 +64,14 @@ struct k2_order {
  * @wait_ns: longest time without an idle request, ns; 0: idle requests are best effort
  * @since: when the first idle request began to wait or one was last served, ns
  * @turns: idle requests served before others because of @wait_ns
- * @owed: an idle request was served before another one, and neither metadata nor best
+ * @had_turn: an idle request was served before another one, and neither metadata nor best
  *	effort has been served since
  */
 struct k2_idle {
 	u64 wait_ns;
 	u64 since;
 	u64 turns;
-	bool owed;
+	bool had_turn;
 };
 
 /**

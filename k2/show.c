@@ -67,12 +67,12 @@ int k2_stats(struct flash_queue *fq, char *page, int len)
 	len += sysfs_emit_at(page, len, "served_rt %llu\nserved_meta %llu\nserved_nrt %llu\n"
 			     "served_idle %llu\nmeta_turns %llu\nidle_turns %llu\n"
 			     "rt_by_cgroup %llu\nfirst_expired %llu\n",
-			     rt, k2->served[K2_META], k2->served[K2_NRT],
+			     rt, k2->served[K2_META], k2->served[K2_BE],
 			     k2->served[K2_IDLE], k2->meta_turns, k2->idle.turns,
 			     k2->rt_by_group, fq->stats.first_expired);
 	len += sysfs_emit_at(page, len, "nrt_turns %llu\nrt_ended %llu\nrt_late %llu\n"
 			     "target_ns %llu\nsteps %llu\nopened %llu\nload_x16 %llu\n",
-			     k2->admit.nrt_turns, ab->rt_ended, ab->rt_late,
+			     k2->admit.be_turns, ab->rt_ended, ab->rt_late,
 			     ab->target_ns, ab->step.nr, ab->opens, k2->admit.load);
 	/* Sectors per 16 s are half as many KiB. */
 	len += sysfs_emit_at(page, len, "idle_chips %llu\npasses %llu\naged %llu\n"

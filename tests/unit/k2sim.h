@@ -25,7 +25,7 @@
 struct out {
 	u64 ends, arrived;
 	u32 sectors;
-	bool rt, drain;
+	bool rt, behind_excess;
 };
 
 /* The device, and what it is asked for. */
@@ -114,7 +114,7 @@ static struct out heap_pop(void)
 }
 
 /* Hands a request to a chip, which serves in the order of arrival. */
-static void issue(bool rt, u64 arrived, bool drain)
+static void issue(bool rt, u64 arrived, bool behind_excess)
 {
 	unsigned int chip = tap_rand(&s.seed) % s.chips;
 	bool write = !rt && tap_rand(&s.seed) % 100 < s.write_pct;
@@ -127,7 +127,7 @@ static void issue(bool rt, u64 arrived, bool drain)
 	s.chip_free[chip] += takes;
 	heap_push((struct out) {
 		.ends = s.chip_free[chip], .arrived = arrived, .rt = rt,
-		.drain = drain, .sectors = rt ? 8 : s.sectors,
+		.behind_excess = behind_excess, .sectors = rt ? 8 : s.sectors,
 	});
 	s.be_out += !rt;
 	if (s.nr_out > s.peak)
@@ -175,7 +175,7 @@ static void ends(void)
 	u64 stepped = s.ab.step.at, steps = s.ab.step.nr;
 	struct autobound_end e = {
 		.sectors = o.sectors, .inflight = s.nr_out, .rt = o.rt,
-		.drain = o.drain,
+		.behind_excess = o.behind_excess,
 		.held_back = (s.waiting || s.rt_head != s.rt_tail) &&
 			   s.nr_out >= s.ab.limit,
 	};

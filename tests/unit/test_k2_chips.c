@@ -344,7 +344,7 @@ static void metadata(void)
 	seed = 23;
 	for (step = 0; step < 16000 && drive_nr < DRIVE_RQS; step++) {
 		if (tap_rand(&seed) % 2) {
-			drive_insert(tap_rand(&seed) % 4 ? K2_NRT : K2_META, REQ_OP_READ,
+			drive_insert(tap_rand(&seed) % 4 ? K2_BE : K2_META, REQ_OP_READ,
 				     random_sector(100), 8);
 			continue;
 		}
@@ -359,7 +359,7 @@ static void metadata(void)
 		if (!drive_dispatch_one())
 			continue;
 		last = drive_last();
-		served[drive_rqs[last].rec.fr.class == K2_NRT]++;
+		served[drive_rqs[last].rec.fr.class == K2_BE]++;
 		for (i = 0; i < last; i++) {
 			if (drive_rqs[i].gone)
 				continue;

@@ -564,7 +564,7 @@ static void extremes(void)
 			struct autobound_end e = {
 				.rt = tap_rand(&seed) % 2,
 				.held_back = tap_rand(&seed) % 2,
-				.drain = !(tap_rand(&seed) % 8),
+				.behind_excess = !(tap_rand(&seed) % 8),
 				.inflight = tap_rand(&seed) % 3 ? 7 : ~0U,
 				.sectors = tap_rand(&seed) % 16 ?
 					   tap_rand(&seed) % 4096 : ~0ULL,
