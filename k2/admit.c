@@ -53,12 +53,12 @@ u32 k2_admit_cost(const struct k2_admit *a, enum flash_dir dir, u64 sectors)
 }
 
 /**
- * k2_admit_nrt_due - has best effort waited for nrt_wait_ms?
+ * k2_admit_be_due - has best effort waited for nrt_wait_ms?
  * @a: the device; best-effort requests wait
  * @now: the time, ns; if the clock was set back the wait starts again
  */
-bool k2_admit_nrt_due(struct k2_admit *a, u64 now)
+bool k2_admit_be_due(struct k2_admit *a, u64 now)
 {
-	a->nrt_since = min(a->nrt_since, now);
-	return a->wait_ns && now - a->nrt_since >= a->wait_ns;
+	a->be_since = min(a->be_since, now);
+	return a->wait_ns && now - a->be_since >= a->wait_ns;
 }

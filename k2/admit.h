@@ -41,12 +41,12 @@ struct k2_admit_rq {
  * @wait_ns: longest time without a best-effort request, ns; 0: unlimited
  * @nr: requests in the device
  * @load: slots that they hold, in sixteenths
- * @load_nrt: slots that requests without real-time priority hold, in sixteenths
+ * @load_not_rt: slots that requests without real-time priority hold, in sixteenths
  * @clock: device time that each request in the device has had, in ns / 16
  * @clock_at: time when @clock was updated, ns
  * @cost: the device's service times
- * @nrt_since: when best effort began to wait or was last served, ns
- * @nrt_turns: best-effort requests served before real-time ones because of @wait_ns
+ * @be_since: when best effort began to wait or was last served, ns
+ * @be_turns: best-effort requests served before real-time ones because of @wait_ns
  */
 struct k2_admit {
 	bool by_cost;
@@ -54,16 +54,16 @@ struct k2_admit {
 	u64 wait_ns;
 	u32 nr;
 	u64 load;
-	u64 load_nrt;
+	u64 load_not_rt;
 	u64 clock;
 	u64 clock_at;
 	struct flash_cost cost;
-	u64 nrt_since;
-	u64 nrt_turns;
+	u64 be_since;
+	u64 be_turns;
 };
 
 u32 k2_admit_cost(const struct k2_admit *a, enum flash_dir dir, u64 sectors);
-bool k2_admit_nrt_due(struct k2_admit *a, u64 now);
+bool k2_admit_be_due(struct k2_admit *a, u64 now);
 
 /**
  * k2_admit_slots - slots that a request holds
@@ -100,7 +100,7 @@ static inline void k2_admit_charge(struct k2_admit *a, struct k2_admit_rq *ar, u
 	ar->slots = k2_admit_slots(a, ar->dir, ar->sectors);
 	a->nr++;
 	a->load += ar->slots;
-	a->load_nrt += ar->rt ? 0 : ar->slots;
+	a->load_not_rt += ar->rt ? 0 : ar->slots;
 }
 
 /**
@@ -116,7 +116,7 @@ static inline void k2_admit_release(struct k2_admit *a, struct k2_admit_rq *ar, 
 	k2_admit_tick(a, now);
 	a->nr--;
 	a->load -= ar->slots;
-	a->load_nrt -= ar->rt ? 0 : ar->slots;
+	a->load_not_rt -= ar->rt ? 0 : ar->slots;
 	ar->slots = 0;
 	if (completed && a->by_cost)
 		flash_cost_learn(&a->cost, ar->dir, ar->sectors,
@@ -140,7 +140,7 @@ static inline bool k2_admit_only_rt(const struct k2_admit *a, u32 limit)
 {
 	u64 most = limit > a->reserve ? limit - a->reserve : 1;
 
-	return a->reserve && a->load_nrt >= most * K2_SLOT;
+	return a->reserve && a->load_not_rt >= most * K2_SLOT;
 }
 
 #endif /* K2_ADMIT_H */

@@ -32,7 +32,7 @@
  *
  * While no real-time request waits, metadata and best effort are one FIFO, as in the paper.
  *
- * Everything else is off by default: a limit that is searched for (autobound.c), other
+ * Everything else is off by default: a limit that is searched for (autolimit.c), other
  * reasons to keep requests waiting (admit.c), and a choice of best-effort requests by
  * their chips (chips.c). Only with one of them does K2 watch which requests are in flight
  * (flash_queue.watches). Insert, merge and select have one branch for that; the hooks
@@ -49,7 +49,7 @@
 #define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
 
 /* Best effort and the idle class */
-#define K2_REST_MASK	(1U << K2_NRT | 1U << K2_IDLE)
+#define K2_BE_IDLE_MASK	(1U << K2_NRT | 1U << K2_IDLE)
 
 /*
  * max_inflight: the paper's queue length bound. 32 is the default of the original code; the
@@ -61,7 +61,7 @@
  *	that for each of its requests.
  * inline_dispatch: see elevator.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
- *	autobound_config.
+ *	autolimit_config.
  * reserve, nrt_wait_ms: see admit.c. 0 is the paper.
  * observe: watch with policy static and the defaults, too, so that there are measurements.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
@@ -86,9 +86,9 @@
 	X(bw_floor_pct, 1, 100, 10,					\
 	  "bandwidth to keep, in % of the calibrated bandwidth")	\
 	X(rt_hold_ms, 0, 60000, 1000,					\
-	  "time without real-time requests that lifts the bound, in ms, 0 = never") \
+	  "time without real-time requests that lifts the limit, in ms, 0 = never") \
 	X(reserve, 0, 1024, 0,						\
-	  "slots of the bound kept for real-time requests")		\
+	  "slots of the limit kept for real-time requests")		\
 	X(nrt_wait_ms, 0, 60000, 0,					\
 	  "longest time without a best-effort request, in ms, 0 = unlimited") \
 	X(observe, 0, 1, 0,						\
@@ -101,10 +101,10 @@
 #define K2_TEXTS(X)						\
 	X(policy, k2_check_policy, "static",			\
 	  "one of static latency bandwidth",			\
-	  "choice of the bound on requests in the device")	\
+	  "choice of the in-flight limit")	\
 	X(bound_unit, k2_check_unit, "requests",		\
 	  "one of requests cost",				\
-	  "unit of the bound")					\
+	  "unit of the in-flight limit")					\
 	X(layout, flash_layout_check, "none",			\
 	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
 	  "map from pages to flash chips")
@@ -151,14 +151,14 @@ static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
  *	for each request; in flight only if flash_rq.watched
  * @inserted: time of its first insertion, ns; 0: it was inserted at the head; only if
  *	flash_rq.watched
- * @drain: result of autobound_insert(); only if flash_rq.watched
+ * @behind_excess: result of autolimit_insert(); only if flash_rq.watched
  */
 struct k2_rq {
 	struct flash_rq fr;
 	struct k2_admit_rq admit;
 	struct k2_chips_rq chips;
 	u64 inserted;
-	bool drain;
+	bool behind_excess;
 };
 
 static struct k2_rq *to_k2_rq(struct flash_rq *fr)
@@ -169,13 +169,13 @@ static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 /* Settings */
 
 /* The reason of the limit in force, for the trace */
-static enum flash_why k2_limit_why(const struct autobound *ab)
+static enum flash_why k2_limit_why(const struct autolimit *al)
 {
-	if (ab->measure.on)
+	if (al->measure.on)
 		return FLASH_WHY_CALIBRATE;
-	if (ab->open)
+	if (al->open)
 		return FLASH_WHY_OPEN;
-	return autobound_searches(ab) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
+	return autolimit_searches(al) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
 }
 
 /*
@@ -186,13 +186,13 @@ static enum flash_why k2_limit_why(const struct autobound *ab)
 static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
-	u32 limit = autobound_limit(k2->ab);
+	u32 limit = autolimit_get(k2->al);
 
 	lockdep_assert_held(&fq->lock);
 
 	if (fq->bound == limit)
 		return;
-	trace_flash_bound(fq, limit, k2_limit_why(k2->ab));
+	trace_flash_bound(fq, limit, k2_limit_why(k2->al));
 	WRITE_ONCE(fq->bound, limit);
 }
 
@@ -200,7 +200,7 @@ static inline void k2_apply_limit(struct k2_queue *k2)
 static void k2_apply(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
-	bool watches = autobound_watches(k2->ab) || k2_admit_watches(&k2->admit) ||
+	bool watches = autolimit_watches(k2->al) || k2_admit_watches(&k2->admit) ||
 		       k2_chips_has_layout(k2->chips) || flash_tun(fq, TUN_observe);
 
 	if (fq->watches != watches)
@@ -209,11 +209,11 @@ static void k2_apply(struct k2_queue *k2)
 	fq->changed = true;
 }
 
-static struct autobound_config k2_autobound_config(const struct k2_queue *k2)
+static struct autolimit_config k2_autolimit_config(const struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
 
-	return (struct autobound_config) {
+	return (struct autolimit_config) {
 		.policy		= k2->policy,
 		.start		= flash_tun(fq, TUN_max_inflight),
 		.quantile	= flash_tun(fq, TUN_target_quantile),
@@ -249,7 +249,7 @@ static void k2_chips_apply(struct k2_queue *k2)
 	k2_chips_set_layout(chips, &k2->layout, flash_tun(&k2->fq, TUN_lba_offset_sectors));
 	if (!k2_chips_has_layout(chips))
 		return;
-	list_for_each_entry(rq, &k2->fifo[K2_NRT], queuelist)
+	list_for_each_entry(rq, &k2->fifo[K2_BE], queuelist)
 		k2_chips_insert(chips, &to_k2_rq(flash_rq_of(rq))->chips, flash_sector_of(rq),
 				k2_sectors(rq));
 }
@@ -257,18 +257,18 @@ static void k2_chips_apply(struct k2_queue *k2)
 static int k2_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct autobound_config cfg;
+	struct autolimit_config cfg;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
-	if (!fq->disk->kept)
-		fq->disk->kept = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
-	k2->ab = kvzalloc_node(sizeof(*k2->ab), GFP_KERNEL, fq->q->node);
+	if (!fq->disk->policy_data)
+		fq->disk->policy_data = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
+	k2->al = kvzalloc_node(sizeof(*k2->al), GFP_KERNEL, fq->q->node);
 	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
-	if (!fq->disk->kept || !k2->ab || !k2->chips || k2_groups_init(k2)) {
+	if (!fq->disk->policy_data || !k2->al || !k2->chips || k2_groups_init(k2)) {
 		kvfree(k2->chips);
-		kvfree(k2->ab);
+		kvfree(k2->al);
 		return -ENOMEM;
 	}
 	flash_lock(fq);
@@ -281,8 +281,8 @@ static int k2_init(struct flash_queue *fq)
 	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->layout);
 	k2_chips_apply(k2);
-	cfg = k2_autobound_config(k2);
-	autobound_init(k2->ab, &cfg, &k2_disk(k2)->device, ktime_get_ns());
+	cfg = k2_autolimit_config(k2);
+	autolimit_init(k2->al, &cfg, &k2_disk(k2)->device, ktime_get_ns());
 	k2_apply(k2);
 	flash_unlock(fq);
 	return 0;
@@ -295,12 +295,12 @@ static void k2_exit(struct flash_queue *fq)
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		WARN_ON_ONCE(!list_empty(&k2->fifo[class]));
-	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.load_nrt);
+	WARN_ON_ONCE(k2->admit.nr || k2->admit.load || k2->admit.load_not_rt);
 	WARN_ON_ONCE(k2->chips->occ.busy);
 	WARN_ON_ONCE(k2_chips_has_layout(k2->chips) && k2->chips->waiting);
 	k2_groups_exit(k2);
 	kvfree(k2->chips);
-	kvfree(k2->ab);
+	kvfree(k2->al);
 }
 
 /* Classes */
@@ -324,7 +324,7 @@ static unsigned int k2_class(unsigned int level, bool meta, unsigned short iopri
 		return level;
 	if (meta)
 		return K2_META;
-	return k2_ioprio_idle(ioprio) ? K2_IDLE : K2_NRT;
+	return k2_ioprio_idle(ioprio) ? K2_IDLE : K2_BE;
 }
 
 /* Does any control group have a real-time level? Without the lock */
@@ -376,25 +376,25 @@ static unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq
 /* Is a class sorted by chips? */
 static bool k2_by_chips(const struct k2_queue *k2, unsigned int class)
 {
-	return class == K2_NRT && k2_chips_has_layout(k2->chips);
+	return class == K2_BE && k2_chips_has_layout(k2->chips);
 }
 
 /* Not inline, so that k2_insert() saves few registers */
 static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 {
 	struct k2_rq *kr = to_k2_rq(fr);
-	bool rt = fr->class < K2_RT_LEVELS, drain;
+	bool rt = fr->class < K2_RT_LEVELS, behind_excess;
 	u64 now = ktime_get_ns();
 
-	drain = autobound_insert(k2->ab, rt, atomic_read(&k2->fq.inflight), now);
+	behind_excess = autolimit_insert(k2->al, rt, atomic_read(&k2->fq.inflight), now);
 	/* A request that is inserted again keeps the time of its first insertion. */
 	if (fr->watched && !kr->inserted) {
 		kr->inserted = now;
-		kr->drain = drain;
+		kr->behind_excess = behind_excess;
 		kr->admit.rt = rt;
 	}
-	if (fr->class >= K2_NRT && k2->nr[K2_NRT] + k2->nr[K2_IDLE] == 1)
-		k2->admit.nrt_since = now;
+	if (fr->class >= K2_BE && k2->nr[K2_BE] + k2->nr[K2_IDLE] == 1)
+		k2->admit.be_since = now;
 	if (k2_by_chips(k2, fr->class))
 		k2_chips_insert(k2->chips, &kr->chips, flash_sector_of(fr->rq),
 				k2_sectors(fr->rq));
@@ -461,36 +461,36 @@ static struct flash_rq *k2_head(struct k2_queue *k2, unsigned int class)
 /* The most urgent real-time level, of which a request waits */
 static inline unsigned int k2_pick_rt(struct k2_order *o)
 {
-	o->passed = o->busy & (1U << K2_META) ? o->passed + 1 : 0;
+	o->nr_passes = o->busy & (1U << K2_META) ? o->nr_passes + 1 : 0;
 	return __ffs(o->busy & K2_RT_MASK);
 }
 
 /*
  * The class to serve next. @meta_first: the oldest metadata request is older than the
- * oldest best-effort one; read only if both wait. The result is K2_NRT, too, if only idle
+ * oldest best-effort one; read only if both wait. The result is K2_BE, too, if only idle
  * requests wait; k2_pick_idle() has to follow if any idle request waits.
  */
 static inline unsigned int k2_pick(struct k2_order *o, bool meta_first, unsigned int meta_every)
 {
 	unsigned int rt = o->busy & K2_RT_MASK, meta = o->busy & (1U << K2_META);
 
-	if (rt && !(meta && meta_every && o->passed >= meta_every))
+	if (rt && !(meta && meta_every && o->nr_passes >= meta_every))
 		return k2_pick_rt(o);
-	if (meta && (rt || !(o->busy & (1U << K2_NRT)) || meta_first)) {
-		o->passed = 0;
+	if (meta && (rt || !(o->busy & (1U << K2_BE)) || meta_first)) {
+		o->nr_passes = 0;
 		return K2_META;
 	}
-	return K2_NRT;
+	return K2_BE;
 }
 
 /*
  * Is the idle class served before other non-real-time requests? @first: its oldest request
- * is older than theirs. Never twice in a row (@owed): if the time between two choices is
+ * is older than theirs. Never twice in a row (@had_turn): if the time between two choices is
  * longer than idle_wait_ms, all choices would be idle requests.
  */
 static bool k2_idle_due(const struct k2_idle *i, u64 now, bool first)
 {
-	return i->wait_ns ? !i->owed && now - i->since >= i->wait_ns : first;
+	return i->wait_ns ? !i->had_turn && now - i->since >= i->wait_ns : first;
 }
 
 /*
@@ -512,11 +512,11 @@ static bool k2_idle_served(struct k2_idle *i, unsigned int class, bool instead, 
 {
 	if (class < K2_RT_LEVELS)
 		return false;
-	i->owed = class == K2_IDLE && instead && i->wait_ns;
+	i->had_turn = class == K2_IDLE && instead && i->wait_ns;
 	if (class == K2_IDLE)
 		i->since = now;
-	i->turns += i->owed;
-	return i->owed;
+	i->turns += i->had_turn;
+	return i->had_turn;
 }
 
 /* Idle requests wait. Is one served instead of @other, of class @class? */
@@ -538,7 +538,7 @@ static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int cla
 
 /*
  * k2_pick(), but for the reserve and nrt_wait_ms, which is about best-effort and idle
- * requests. K2_NRT may mean that only idle requests wait, see k2_pick().
+ * requests. K2_BE may mean that only idle requests wait, see k2_pick().
  */
 static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
@@ -549,44 +549,44 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 	if ((busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound))
 		return k2_pick_rt(&k2->order);
 	class = k2_pick(&k2->order, meta_first, flash_tun(fq, TUN_meta_every));
-	if (!(busy & K2_REST_MASK) || !k2->admit.wait_ns)
+	if (!(busy & K2_BE_IDLE_MASK) || !k2->admit.wait_ns)
 		return class;
 
 	now = ktime_get_ns();
-	if (class < K2_RT_LEVELS && k2_admit_nrt_due(&k2->admit, now)) {
-		class = K2_NRT;
-		k2->admit.nrt_turns++;
+	if (class < K2_RT_LEVELS && k2_admit_be_due(&k2->admit, now)) {
+		class = K2_BE;
+		k2->admit.be_turns++;
 		flash_tell_why(fq, FLASH_WHY_NRT_TURN);
 	}
-	if (class == K2_NRT)
-		k2->admit.nrt_since = now;
+	if (class == K2_BE)
+		k2->admit.be_since = now;
 	return class;
 }
 
 /*
- * The class to serve next, while K2 watches, and the best-effort request: @nrt is the oldest
+ * The class to serve next, while K2 watches, and the best-effort request: @be is the oldest
  * one, and with a layout replaced by one for idle chips. It does not pass metadata that is
  * older, so the two classes stay one FIFO where they meet. Not inline, so that k2_select()
  * saves few registers.
  */
 static noinline unsigned int k2_watch_pick(struct k2_queue *k2, const struct flash_rq *meta,
-					   struct flash_rq **nrt)
+					   struct flash_rq **be)
 {
 	struct k2_chips_rq *oldest = NULL;
 	struct flash_rq *pick;
 	unsigned int class;
 
-	if (*nrt && k2_chips_has_layout(k2->chips)) {
-		oldest = &to_k2_rq(*nrt)->chips;
+	if (*be && k2_chips_has_layout(k2->chips)) {
+		oldest = &to_k2_rq(*be)->chips;
 		pick = &container_of(k2_chips_pick(k2->chips, oldest), struct k2_rq, chips)->fr;
 		if (!meta || pick->seq < meta->seq)
-			*nrt = pick;
+			*be = pick;
 	}
-	class = k2_watch_class(k2, meta && *nrt && meta->seq < (*nrt)->seq);
+	class = k2_watch_class(k2, meta && *be && meta->seq < (*be)->seq);
 	if (unlikely(k2->order.busy & (1U << K2_IDLE)))
-		class = k2_idle_class(k2, class, class == K2_META ? meta : *nrt);
-	if (oldest && class == K2_NRT) {
-		struct k2_chips_rq *cr = &to_k2_rq(*nrt)->chips;
+		class = k2_idle_class(k2, class, class == K2_META ? meta : *be);
+	if (oldest && class == K2_BE) {
+		struct k2_chips_rq *cr = &to_k2_rq(*be)->chips;
 
 		/* Before waiting real-time requests the reason is FLASH_WHY_NRT_TURN. */
 		if (!(k2->order.busy & K2_RT_MASK)) {
@@ -604,8 +604,8 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct flash_rq *meta = k2_head(k2, K2_META);
-	struct flash_rq *nrt = k2_head(k2, K2_NRT);
-	bool meta_first = meta && nrt && meta->seq < nrt->seq;
+	struct flash_rq *be = k2_head(k2, K2_BE);
+	bool meta_first = meta && be && meta->seq < be->seq;
 	unsigned int rt = k2->order.busy & K2_RT_MASK;
 	struct flash_rq *fr;
 	unsigned int class;
@@ -618,11 +618,11 @@ static struct flash_rq *k2_select(struct flash_queue *fq)
 	if (likely(!fq->watches)) {
 		class = k2_pick(&k2->order, meta_first, flash_tun(fq, TUN_meta_every));
 		if (unlikely(k2->order.busy & (1U << K2_IDLE)))
-			class = k2_idle_class(k2, class, class == K2_META ? meta : nrt);
+			class = k2_idle_class(k2, class, class == K2_META ? meta : be);
 	} else {
-		class = k2_watch_pick(k2, meta, &nrt);
+		class = k2_watch_pick(k2, meta, &be);
 	}
-	fr = class == K2_NRT ? nrt : k2_head(k2, class);
+	fr = class == K2_BE ? be : k2_head(k2, class);
 	if (class == K2_META && (k2->order.busy & K2_RT_MASK)) {
 		k2->meta_turns++;
 		flash_tell_why(fq, FLASH_WHY_META_TURN);
@@ -666,13 +666,13 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_rq *kr = to_k2_rq(fr);
 	int inflight = atomic_read(&fq->inflight);
-	struct autobound_end end = {
+	struct autolimit_end end = {
 		.now		= ktime_get_ns(),
 		.inserted	= kr->inserted,
 		.sectors	= kr->admit.sectors,
 		.inflight	= max(inflight, 0),
 		.rt		= kr->admit.rt,
-		.drain		= kr->drain,
+		.behind_excess	= kr->behind_excess,
 		.held_back	= fq->queued &&
 				  (fq->held || !flash_slot_free(inflight, fq->bound)),
 	};
@@ -680,8 +680,8 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
 	k2_chips_release(k2->chips, &kr->chips);
 	/* True if a calibration has its result, which stays with the disk. */
-	if (ended && autobound_completed(k2->ab, &end)) {
-		k2_disk(k2)->device = k2->ab->device;
+	if (ended && autolimit_completed(k2->al, &end)) {
+		k2_disk(k2)->device = k2->al->device;
 		k2_apply(k2);
 	}
 	k2_apply_limit(k2);
@@ -689,11 +689,11 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 
 /* Tunables changed */
 
-static void k2_autobound_apply(struct k2_queue *k2)
+static void k2_autolimit_apply(struct k2_queue *k2)
 {
-	struct autobound_config cfg = k2_autobound_config(k2);
+	struct autolimit_config cfg = k2_autolimit_config(k2);
 
-	autobound_set(k2->ab, &cfg, ktime_get_ns());
+	autolimit_set(k2->al, &cfg, ktime_get_ns());
 }
 
 static void k2_tuned(struct flash_queue *fq, unsigned int idx)
@@ -710,7 +710,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	switch (idx) {
 	case TUN_nrt_wait_ms:
 		/* The wait may not have been measured before. */
-		k2->admit.nrt_since = ktime_get_ns();
+		k2->admit.be_since = ktime_get_ns();
 		fallthrough;
 	case TUN_reserve:
 		k2_admit_apply(k2);
@@ -725,7 +725,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 		break;
 	default:
 		/* max_inflight, and all that concerns the search */
-		k2_autobound_apply(k2);
+		k2_autolimit_apply(k2);
 	}
 	k2_apply(k2);
 	flash_unlock(fq);
@@ -740,7 +740,7 @@ static void k2_text_tuned(struct flash_queue *fq, unsigned int idx, const char *
 	switch (idx) {
 	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
-		k2_autobound_apply(k2);
+		k2_autolimit_apply(k2);
 		break;
 	case TEXT_bound_unit:
 		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units), text);
@@ -761,13 +761,13 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, s
 	unsigned int on;
 	int ret;
 
-	if (!flash_whole(page, count, who, "calibrate"))
+	if (!flash_has_no_nul(page, count, who, "calibrate"))
 		return -EINVAL;
 	ret = flash_number(page, who, "calibrate", 0, 1, &on);
 	if (ret)
 		return ret;
 	flash_lock(fq);
-	autobound_calibrate(to_k2(fq)->ab, on, ktime_get_ns());
+	autolimit_calibrate(to_k2(fq)->al, on, ktime_get_ns());
 	k2_apply(to_k2(fq));
 	flash_unlock(fq);
 	flash_resume(fq);

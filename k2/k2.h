@@ -8,7 +8,7 @@
 #include "../common/elevator/cgroup.h"
 #include "../common/elevator/iosched.h"
 #include "admit.h"
-#include "autobound.h"
+#include "autolimit.h"
 #include "chips.h"
 
 #define K2_RT_LEVELS	8
@@ -16,7 +16,7 @@
 enum k2_class {
 	/* 0 to 7: real-time levels, 0 is served first */
 	K2_META = K2_RT_LEVELS,
-	K2_NRT,
+	K2_BE,
 	K2_IDLE,
 	K2_NR_CLASSES,
 };
@@ -40,18 +40,18 @@ struct k2_groups {
  * @groups: control groups with a real-time level
  */
 struct k2_disk {
-	struct autobound_device device;
+	struct autolimit_device device;
 	struct k2_groups groups;
 };
 
 /**
  * struct k2_order - which staging queue is served next
  * @busy: bit per class: its queue is not empty
- * @passed: real-time requests served in a row while metadata waited
+ * @nr_passes: number of real-time requests that passed waiting metadata in a row
  */
 struct k2_order {
 	unsigned int busy;
-	unsigned int passed;
+	unsigned int nr_passes;
 };
 
 /**
@@ -59,21 +59,21 @@ struct k2_order {
  * @wait_ns: longest time without an idle request, ns; 0: idle requests are best effort
  * @since: when the first idle request began to wait or one was last served, ns
  * @turns: idle requests served before others because of @wait_ns
- * @owed: an idle request was served before another one, and neither metadata nor best
+ * @had_turn: an idle request was served before another one, and neither metadata nor best
  *	effort has been served since
  */
 struct k2_idle {
 	u64 wait_ns;
 	u64 since;
 	u64 turns;
-	bool owed;
+	bool had_turn;
 };
 
 /**
  * struct k2_queue - K2 on one device; all under flash_queue.lock
  * @fq: the part of all policies
  * @table: control groups with a level, read under RCU; NULL: none
- * @ab: the in-flight limit
+ * @al: the in-flight limit
  * @chips: choice of best-effort requests by the layout
  * @policy: the tunable
  * @layout: the tunable
@@ -90,7 +90,7 @@ struct k2_queue {
 	struct flash_queue fq;
 	/* Read without the lock where tags are allocated: not on lines that dispatch writes */
 	struct k2_table __rcu *table;
-	struct autobound *ab;
+	struct autolimit *al;
 	struct k2_chips *chips;
 	enum k2_policy policy;
 	struct flash_geometry layout;
@@ -112,7 +112,7 @@ static inline struct k2_queue *to_k2(struct flash_queue *fq)
 
 static inline struct k2_disk *k2_disk(const struct k2_queue *k2)
 {
-	return k2->fq.disk->kept;
+	return k2->fq.disk->policy_data;
 }
 
 /* cgroups.c */

@@ -586,7 +586,7 @@ static void piq_learn_data(struct piq_sched *s, struct piq_learn *l,
  */
 static inline void piq_follow_depth(struct piq_sched *s, const struct piq_learn *l)
 {
-	u32 depth = l->trial ? l->deep.climb.bound : flash_pace_bound(&l->deep);
+	u32 depth = l->trial ? l->deep.climb.limit : flash_pace_limit(&l->deep);
 
 	if (!s->tun.chip_depth && s->depth != depth)
 		piq_set_depth(s, depth);
@@ -596,13 +596,13 @@ static inline void piq_follow_depth(struct piq_sched *s, const struct piq_learn 
  * The in-flight limit, in requests; @max: the one that the user has set, 0: it is found. The
  * chips limit the paper's modes, or queue_length.
  */
-static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l, u32 max)
+static inline u32 piq_limit(const struct piq_sched *s, const struct piq_learn *l, u32 max)
 {
 	if (max || s->mode != PIQ_AUTO)
 		return max ? max : ~0U;
 	if (piq_aware(s))
 		return max_t(u32, 4 * s->geo.nr_chips * s->depth, PIQ_BOUND_START);
-	return flash_pace_bound(&l->pace);
+	return flash_pace_limit(&l->pace);
 }
 
 /*
@@ -627,7 +627,7 @@ static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, u
 	piq_follow_depth(s, l);
 	flash_pace_end(&l->pays, idle, may_fifo && compare, now);
 	s->blind = may_fifo &&
-		   (!compare || flash_pace_bound(&l->pays) == PIQ_BY_FIFO);
+		   (!compare || flash_pace_limit(&l->pays) == PIQ_BY_FIFO);
 }
 
 /**
@@ -641,7 +641,7 @@ static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, u
 u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max)
 {
 	piq_follow_depth(s, l);
-	return piq_bound(s, l, max);
+	return piq_limit(s, l, max);
 }
 
 /**
@@ -660,10 +660,10 @@ u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 	bool waits = piq_waiting(s), idle;
 
 	if (s->mode != PIQ_AUTO)
-		return piq_bound(s, l, max);
+		return piq_limit(s, l, max);
 	/* Waiting requests were held back until now. */
 	if (waits) {
-		if (s->out >= piq_bound(s, l, max))
+		if (s->out >= piq_limit(s, l, max))
 			l->pace.full = true;
 		l->deep.full = true;
 		l->pays.full = true;
@@ -679,5 +679,5 @@ u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 		flash_pace_end(&l->pace, idle, !max, now);
 		piq_follow_depth(s, l);
 	}
-	return piq_bound(s, l, max);
+	return piq_limit(s, l, max);
 }

@@ -146,16 +146,16 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Set the in-flight limit. The caller then runs a hardware queue, if @bound has risen. */
-static void piq_set_bound(struct flash_queue *fq, unsigned int bound)
+/* Set the in-flight limit. The caller then runs a hardware queue, if @limit has risen. */
+static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
 {
-	if (fq->bound != bound)
-		WRITE_ONCE(fq->bound, bound);
+	if (fq->bound != limit)
+		WRITE_ONCE(fq->bound, limit);
 }
 
-static void piq_update_bound(struct piq_queue *pq)
+static void piq_update_limit(struct piq_queue *pq)
 {
-	piq_set_bound(&pq->fq, piq_learn_settings(&pq->state->s, pq->learn,
+	piq_set_limit(&pq->fq, piq_learn_settings(&pq->state->s, pq->learn,
 						  flash_tun(&pq->fq, TUN_max_inflight)));
 }
 
@@ -176,7 +176,7 @@ static void piq_apply(struct piq_queue *pq)
 
 	piq_set(&pq->state->s, pq->mode, &pq->given,
 		flash_tun(fq, TUN_lba_offset_sectors), &tun);
-	piq_update_bound(pq);
+	piq_update_limit(pq);
 	pq->now = ktime_get_ns();
 	fq->changed = true;
 }
@@ -317,7 +317,7 @@ static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ende
 
 	pq->now = ktime_get_ns();
 	if (ended)
-		piq_set_bound(fq, piq_learn_completion(s, pq->learn, req,
+		piq_set_limit(fq, piq_learn_completion(s, pq->learn, req,
 						       flash_tun(fq, TUN_max_inflight),
 						       pq->now));
 	piq_release(s, req);
@@ -343,7 +343,7 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 	if (idx == TUN_lba_offset_sectors)
 		piq_forget(pq, true);
 	if (idx == TUN_max_inflight)
-		piq_update_bound(pq);
+		piq_update_limit(pq);
 	else
 		piq_apply(pq);
 	fq->changed = true;

@@ -133,7 +133,7 @@ ssize_t flash_groups_store(struct elevator_queue *eq, const char *page,
 	char *text;
 	int ret;
 
-	if (!flash_whole(page, count, name, attr->name))
+	if (!flash_has_no_nul(page, count, name, attr->name))
 		return -EINVAL;
 	if (len && page[len - 1] == '\n')
 		len--;

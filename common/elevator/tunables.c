@@ -29,7 +29,7 @@ static void flash_disk_free(struct flash_disk *disk)
 {
 	list_del(&disk->list);
 	flash_nr_disks--;
-	kvfree(disk->kept);
+	kvfree(disk->policy_data);
 	kfree(disk);
 }
 
@@ -169,7 +169,7 @@ const char *flash_disk_name(const struct flash_queue *fq)
 }
 
 /**
- * flash_whole - does a text have no zero byte, which would hide the rest of it?
+ * flash_has_no_nul - does a text have no zero byte, which would hide the rest of it?
  * @page: the text
  * @count: number of bytes that were written
  * @disk: name of the disk
@@ -177,8 +177,8 @@ const char *flash_disk_name(const struct flash_queue *fq)
  *
  * Return: false, and a line is logged, if there is a zero byte.
  */
-bool flash_whole(const char *page, size_t count, const char *disk,
-		 const char *name)
+bool flash_has_no_nul(const char *page, size_t count, const char *disk,
+		      const char *name)
 {
 	if (strlen(page) == count)
 		return true;
@@ -231,7 +231,7 @@ ssize_t flash_tunable_store(struct elevator_queue *eq, const char *page,
 	unsigned int val;
 	int ret;
 
-	if (!flash_whole(page, count, disk, flash_policy.tunables[idx].name))
+	if (!flash_has_no_nul(page, count, disk, flash_policy.tunables[idx].name))
 		return -EINVAL;
 	ret = flash_parse(page, idx, disk, &val);
 	if (ret)
@@ -321,7 +321,7 @@ ssize_t flash_text_store(struct elevator_queue *eq, const char *page,
 	char buf[FLASH_TEXT_LEN];
 	int ret;
 
-	if (!flash_whole(page, count, disk, flash_policy.texts[idx].name))
+	if (!flash_has_no_nul(page, count, disk, flash_policy.texts[idx].name))
 		return -EINVAL;
 	ret = flash_text_parse(page, idx, disk, buf);
 	if (ret)

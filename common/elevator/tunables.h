@@ -67,9 +67,9 @@ struct flash_text {
  * @attached: an elevator uses it now
  * @val: the values, indexed like flash_policy.tunables
  * @text: the texts, indexed like flash_policy.texts; under flash_texts_lock
- * @few_told: bit N set: a line was logged that N scheduler tags are too few
- * @kept: data of the policy that outlive the elevator, from kvmalloc(); under the lock of
- *	the flash_queue that has attached the disk
+ * @few_tags_logged: bit N set: a line was logged that N scheduler tags are too few
+ * @policy_data: data of the policy that outlive the elevator, from kvmalloc(); under the
+ *	lock of the flash_queue that has attached the disk
  */
 struct flash_disk {
 	struct list_head list;
@@ -77,8 +77,8 @@ struct flash_disk {
 	bool attached;
 	unsigned int val[FLASH_TUNABLES_MAX];
 	char text[FLASH_TEXTS_MAX][FLASH_TEXT_LEN];
-	unsigned long few_told;
-	void *kept;
+	unsigned long few_tags_logged;
+	void *policy_data;
 };
 
 struct flash_disk *flash_disk_get(struct request_queue *q);
@@ -86,8 +86,8 @@ void flash_disk_put(struct flash_disk *disk, struct request_queue *q);
 void flash_disks_free(void);
 
 const char *flash_disk_name(const struct flash_queue *fq);
-bool flash_whole(const char *page, size_t count, const char *disk,
-		 const char *name);
+bool flash_has_no_nul(const char *page, size_t count, const char *disk,
+		      const char *name);
 int flash_number(const char *text, const char *disk, const char *name,
 		 unsigned int min, unsigned int max, unsigned int *val);
 int flash_word_check(const char * const *words, size_t nr, const char *text);

@@ -432,9 +432,9 @@ static void fairshare_report_few(struct work_struct *work)
 	struct flash_queue *fq = &fsq->fq;
 	unsigned int tags = READ_ONCE(fq->q->nr_requests);
 
-	if (!flash_tags_too_few(tags, 0) || fq->disk->few_told & BIT(tags))
+	if (!flash_tags_too_few(tags, 0) || fq->disk->few_tags_logged & BIT(tags))
 		return;
-	fq->disk->few_told |= BIT(tags);
+	fq->disk->few_tags_logged |= BIT(tags);
 	pr_notice("%s: %s: %u scheduler tags are too few for weights; echo %u > /sys/block/%s/queue/nr_requests\n",
 		  flash_policy.name, flash_disk_name(fq), tags, FAIRSHARE_TAGS_ENOUGH,
 		  flash_disk_name(fq));
@@ -506,9 +506,9 @@ int fairshare_init(struct flash_queue *fq)
 	static const struct fair_rules any;
 	unsigned int idx;
 
-	if (!fq->disk->kept)
-		fq->disk->kept = kvzalloc(sizeof(*fsq->weights), GFP_KERNEL);
-	fsq->weights = fq->disk->kept;
+	if (!fq->disk->policy_data)
+		fq->disk->policy_data = kvzalloc(sizeof(*fsq->weights), GFP_KERNEL);
+	fsq->weights = fq->disk->policy_data;
 	fsq->fair = kvzalloc_node(sizeof(*fsq->fair), GFP_KERNEL, fq->q->node);
 	fsq->tags = kvcalloc(fq->nr_hctx, sizeof(*fsq->tags), GFP_KERNEL);
 	if (!fsq->weights || !fsq->fair || !fsq->tags) {

@@ -45,7 +45,7 @@ void k2_arrays(struct flash_queue *fq, struct seq_file *m) { }
 	((void)(g), (void)(nr), (void)(css), FLASH_GROUP_NONE)
 #define flash_groups_print(g, nr, from, page) ((void)(g), (void)(page), (ssize_t)(nr))
 #define flash_disk_name(fq)			((void)(fq), "disk")
-#define flash_whole(page, count, who, name)	((void)(page), (void)(who), (count) > 0)
+#define flash_has_no_nul(page, count, who, name)	((void)(page), (void)(who), (count) > 0)
 #define flash_number(text, who, name, min, max, val) \
 	((void)(text), (void)(who), *(val) = (max), 0)
 #define flash_word_check(words, nr, text)	((void)(words), (void)(text), (int)(nr))
@@ -93,12 +93,12 @@ static inline void drive_set(unsigned int tunable, unsigned int value)
 /* Undo drive_init(); all requests have completed. */
 static inline void drive_exit(void)
 {
-	if (!k2.ab)
+	if (!k2.al)
 		return;
 	k2_exit(&k2.fq);
-	free(drive_disk.kept);
-	drive_disk.kept = NULL;
-	k2.ab = NULL;
+	free(drive_disk.policy_data);
+	drive_disk.policy_data = NULL;
+	k2.al = NULL;
 }
 
 /* Select K2 with its defaults and an in-flight limit; a wait of 0: no idle class */
@@ -107,11 +107,11 @@ static inline void drive_init(unsigned int limit)
 	unsigned int i;
 
 	/* Requests of the test before are dropped with their queues. */
-	if (k2.ab) {
+	if (k2.al) {
 		kvfree(k2.chips);
-		kvfree(k2.ab);
+		kvfree(k2.al);
 		k2_groups_exit(&k2);
-		free(drive_disk.kept);
+		free(drive_disk.policy_data);
 	}
 	memset(&k2, 0, sizeof(k2));
 	memset(&drive_disk, 0, sizeof(drive_disk));

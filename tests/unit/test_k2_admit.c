@@ -24,7 +24,7 @@ static void reserve(void)
 	drive_init(4);
 	drive_set(TUN_reserve, 1);
 	for (i = 0; i < 10; i++)
-		insert(K2_NRT, REQ_OP_READ, 8);
+		insert(K2_BE, REQ_OP_READ, 8);
 	eq(drive_dispatch(), 3, "limit 4, one reserved: three of best effort go");
 	eq(k2.fq.held, 1, "the others are held");
 	late = insert(0, REQ_OP_READ, 8);
@@ -40,17 +40,17 @@ static void reserve(void)
 
 	drive_init(1);
 	drive_set(TUN_reserve, 5);
-	insert(K2_NRT, REQ_OP_READ, 8);
+	insert(K2_BE, REQ_OP_READ, 8);
 	eq(drive_dispatch(), 1, "best effort has one slot at least");
 	drive_init(3);
 	drive_set(TUN_reserve, 1);
 	for (i = 0; i < 10; i++)
-		insert(K2_NRT, REQ_OP_READ, 8);
+		insert(K2_BE, REQ_OP_READ, 8);
 	for (i = 0; i < 40; i++)
 		insert(3, REQ_OP_READ, 8);
 	insert(K2_META, REQ_OP_READ, 8);
 	eq(drive_dispatch(), 3, "real-time requests may have all slots");
-	eq(k2.admit.load_nrt, 0, "and take all");
+	eq(k2.admit.load_not_rt, 0, "and take all");
 }
 
 /* Metadata that is due, with no slot for it, is served when there is one. */
@@ -61,7 +61,7 @@ static void reserve_and_meta(void)
 	drive_init(2);
 	drive_set(TUN_reserve, 1);
 	drive_set(TUN_meta_every, 2);
-	first = insert(K2_NRT, REQ_OP_READ, 8);
+	first = insert(K2_BE, REQ_OP_READ, 8);
 	drive_dispatch();
 	insert(K2_META, REQ_OP_READ, 8);
 	for (i = 0; i < 10; i++)
@@ -83,17 +83,17 @@ static void starvation(void)
 	drive_init(1);
 	drive_set(TUN_nrt_wait_ms, 50);
 	insert(0, REQ_OP_READ, 8);
-	insert(K2_NRT, REQ_OP_READ, 8);
+	insert(K2_BE, REQ_OP_READ, 8);
 	drive_dispatch();
 	for (i = 0; i < 1000; i++) {
 		insert(0, REQ_OP_READ, 8);
 		insert(0, REQ_OP_READ, 8);
-		insert(K2_NRT, REQ_OP_READ, 8);
+		insert(K2_BE, REQ_OP_READ, 8);
 		drive_now += 1000000;
 		done(drive_last());
 		drive_dispatch();
 		apart++;
-		if (last_class() == K2_NRT) {
+		if (last_class() == K2_BE) {
 			turns++;
 			most = max(most, apart);
 			apart = 0;
@@ -107,18 +107,18 @@ static void starvation(void)
 	drive_now += 50000000;
 	done(drive_last());
 	drive_dispatch();
-	eq(last_class(), K2_NRT, "a clock that is set back: best effort is served");
+	eq(last_class(), K2_BE, "a clock that is set back: best effort is served");
 
 	turns = 0;
 	for (i = 0; i < 1000; i++) {
 		if (i % 500 == 0) {
 			drive_init(1);
-			insert(K2_NRT, REQ_OP_READ, 8);
+			insert(K2_BE, REQ_OP_READ, 8);
 		}
 		insert(0, REQ_OP_READ, 8);
 		insert(0, REQ_OP_READ, 8);
 		drive_dispatch();
-		turns += last_class() == K2_NRT;
+		turns += last_class() == K2_BE;
 		drive_now += 1000000000;
 		done(drive_last());
 	}
@@ -143,15 +143,15 @@ static void learns(void)
 	   "nothing known: one slot each");
 	for (round = 0; round < 50; round++) {
 		/* Five at a time: a large write of 1 ms, reads of 100 us. */
-		large = insert(K2_NRT, REQ_OP_WRITE, 2048);
+		large = insert(K2_BE, REQ_OP_WRITE, 2048);
 		for (i = 0; i < 4; i++)
-			small[i] = insert(K2_NRT, REQ_OP_READ, 8);
+			small[i] = insert(K2_BE, REQ_OP_READ, 8);
 		drive_dispatch();
 		for (i = 0; i < 40; i++) {
 			drive_now += 25000;
 			/* The first ones have not had their time. */
 			drive_end(small[i % 4], i >= 4);
-			small[i % 4] = insert(K2_NRT, REQ_OP_READ, 8);
+			small[i % 4] = insert(K2_BE, REQ_OP_READ, 8);
 			drive_dispatch();
 		}
 		done(large);
@@ -167,7 +167,7 @@ static void learns(void)
 
 	drive_set(TUN_max_inflight, 16);
 	for (i = 0; i < 8; i++)
-		insert(K2_NRT, REQ_OP_WRITE, 2048);
+		insert(K2_BE, REQ_OP_WRITE, 2048);
 	eq(drive_dispatch(), 2, "limit 16: two of them, the second beyond it");
 	eq(k2.fq.held, 1, "then the device is full");
 	insert(0, REQ_OP_READ, 8);
@@ -176,7 +176,7 @@ static void learns(void)
 	eq(drive_dispatch(), 7, "by requests there is room for all");
 	for (i = 0; i < 9; i++)
 		done(i);
-	eq(k2.admit.load == 0 && k2.admit.load_nrt == 0 && k2.admit.nr == 0, 1,
+	eq(k2.admit.load == 0 && k2.admit.load_not_rt == 0 && k2.admit.nr == 0, 1,
 	   "each gives back what it has taken");
 	drive_exit();
 	eq(warned, 0, "and nothing is left at exit");
@@ -229,7 +229,7 @@ static void random_mixes(void)
 			drive_dispatch();
 			bad += !drive_inflight && k2.order.busy;
 		}
-		bad += k2.admit.nr || k2.admit.load || k2.admit.load_nrt;
+		bad += k2.admit.nr || k2.admit.load || k2.admit.load_not_rt;
 		bad += drive_nr != drive_dispatches;
 		drive_exit();
 	}

@@ -246,7 +246,7 @@ static void fuzz(void)
 	seed = 11;
 	for (round = 0; round < 300; round++) {
 		u32 max_pass = tap_rand(&seed) % 40;
-		u32 bound = 1 + tap_rand(&seed) % 40;
+		u32 limit = 1 + tap_rand(&seed) % 40;
 		u32 pages = 1 + tap_rand(&seed) % 300;
 
 		begin(layouts[tap_rand(&seed) % 5], max_pass);
@@ -259,7 +259,7 @@ static void fuzz(void)
 				arrive(random_sector(pages),
 				       len == 5 ? 64 : len == 4 ? 16 : 8);
 			} else if (what < 6 && waiting &&
-				   flash_slot_free((int)inflight, bound)) {
+				   flash_slot_free((int)inflight, limit)) {
 				oldest();
 				bad += wrong_choice();
 				i = dispatch(tap_rand(&seed) % 2);
@@ -344,7 +344,7 @@ static void metadata(void)
 	seed = 23;
 	for (step = 0; step < 16000 && drive_nr < DRIVE_RQS; step++) {
 		if (tap_rand(&seed) % 2) {
-			drive_insert(tap_rand(&seed) % 4 ? K2_NRT : K2_META, REQ_OP_READ,
+			drive_insert(tap_rand(&seed) % 4 ? K2_BE : K2_META, REQ_OP_READ,
 				     random_sector(100), 8);
 			continue;
 		}
@@ -359,7 +359,7 @@ static void metadata(void)
 		if (!drive_dispatch_one())
 			continue;
 		last = drive_last();
-		served[drive_rqs[last].rec.fr.class == K2_NRT]++;
+		served[drive_rqs[last].rec.fr.class == K2_BE]++;
 		for (i = 0; i < last; i++) {
 			if (drive_rqs[i].gone)
 				continue;
@@ -384,7 +384,7 @@ static void metadata(void)
 }
 
 /*
- * 16 chips that take one unit for a request each, a bound of 16 and 128 that wait:
+ * 16 chips that take one unit for a request each, a limit of 16 and 128 that wait:
  * how many of the chips work? In order of arrival it is 60 % of them.
  */
 static u32 busy_percent(u32 max_pass)

@@ -73,11 +73,11 @@ static void classes(void)
 	   "real-time level 0 is class 0");
 	eq(class_with(IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 7), REQ_META, 0), 7,
 	   "real-time metadata keeps its level");
-	eq(class_with(IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 0), 0, 0), K2_NRT,
+	eq(class_with(IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 0), 0, 0), K2_BE,
 	   "best effort level 0 is not real-time");
-	eq(class_with(IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7), 0, 0), K2_NRT,
+	eq(class_with(IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7), 0, 0), K2_BE,
 	   "best effort level 7 is best effort");
-	eq(class_with(0, 0, 0), K2_NRT, "no priority is best effort");
+	eq(class_with(0, 0, 0), K2_BE, "no priority is best effort");
 	eq(class_with(0, REQ_META, 0), K2_META, "metadata has its class");
 	eq(class_with(0, REQ_PRIO, 0), K2_META, "so have requests that others wait for");
 	eq(class_with(0, REQ_SWAP, 0), K2_META, "and swap");
@@ -93,12 +93,12 @@ static void classes(void)
 static void limit_two(void)
 {
 	begin(2, 16);
-	insert_quietly("B1", K2_NRT);
-	insert_quietly("B2", K2_NRT);
-	insert_quietly("B3", K2_NRT);
+	insert_quietly("B1", K2_BE);
+	insert_quietly("B2", K2_BE);
+	insert_quietly("B3", K2_BE);
 	insert_quietly("R5", 5);
 	insert("R0", 0);
-	dispatched(0, "R0 R5", "bound 2, five waiting");
+	dispatched(0, "R0 R5", "limit 2, five waiting");
 	done("R0");
 	dispatched(2, "B1", "first done");
 	done("R5");
@@ -118,9 +118,9 @@ static void limit_two(void)
 static void limit_one(void)
 {
 	begin(1, 16);
-	insert("B1", K2_NRT);
+	insert("B1", K2_BE);
 	dispatched(0, "B1", "limit 1, idle device");
-	insert("B2", K2_NRT);
+	insert("B2", K2_BE);
 	insert("R3", 3);
 	eq(drive_dispatches, 1, "limit 1: two wait");
 	done("B1");
@@ -135,7 +135,7 @@ static void raised_limit(void)
 
 	begin(1, 16);
 	for (name[1] = '0'; name[1] < '9'; name[1]++)
-		insert(name, K2_NRT);
+		insert(name, K2_BE);
 	eq(drive_dispatches, 1, "limit 1: one in flight, eight wait");
 	set_limit(4);
 	eq(drive_dispatches, 4, "limit 4: exactly three more at once");
@@ -152,7 +152,7 @@ static void lowered_limit(void)
 
 	begin(4, 16);
 	for (name[1] = '0'; name[1] < '8'; name[1]++)
-		insert(name, K2_NRT);
+		insert(name, K2_BE);
 	set_limit(1);
 	done("B0");
 	done("B1");
@@ -167,8 +167,8 @@ static void requeued(void)
 {
 	begin(1, 16);
 	drive_set(TUN_observe, 1);
-	insert("B1", K2_NRT);
-	insert("B2", K2_NRT);
+	insert("B1", K2_BE);
+	insert("B2", K2_BE);
 	drive_end(0, false);
 	eq(drive_inflight, 0, "requeued: the slot is free");
 	drive_dispatch();
@@ -186,14 +186,14 @@ static unsigned int flood(unsigned int meta_every, unsigned int length)
 
 	begin(1, meta_every);
 	insert_quietly("J", K2_META);
-	insert_quietly("N", K2_NRT);
+	insert_quietly("N", K2_BE);
 	for (i = 0; i < length; i++)
 		insert_quietly("R", i % 8);
 	set_limit(DRIVE_RQS);
 	for (i = 0; i < drive_dispatches; i++)
 		if (class_of(i) == K2_META)
 			at = i;
-	eq(class_of(drive_dispatches - 1), K2_NRT,
+	eq(class_of(drive_dispatches - 1), K2_BE,
 	   "meta_every %u: the ordinary request is last", meta_every);
 	return at;
 }
@@ -300,14 +300,14 @@ static int nr_idle_served(u64 wait_ms, unsigned int busy, int ms)
 
 static void idle_ages(void)
 {
-	unsigned int nrt = 1U << K2_NRT, meta = 1U << K2_META;
+	unsigned int be = 1U << K2_BE, meta = 1U << K2_META;
 
-	eq(nr_idle_served(50, nrt, 1000), 20, "beside best effort one in 50 ms");
-	eq(nr_idle_served(50, nrt | meta, 1000), 20, "and beside metadata");
+	eq(nr_idle_served(50, be, 1000), 20, "beside best effort one in 50 ms");
+	eq(nr_idle_served(50, be | meta, 1000), 20, "and beside metadata");
 	eq(nr_idle_served(50, meta, 1000), 20, "and beside metadata alone");
 	eq(nr_idle_served(50, 1, 1000), 0, "real-time requests go first");
 	eq(nr_idle_served(50, 0, 1000), 1000, "with nothing else all of them go");
-	eq(nr_idle_served(0, nrt, 1000), 1000, "no limit: those that came first");
+	eq(nr_idle_served(0, be, 1000), 1000, "no limit: those that came first");
 }
 
 /*
@@ -317,21 +317,21 @@ static void idle_ages(void)
  */
 static void idle_on_slow_devices(void)
 {
-	unsigned int nrt = 1U << K2_NRT, busy;
+	unsigned int be = 1U << K2_BE, busy;
 
-	for (busy = nrt; busy <= (nrt | 1U); busy++) {
+	for (busy = be; busy <= (be | 1U); busy++) {
 		struct k2_order o = { .busy = busy | 1U << K2_IDLE };
 		struct k2_idle idle = { .wait_ns = 200000000 };
 		int i, idles = 0, best = 0;
 
 		for (i = 1; i <= 100; i++) {
 			u64 ns = (u64)i * 300000000;
-			unsigned int class = k2_pick_idle(&o, K2_NRT,
+			unsigned int class = k2_pick_idle(&o, K2_BE,
 						k2_idle_due(&idle, ns, 1));
 
 			k2_idle_served(&idle, class, 1, ns);
 			idles += class == K2_IDLE;
-			best += class == K2_NRT;
+			best += class == K2_BE;
 		}
 		eq(best >= 50 && idles >= 49, 1,
 		   "a choice in 300 ms, classes %#x: %d of best effort, %d idle",
@@ -355,10 +355,10 @@ static void idle_and_metadata(void)
 	eq(rt, 32, "a due idle request, metadata and a real-time flood: 32");
 	eq(meta, 2, "and 2 of metadata");
 	/* Best effort's turn before real-time requests (admit.c) is shared. */
-	eq(k2_pick_idle(&o, K2_NRT, 0), K2_IDLE, "nothing else has that turn");
-	o.busy |= 1U << K2_NRT;
-	eq(k2_pick_idle(&o, K2_NRT, 0), K2_NRT, "best effort has it");
-	eq(k2_pick_idle(&o, K2_NRT, 1), K2_IDLE, "unless idle is due");
+	eq(k2_pick_idle(&o, K2_BE, 0), K2_IDLE, "nothing else has that turn");
+	o.busy |= 1U << K2_BE;
+	eq(k2_pick_idle(&o, K2_BE, 0), K2_BE, "best effort has it");
+	eq(k2_pick_idle(&o, K2_BE, 1), K2_IDLE, "unless idle is due");
 }
 
 int main(void)

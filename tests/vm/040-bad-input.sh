@@ -8,7 +8,7 @@
 # read-only cannot be written.
 # Fails if: the range check in flash_number() is removed, or its test for a
 # leading digit, or a tunable's limits are changed without its description, or
-# flash_text_parse() does not look at what its check says, or flash_whole() is not
+# flash_text_parse() does not look at what its check says, or flash_has_no_nul() is not
 # asked.
 
 main_disk

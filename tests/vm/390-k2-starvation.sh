@@ -9,7 +9,7 @@
 # their hardware queue; best effort gets nothing while the flood lasts, but goes on
 # as soon as it pauses. Counted in the kernel's events, with a clock that counts.
 # Fails if: k2_pick() lets one real-time request more go before metadata, or never
-# resets o->passed; policy_insert() adds at the head; or real-time queues do not go
+# resets o->nr_passes; policy_insert() adds at the head; or real-time queues do not go
 # before the rest.
 
 echo counter >/sys/kernel/tracing/trace_clock || skip "no clock that counts"

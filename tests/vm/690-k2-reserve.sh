@@ -11,7 +11,7 @@
 # real-time requests that wait. On one hardware queue and on two.
 # Fails if: k2_admit_only_rt() does not look at the reserve, flash_resume() runs nothing,
 # k2_watch_insert() does not clear fq->held, or k2_watch_pick() never calls
-# k2_admit_nrt_due().
+# k2_admit_be_due().
 
 kept() {
 	local queues=$1 n
