@@ -49,7 +49,7 @@
 #define K2_RT_MASK	((1U << K2_RT_LEVELS) - 1)
 
 /* Best effort and the idle class */
-#define K2_BE_IDLE_MASK	(1U << K2_NRT | 1U << K2_IDLE)
+#define K2_BE_IDLE_MASK	(1U << K2_BE | 1U << K2_IDLE)
 
 /*
  * max_inflight: the paper's queue length bound. 32 is the default of the original code; the
