@@ -138,7 +138,7 @@ class Bench:
         self.progress = benchreport.progress(len(self.runs))
 
     def environment(self):
-        """What the job files take from the environment."""
+        """The variables of the environment that job files use."""
         return {"RUNTIME": RUNTIME, "RT_IOS": self.args.requests,
                 "THINKTIME_US": THINKTIME_US, "SEED": self.args.seed}
 
@@ -283,7 +283,7 @@ class Bench:
             trace.unlink()
 
     def circumstances(self):
-        """What all files of this invocation have in common."""
+        """The fields that all files of this invocation have in common."""
         machine = self.machine
         return {
             "commit": self.commit,
@@ -308,7 +308,7 @@ class Bench:
 
     def measure(self):
         """Boots and follows the guest; the status of scripts/vm."""
-        # A session of its own: Ctrl-C comes to us, and we end it.
+        # A separate session: this process receives Ctrl-C and ends it.
         self.vm = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True)
@@ -347,7 +347,7 @@ class Bench:
         for name in ("plan", "env", "machine"):
             (self.raw / name).unlink(missing_ok=True)
         for path in self.raw.iterdir():
-            # What was under way when we were stopped is no result.
+            # A run that a signal interrupted is no result.
             if stopped and not (path / "status").exists():
                 shutil.rmtree(path, ignore_errors=True)
         if not any(self.raw.iterdir()):
