@@ -32,7 +32,7 @@
  *
  * While no real-time request waits, metadata and best effort are one FIFO, as in the paper.
  *
- * Everything else is off by default: a limit that is searched for (autobound.c), other
+ * Everything else is off by default: a limit that is searched for (autolimit.c), other
  * reasons to keep requests waiting (admit.c), and a choice of best-effort requests by
  * their chips (chips.c). Only with one of them does K2 watch which requests are in flight
  * (flash_queue.watches). Insert, merge and select have one branch for that; the hooks
@@ -56,7 +56,7 @@
  *	that for each of its requests.
  * inline_dispatch: see elevator.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
- *	autobound_config.
+ *	autolimit_config.
  * reserve, nrt_wait_ms: see admit.c. 0 is the paper.
  * observe: watch with policy static and the defaults, too, so that there are measurements.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
@@ -81,9 +81,9 @@
 	X(bw_floor_pct, 1, 100, 10,					\
 	  "bandwidth to keep, in % of the calibrated bandwidth")	\
 	X(rt_hold_ms, 0, 60000, 1000,					\
-	  "time without real-time requests that lifts the bound, in ms, 0 = never") \
+	  "time without real-time requests that lifts the limit, in ms, 0 = never") \
 	X(reserve, 0, 1024, 0,						\
-	  "slots of the bound kept for real-time requests")		\
+	  "slots of the limit kept for real-time requests")		\
 	X(nrt_wait_ms, 0, 60000, 0,					\
 	  "longest time without a best-effort request, in ms, 0 = unlimited") \
 	X(observe, 0, 1, 0,						\
@@ -96,10 +96,10 @@
 #define K2_TEXTS(X)						\
 	X(policy, k2_check_policy, "static",			\
 	  "one of static latency bandwidth",			\
-	  "choice of the bound on requests in the device")	\
+	  "choice of the in-flight limit")	\
 	X(bound_unit, k2_check_unit, "requests",		\
 	  "one of requests cost",				\
-	  "unit of the bound")					\
+	  "unit of the in-flight limit")					\
 	X(layout, flash_layout_check, "none",			\
 	  "none, page=BYTES chips=N or page=BYTES terms=DIV:MOD:MUL,...",	\
 	  "map from pages to flash chips")
@@ -146,7 +146,7 @@ static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
  *	for each request; in flight only if flash_rq.watched
  * @inserted: time of its first insertion, ns; 0: it was inserted at the head; only if
  *	flash_rq.watched
- * @behind_excess: result of autobound_insert(); only if flash_rq.watched
+ * @behind_excess: result of autolimit_insert(); only if flash_rq.watched
  */
 struct k2_rq {
 	struct flash_rq fr;
@@ -164,13 +164,13 @@ static struct k2_rq *to_k2_rq(struct flash_rq *fr)
 /* Settings */
 
 /* The reason of the limit in force, for the trace */
-static enum flash_why k2_limit_why(const struct autobound *ab)
+static enum flash_why k2_limit_why(const struct autolimit *al)
 {
-	if (ab->measure.on)
+	if (al->measure.on)
 		return FLASH_WHY_CALIBRATE;
-	if (ab->open)
+	if (al->open)
 		return FLASH_WHY_OPEN;
-	return autobound_searches(ab) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
+	return autolimit_searches(al) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
 }
 
 /*
@@ -181,13 +181,13 @@ static enum flash_why k2_limit_why(const struct autobound *ab)
 static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
-	u32 limit = autobound_limit(k2->ab);
+	u32 limit = autolimit_get(k2->al);
 
 	lockdep_assert_held(&fq->lock);
 
 	if (fq->bound == limit)
 		return;
-	trace_flash_bound(fq, limit, k2_limit_why(k2->ab));
+	trace_flash_bound(fq, limit, k2_limit_why(k2->al));
 	WRITE_ONCE(fq->bound, limit);
 }
 
@@ -195,7 +195,7 @@ static inline void k2_apply_limit(struct k2_queue *k2)
 static void k2_apply(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
-	bool watches = autobound_watches(k2->ab) || k2_admit_watches(&k2->admit) ||
+	bool watches = autolimit_watches(k2->al) || k2_admit_watches(&k2->admit) ||
 		       k2_chips_has_layout(k2->chips) || flash_tun(fq, TUN_observe);
 
 	if (fq->watches != watches)
@@ -204,11 +204,11 @@ static void k2_apply(struct k2_queue *k2)
 	fq->changed = true;
 }
 
-static struct autobound_config k2_autobound_config(const struct k2_queue *k2)
+static struct autolimit_config k2_autolimit_config(const struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
 
-	return (struct autobound_config) {
+	return (struct autolimit_config) {
 		.policy		= k2->policy,
 		.start		= flash_tun(fq, TUN_max_inflight),
 		.quantile	= flash_tun(fq, TUN_target_quantile),
@@ -252,18 +252,18 @@ static void k2_chips_apply(struct k2_queue *k2)
 static int k2_init(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
-	struct autobound_config cfg;
+	struct autolimit_config cfg;
 	unsigned int class;
 
 	for (class = 0; class < K2_NR_CLASSES; class++)
 		INIT_LIST_HEAD(&k2->fifo[class]);
 	if (!fq->disk->policy_data)
 		fq->disk->policy_data = kvzalloc(sizeof(struct k2_disk), GFP_KERNEL);
-	k2->ab = kvzalloc_node(sizeof(*k2->ab), GFP_KERNEL, fq->q->node);
+	k2->al = kvzalloc_node(sizeof(*k2->al), GFP_KERNEL, fq->q->node);
 	k2->chips = kvzalloc_node(sizeof(*k2->chips), GFP_KERNEL, fq->q->node);
-	if (!fq->disk->policy_data || !k2->ab || !k2->chips || k2_groups_init(k2)) {
+	if (!fq->disk->policy_data || !k2->al || !k2->chips || k2_groups_init(k2)) {
 		kvfree(k2->chips);
-		kvfree(k2->ab);
+		kvfree(k2->al);
 		return -ENOMEM;
 	}
 	flash_lock(fq);
@@ -276,8 +276,8 @@ static int k2_init(struct flash_queue *fq)
 	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->layout);
 	k2_chips_apply(k2);
-	cfg = k2_autobound_config(k2);
-	autobound_init(k2->ab, &cfg, &k2_disk(k2)->device, ktime_get_ns());
+	cfg = k2_autolimit_config(k2);
+	autolimit_init(k2->al, &cfg, &k2_disk(k2)->device, ktime_get_ns());
 	k2_apply(k2);
 	flash_unlock(fq);
 	return 0;
@@ -295,7 +295,7 @@ static void k2_exit(struct flash_queue *fq)
 	WARN_ON_ONCE(k2_chips_has_layout(k2->chips) && k2->chips->waiting);
 	k2_groups_exit(k2);
 	kvfree(k2->chips);
-	kvfree(k2->ab);
+	kvfree(k2->al);
 }
 
 /* Classes */
@@ -375,7 +375,7 @@ static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	bool rt = fr->class < K2_RT_LEVELS, behind_excess;
 	u64 now = ktime_get_ns();
 
-	behind_excess = autobound_insert(k2->ab, rt, atomic_read(&k2->fq.inflight), now);
+	behind_excess = autolimit_insert(k2->al, rt, atomic_read(&k2->fq.inflight), now);
 	/* A request that is inserted again keeps the time of its first insertion. */
 	if (fr->watched && !kr->inserted) {
 		kr->inserted = now;
@@ -655,7 +655,7 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_rq *kr = to_k2_rq(fr);
 	int inflight = atomic_read(&fq->inflight);
-	struct autobound_end end = {
+	struct autolimit_end end = {
 		.now		= ktime_get_ns(),
 		.inserted	= kr->inserted,
 		.sectors	= kr->admit.sectors,
@@ -669,8 +669,8 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
 	k2_chips_release(k2->chips, &kr->chips);
 	/* True if a calibration has its result, which stays with the disk. */
-	if (ended && autobound_completed(k2->ab, &end)) {
-		k2_disk(k2)->device = k2->ab->device;
+	if (ended && autolimit_completed(k2->al, &end)) {
+		k2_disk(k2)->device = k2->al->device;
 		k2_apply(k2);
 	}
 	k2_apply_limit(k2);
@@ -678,11 +678,11 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 
 /* Tunables changed */
 
-static void k2_autobound_apply(struct k2_queue *k2)
+static void k2_autolimit_apply(struct k2_queue *k2)
 {
-	struct autobound_config cfg = k2_autobound_config(k2);
+	struct autolimit_config cfg = k2_autolimit_config(k2);
 
-	autobound_set(k2->ab, &cfg, ktime_get_ns());
+	autolimit_set(k2->al, &cfg, ktime_get_ns());
 }
 
 static void k2_tuned(struct flash_queue *fq, unsigned int idx)
@@ -714,7 +714,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 		break;
 	default:
 		/* max_inflight, and all that concerns the search */
-		k2_autobound_apply(k2);
+		k2_autolimit_apply(k2);
 	}
 	k2_apply(k2);
 	flash_unlock(fq);
@@ -729,7 +729,7 @@ static void k2_text_tuned(struct flash_queue *fq, unsigned int idx, const char *
 	switch (idx) {
 	case TEXT_policy:
 		k2->policy = match_string(k2_policies, K2_NR_POLICIES, text);
-		k2_autobound_apply(k2);
+		k2_autolimit_apply(k2);
 		break;
 	case TEXT_bound_unit:
 		k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units), text);
@@ -756,7 +756,7 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, s
 	if (ret)
 		return ret;
 	flash_lock(fq);
-	autobound_calibrate(to_k2(fq)->ab, on, ktime_get_ns());
+	autolimit_calibrate(to_k2(fq)->al, on, ktime_get_ns());
 	k2_apply(to_k2(fq));
 	flash_unlock(fq);
 	flash_resume(fq);

@@ -8,7 +8,7 @@
 #include "../common/elevator/cgroup.h"
 #include "../common/elevator/iosched.h"
 #include "admit.h"
-#include "autobound.h"
+#include "autolimit.h"
 #include "chips.h"
 
 #define K2_RT_LEVELS	8
@@ -45,7 +45,7 @@ struct k2_groups {
  * @groups: control groups with a real-time level
  */
 struct k2_disk {
-	struct autobound_device device;
+	struct autolimit_device device;
 	struct k2_groups groups;
 };
 
@@ -78,7 +78,7 @@ struct k2_idle {
  * struct k2_queue - K2 on one device; all under flash_queue.lock
  * @fq: the part of all policies
  * @table: control groups with a level, read under RCU; NULL: none
- * @ab: the in-flight limit
+ * @al: the in-flight limit
  * @chips: choice of best-effort requests by the layout
  * @policy: the tunable
  * @layout: the tunable
@@ -95,7 +95,7 @@ struct k2_queue {
 	struct flash_queue fq;
 	/* Read without the lock where tags are allocated: not on lines that dispatch writes */
 	struct k2_table __rcu *table;
-	struct autobound *ab;
+	struct autolimit *al;
 	struct k2_chips *chips;
 	enum k2_policy policy;
 	struct flash_geometry layout;

@@ -8,13 +8,13 @@
 #include "k2.h"
 
 /* Print a value of the search, read under the lock. */
-static ssize_t k2_show(struct elevator_queue *eq, char *page, u64 (*read)(struct autobound *ab))
+static ssize_t k2_show(struct elevator_queue *eq, char *page, u64 (*read)(struct autolimit *al))
 {
 	struct flash_queue *fq = eq->elevator_data;
 	u64 value;
 
 	flash_lock(fq);
-	value = read(to_k2(fq)->ab);
+	value = read(to_k2(fq)->al);
 	flash_unlock(fq);
 	return sysfs_emit(page, "%llu\n", value);
 }
@@ -22,25 +22,25 @@ static ssize_t k2_show(struct elevator_queue *eq, char *page, u64 (*read)(struct
 /** k2_tail_show - the attribute observed_tail_us is read */
 ssize_t k2_tail_show(struct elevator_queue *eq, char *page)
 {
-	return k2_show(eq, page, autobound_tail_us);
+	return k2_show(eq, page, autolimit_tail_us);
 }
 
 /** k2_share_show - the attribute bw_share_pct is read */
 ssize_t k2_share_show(struct elevator_queue *eq, char *page)
 {
-	return k2_show(eq, page, autobound_share_pct);
+	return k2_show(eq, page, autolimit_share_pct);
 }
 
 /** k2_infeasible_show - the attribute infeasible is read */
 ssize_t k2_infeasible_show(struct elevator_queue *eq, char *page)
 {
-	return k2_show(eq, page, autobound_infeasible);
+	return k2_show(eq, page, autolimit_infeasible);
 }
 
 /** k2_calibrate_show - the attribute calibrate is read */
 ssize_t k2_calibrate_show(struct elevator_queue *eq, char *page)
 {
-	return k2_show(eq, page, autobound_calibrating);
+	return k2_show(eq, page, autolimit_calibrating);
 }
 
 /** k2_bound_show - the attribute bound is read */
@@ -55,15 +55,15 @@ ssize_t k2_bound_show(struct elevator_queue *eq, char *page)
 int k2_stats(struct flash_queue *fq, char *page, int len)
 {
 	const struct k2_queue *k2 = to_k2(fq);
-	const struct autobound *ab = k2->ab;
+	const struct autolimit *al = k2->al;
 	u64 rt = 0, now = ktime_get_ns();
 	s64 age = -1;
 	unsigned int class;
 
 	for (class = 0; class < K2_RT_LEVELS; class++)
 		rt += k2->served[class];
-	if (ab->device.rate)
-		age = now > ab->device.at ? div_u64(now - ab->device.at, NSEC_PER_SEC) : 0;
+	if (al->device.rate)
+		age = now > al->device.at ? div_u64(now - al->device.at, NSEC_PER_SEC) : 0;
 	len += sysfs_emit_at(page, len, "served_rt %llu\nserved_meta %llu\nserved_nrt %llu\n"
 			     "served_idle %llu\nmeta_turns %llu\nidle_turns %llu\n"
 			     "rt_by_cgroup %llu\nfirst_expired %llu\n",
@@ -72,15 +72,15 @@ int k2_stats(struct flash_queue *fq, char *page, int len)
 			     k2->rt_by_group, fq->stats.first_expired);
 	len += sysfs_emit_at(page, len, "nrt_turns %llu\nrt_ended %llu\nrt_late %llu\n"
 			     "target_ns %llu\nsteps %llu\nopened %llu\nload_x16 %llu\n",
-			     k2->admit.be_turns, ab->rt_ended, ab->rt_late,
-			     ab->target_ns, ab->step.nr, ab->opens, k2->admit.load);
+			     k2->admit.be_turns, al->rt_ended, al->rt_late,
+			     al->target_ns, al->step.nr, al->opens, k2->admit.load);
 	/* Sectors per 16 s are half as many KiB. */
 	len += sysfs_emit_at(page, len, "idle_chips %llu\npasses %llu\naged %llu\n"
 			     "calibration_age_s %lld\ncalibrated_kib_s %llu\n"
 			     "calibrated_tail_us %llu\n",
 			     k2->chips->idle_picks, k2->chips->passes, k2->chips->aged_picks,
-			     age, ab->device.rate / 32,
-			     div_u64(ab->device.tail_ns, NSEC_PER_USEC));
+			     age, al->device.rate / 32,
+			     div_u64(al->device.tail_ns, NSEC_PER_USEC));
 	return len;
 }
 

@@ -339,7 +339,7 @@ static int layer_read_stats(struct flash_queue *fq, char *page, int len)
 			     "read_pieces %u\nwrite_pieces %u\npieces_bound %u\n",
 			     s->flight.pieces[FLASH_READ],
 			     s->flight.pieces[FLASH_WRITE],
-			     flash_pace_bound(&s->flight.pace));
+			     flash_pace_limit(&s->flight.pace));
 	return len;
 }
 

@@ -88,7 +88,7 @@ static bool layer_at_limit(const struct layer_sched *s, enum flash_dir dir)
 
 	if (s->tun.mode == LAYER_PAPER || s->tun.max_inflight)
 		return false;
-	limit = flash_pace_bound(&s->flight.pace);
+	limit = flash_pace_limit(&s->flight.pace);
 	if (dir == FLASH_READ)
 		return reads >= limit;
 	room = reads ? max(2 * reads, limit / 2) : 0;
@@ -156,7 +156,7 @@ static bool layer_turn_full(const struct layer_sched *s)
 
 	return t->run >= s->tun.batch[t->dir] ||
 	       (s->tun.mode == LAYER_AUTO && t->dir == FLASH_WRITE &&
-		t->run_pieces >= flash_pace_bound(&s->flight.pace));
+		t->run_pieces >= flash_pace_limit(&s->flight.pace));
 }
 
 /* Choose the direction of the next request; @may: it, and the other one, may dispatch. */

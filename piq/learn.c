@@ -483,7 +483,7 @@ static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, u
 	piq_follow_depth(s, l);
 	flash_pace_end(&l->pays, idle, may_fifo && compare, now);
 	s->blind = may_fifo &&
-		   (!compare || flash_pace_bound(&l->pays) == PIQ_BY_FIFO);
+		   (!compare || flash_pace_limit(&l->pays) == PIQ_BY_FIFO);
 }
 
 /**
@@ -502,10 +502,10 @@ u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 	bool waits = piq_waiting(s), idle;
 
 	if (s->mode != PIQ_AUTO)
-		return piq_bound(s, l, max);
+		return piq_limit(s, l, max);
 	/* Waiting requests were held back until now. */
 	if (waits) {
-		if (s->out >= piq_bound(s, l, max))
+		if (s->out >= piq_limit(s, l, max))
 			l->pace.full = true;
 		l->deep.full = true;
 		l->pays.full = true;
@@ -521,5 +521,5 @@ u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 		flash_pace_end(&l->pace, idle, !max, now);
 		piq_follow_depth(s, l);
 	}
-	return piq_bound(s, l, max);
+	return piq_limit(s, l, max);
 }

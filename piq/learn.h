@@ -136,27 +136,27 @@ struct piq_learn {
  */
 static inline void piq_follow_depth(struct piq_sched *s, const struct piq_learn *l)
 {
-	u32 depth = l->trial ? l->deep.climb.bound : flash_pace_bound(&l->deep);
+	u32 depth = l->trial ? l->deep.climb.limit : flash_pace_limit(&l->deep);
 
 	if (!s->tun.chip_depth && s->depth != depth)
 		piq_set_depth(s, depth);
 }
 
 /**
- * piq_bound - the in-flight limit
+ * piq_limit - the in-flight limit
  * @s: the device
  * @l: state of the learning
  * @max: the limit that the user has set; 0: it is found
  *
  * Return: the limit, in requests. The chips limit the paper's modes, or queue_length.
  */
-static inline u32 piq_bound(const struct piq_sched *s, const struct piq_learn *l, u32 max)
+static inline u32 piq_limit(const struct piq_sched *s, const struct piq_learn *l, u32 max)
 {
 	if (max || s->mode != PIQ_AUTO)
 		return max ? max : ~0U;
 	if (piq_aware(s))
 		return max_t(u32, 4 * s->geo.nr_chips * s->depth, PIQ_BOUND_START);
-	return flash_pace_bound(&l->pace);
+	return flash_pace_limit(&l->pace);
 }
 
 void piq_learn_init(struct piq_sched *s, struct piq_learn *l);

@@ -146,19 +146,19 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Set the in-flight limit. The caller then runs a hardware queue, if @bound has risen. */
-static void piq_set_bound(struct flash_queue *fq, unsigned int bound)
+/* Set the in-flight limit. The caller then runs a hardware queue, if @limit has risen. */
+static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
 {
-	if (fq->bound != bound)
-		WRITE_ONCE(fq->bound, bound);
+	if (fq->bound != limit)
+		WRITE_ONCE(fq->bound, limit);
 }
 
-static void piq_update_bound(struct piq_queue *pq)
+static void piq_update_limit(struct piq_queue *pq)
 {
 	struct piq_state *st = pq->state;
 
 	piq_follow_depth(&st->s, &st->learn);
-	piq_set_bound(&pq->fq, piq_bound(&st->s, &st->learn,
+	piq_set_limit(&pq->fq, piq_limit(&st->s, &st->learn,
 					 flash_tun(&pq->fq, TUN_max_inflight)));
 }
 
@@ -179,7 +179,7 @@ static void piq_apply(struct piq_queue *pq)
 
 	piq_set(&pq->state->s, pq->mode, &pq->given,
 		flash_tun(fq, TUN_lba_offset_sectors), &tun);
-	piq_update_bound(pq);
+	piq_update_limit(pq);
 	pq->now = ktime_get_ns();
 	fq->changed = true;
 }
@@ -315,7 +315,7 @@ static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ende
 
 	pq->now = ktime_get_ns();
 	if (ended)
-		piq_set_bound(fq, piq_learn_completion(&st->s, &st->learn, req,
+		piq_set_limit(fq, piq_learn_completion(&st->s, &st->learn, req,
 						       flash_tun(fq, TUN_max_inflight),
 						       pq->now));
 	piq_release(&st->s, req);
@@ -339,7 +339,7 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 	if (idx == TUN_lba_offset_sectors)
 		piq_forget(pq->state, true);
 	if (idx == TUN_max_inflight)
-		piq_update_bound(pq);
+		piq_update_limit(pq);
 	else
 		piq_apply(pq);
 	fq->changed = true;

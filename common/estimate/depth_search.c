@@ -20,10 +20,10 @@
  * A window is no evidence if the device ran out of requests in it, or if it was at the lower
  * limit and no request was held back.
  *
- * Invariants: start <= bound <= max; a limit in use is the bound or its neighbour in
+ * Invariants: start <= limit <= max; a limit in use is @limit or its neighbour in
  * the trial. The caller's lock guards the search.
  *
- * Entry points: flash_climb_init(), flash_climb_bound() for the limit in force, and
+ * Entry points: flash_climb_init(), flash_climb_limit() for the limit in force, and
  * flash_climb_window() at the end of each window.
  */
 #include <linux/string.h>
@@ -31,21 +31,21 @@
 #include "depth_search.h"
 
 /** flash_climb_above - the upper neighbour of a limit: larger by half */
-u32 flash_climb_above(const struct flash_climb *c, u32 bound)
+u32 flash_climb_above(const struct flash_climb *c, u32 limit)
 {
-	u32 above = bound + (bound + 1) / 2;
+	u32 above = limit + (limit + 1) / 2;
 
 	return above < c->max ? above : c->max;
 }
 
 /** flash_climb_below - the lower neighbour of a limit, of those above @c->start */
-u32 flash_climb_below(const struct flash_climb *c, u32 bound)
+u32 flash_climb_below(const struct flash_climb *c, u32 limit)
 {
 	u32 below = c->start, next;
 
 	for (;;) {
 		next = flash_climb_above(c, below);
-		if (next >= bound || next == below)
+		if (next >= limit || next == below)
 			return below;
 		below = next;
 	}
@@ -61,13 +61,13 @@ void flash_climb_try(struct flash_climb *c)
 	c->second = false;
 	c->trial.barren = 0;
 	c->high = 0;
-	if (!c->down && c->bound < c->max) {
-		c->trial.low = c->bound;
-		c->high = flash_climb_above(c, c->bound);
-	} else if (c->bound > c->start) {
+	if (!c->down && c->limit < c->max) {
+		c->trial.low = c->limit;
+		c->high = flash_climb_above(c, c->limit);
+	} else if (c->limit > c->start) {
 		c->down = true;
-		c->trial.low = flash_climb_below(c, c->bound);
-		c->high = c->bound;
+		c->trial.low = flash_climb_below(c, c->limit);
+		c->high = c->limit;
 	}
 }
 
@@ -94,7 +94,7 @@ void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 	memset(c, 0, sizeof(*c));
 	c->start = start;
 	c->max = max;
-	c->bound = start;
+	c->limit = start;
 	c->gain = FLASH_CLIMB_GAIN;
 	c->rest_min = FLASH_CLIMB_REST;
 	c->rest_max = FLASH_CLIMB_REST_MAX;
@@ -107,14 +107,14 @@ void flash_climb_init(struct flash_climb *c, u32 start, u32 max)
 /**
  * flash_climb_from - start the search at a limit that is nearly always enough
  * @c: the search, right after flash_climb_init()
- * @bound: the limit, which upper neighbours lead to from the smallest one
+ * @limit: the limit, which upper neighbours lead to from the smallest one
  *
  * The first trial is with the lower neighbour, so that the search costs little
  * throughput.
  */
-void flash_climb_from(struct flash_climb *c, u32 bound)
+void flash_climb_from(struct flash_climb *c, u32 limit)
 {
-	c->bound = bound;
+	c->limit = limit;
 	c->gain = FLASH_CLIMB_LITTLE;
 	c->down = true;
 	flash_climb_try(c);
@@ -129,8 +129,8 @@ void flash_climb_from(struct flash_climb *c, u32 bound)
  */
 static bool flash_climb_gains(const struct flash_climb *c)
 {
-	static const u32 limit[FLASH_CLIMB_LOOKS] = { 256, 121, 81 };
-	u64 n = c->pairs, square, scatter, t2x4 = limit[c->trial.looks];
+	static const u32 needed[FLASH_CLIMB_LOOKS] = { 256, 121, 81 };
+	u64 n = c->pairs, square, scatter, t2x4 = needed[c->trial.looks];
 
 	if (c->trial.sum < (s64)(n * c->gain))
 		return false;
@@ -163,7 +163,7 @@ static void flash_climb_end(struct flash_climb *c, bool gains)
 	c->trials++;
 	if (!c->down) {
 		if (gains) {
-			c->bound = c->high;
+			c->limit = c->high;
 			c->opened++;
 			c->rests = c->rest_min;
 		} else {
@@ -175,7 +175,7 @@ static void flash_climb_end(struct flash_climb *c, bool gains)
 			flash_climb_rest(c);
 			return;
 		}
-		c->bound = c->trial.low;
+		c->limit = c->trial.low;
 		c->closed++;
 		c->rests = c->rest_min;
 	}
@@ -222,20 +222,20 @@ u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry)
 	if (!c->high) {
 		if (full && !dry && moved)
 			flash_climb_rest_window(c, moved);
-		return flash_climb_bound(c);
+		return flash_climb_limit(c);
 	}
-	low = flash_climb_bound(c) == c->trial.low;
+	low = flash_climb_limit(c) == c->trial.low;
 	if (dry || !moved || (low && !full)) {
 		/* The load was another one before: restart the pair. */
 		c->second = false;
 		if (++c->trial.barren == FLASH_CLIMB_PATIENCE)
 			flash_climb_rest(c);
-		return flash_climb_bound(c);
+		return flash_climb_limit(c);
 	}
 	if (!c->second) {
 		c->trial.first = moved;
 		c->second = true;
-		return flash_climb_bound(c);
+		return flash_climb_limit(c);
 	}
 	c->second = false;
 	diff = (s64)moved - (s64)c->trial.first;
@@ -255,5 +255,5 @@ u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry)
 		   flash_climb_hopeless(c, 36)) {
 		flash_climb_end(c, false);
 	}
-	return flash_climb_bound(c);
+	return flash_climb_limit(c);
 }

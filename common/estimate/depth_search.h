@@ -52,9 +52,9 @@ struct flash_climb_trial {
 
 /**
  * struct flash_climb - the search on one device
- * @start:	least value of @bound
- * @max:	largest value of @bound
- * @bound:	the best limit known, requests or the caller's unit
+ * @start:	least value of @limit
+ * @max:	largest value of @limit
+ * @limit:	the best limit known, requests or the caller's unit
  * @gain:	difference that the higher limit of a trial has to show, see
  *		FLASH_CLIMB_GAIN
  * @sure:	choose a lower limit only if it was shown to move as much
@@ -68,16 +68,16 @@ struct flash_climb_trial {
  * @down:	this trial, or the next one, is the one with the lower neighbour
  * @rest:	remaining windows of the rest
  * @rests:	length of the next rest, windows
- * @usual:	moving average of the amount moved in a window at @bound, 0: unknown
+ * @usual:	moving average of the amount moved in a window at @limit, 0: unknown
  * @odd:	windows in a row that moved much more or less than @usual
- * @opened:	number of times that @bound rose
- * @closed:	number of times that @bound fell
+ * @opened:	number of times that @limit rose
+ * @closed:	number of times that @limit fell
  * @trials:	number of trials that ended
  */
 struct flash_climb {
 	u32 start;
 	u32 max;
-	u32 bound;
+	u32 limit;
 	u32 gain;
 	bool sure;
 	bool early;
@@ -97,24 +97,24 @@ struct flash_climb {
 	u32 trials;
 };
 
-u32 flash_climb_above(const struct flash_climb *c, u32 bound);
-u32 flash_climb_below(const struct flash_climb *c, u32 bound);
+u32 flash_climb_above(const struct flash_climb *c, u32 limit);
+u32 flash_climb_below(const struct flash_climb *c, u32 limit);
 void flash_climb_try(struct flash_climb *c);
 void flash_climb_rest(struct flash_climb *c);
 void flash_climb_init(struct flash_climb *c, u32 start, u32 max);
-void flash_climb_from(struct flash_climb *c, u32 bound);
+void flash_climb_from(struct flash_climb *c, u32 limit);
 u32 flash_climb_window(struct flash_climb *c, u64 moved, bool full, bool dry);
 
 /**
- * flash_climb_bound - the limit in force in the current window
+ * flash_climb_limit - the limit in force in the current window
  * @c: the search
  */
-static inline u32 flash_climb_bound(const struct flash_climb *c)
+static inline u32 flash_climb_limit(const struct flash_climb *c)
 {
 	bool low;
 
 	if (!c->high)
-		return c->bound;
+		return c->limit;
 	/* low high, high low, ... */
 	low = !(c->pairs & 1) != c->second;
 	return low ? c->trial.low : c->high;

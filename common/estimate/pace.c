@@ -9,7 +9,7 @@
  * window lasts at least FLASH_PACE_NS and has at least @least completions. The clock
  * is read only where flash_pace_count() asks for it.
  *
- * Entry points: flash_pace_init(), flash_pace_bound(), and at each completion
+ * Entry points: flash_pace_init(), flash_pace_limit(), and at each completion
  * flash_pace_end(), or its halves flash_pace_count() and flash_pace_judge(). The
  * caller's lock guards all state.
  */

@@ -38,10 +38,10 @@ static inline void flash_pace_break(struct flash_pace *p)
 	p->climb.second = false;
 }
 
-/** flash_pace_bound - the limit in force */
-static inline u32 flash_pace_bound(const struct flash_pace *p)
+/** flash_pace_limit - the limit in force */
+static inline u32 flash_pace_limit(const struct flash_pace *p)
 {
-	return flash_climb_bound(&p->climb);
+	return flash_climb_limit(&p->climb);
 }
 
 /**

@@ -711,7 +711,7 @@ static void fair_pace(struct fair_queue *q, const struct fair_rq *rq, bool ended
 		flash_pace_break(pace);
 	} else if (ended) {
 		/* A request that is held back stays so until one ends. */
-		if (q->waiting && q->out >= flash_pace_bound(pace))
+		if (q->waiting && q->out >= flash_pace_limit(pace))
 			pace->full = true;
 		if (rq->dir != FLASH_NR_DIRS)
 			pace->moved += rq->sectors;

@@ -317,7 +317,7 @@ static inline u32 fair_limit(const struct fair_queue *q)
 		return q->rules.limit;
 	if (q->rules.exclusive)
 		return ~0U;
-	return flash_pace_bound(&q->dev.pace);
+	return flash_pace_limit(&q->dev.pace);
 }
 
 /** fair_due - update what is due to @t */

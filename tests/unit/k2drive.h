@@ -247,12 +247,12 @@ static inline void drive_set(unsigned int tunable, unsigned int value)
 /* Undo drive_init(); all requests have completed. */
 static inline void drive_exit(void)
 {
-	if (!k2.ab)
+	if (!k2.al)
 		return;
 	k2_exit(&k2.fq);
 	free(drive_disk.policy_data);
 	drive_disk.policy_data = NULL;
-	k2.ab = NULL;
+	k2.al = NULL;
 }
 
 /* Select K2 with its defaults and an in-flight limit; a wait of 0: no idle class */
@@ -261,9 +261,9 @@ static inline void drive_init(unsigned int limit)
 	unsigned int i;
 
 	/* Requests of the test before are dropped with their queues. */
-	if (k2.ab) {
+	if (k2.al) {
 		kvfree(k2.chips);
-		kvfree(k2.ab);
+		kvfree(k2.al);
 		k2_groups_exit(&k2);
 		free(drive_disk.policy_data);
 	}

@@ -3,7 +3,7 @@
  * k2sim.h - a device for K2's search: chips that serve one request after the other
  *
  * One real-time task pauses between requests, best-effort tasks always have more.
- * The search (autobound.c) is the module's own code.
+ * The search (autolimit.c) is the module's own code.
  */
 #ifndef K2SIM_H
 #define K2SIM_H
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "k2/autobound.c"
+#include "k2/autolimit.c"
 #include "tap.h"
 
 #define US		1000ULL
@@ -30,7 +30,7 @@ struct out {
 
 /* The device, and what it is asked for. */
 struct sim {
-	struct autobound ab;
+	struct autolimit al;
 	unsigned long long seed;
 	u64 now;
 
@@ -136,7 +136,7 @@ static void issue(bool rt, u64 arrived, bool behind_excess)
 
 static void dispatch(void)
 {
-	while (s.nr_out < s.ab.limit && s.nr_out < MOST_OUT) {
+	while (s.nr_out < s.al.limit && s.nr_out < MOST_OUT) {
 		if (s.rt_head != s.rt_tail) {
 			issue(true, s.rt_waits[s.rt_head % MOST_OUT],
 			      s.rt_marked[s.rt_head % MOST_OUT]);
@@ -156,14 +156,14 @@ static void set_depth(unsigned int depth)
 	s.depth = depth;
 	s.waiting = depth > s.be_out ? depth - s.be_out : 0;
 	if (s.waiting)
-		autobound_insert(&s.ab, false, s.nr_out, seen_now());
+		autolimit_insert(&s.al, false, s.nr_out, seen_now());
 	dispatch();
 }
 
 static void rt_arrives(void)
 {
 	s.rt_marked[s.rt_tail % MOST_OUT] =
-		autobound_insert(&s.ab, true, s.nr_out, seen_now());
+		autolimit_insert(&s.al, true, s.nr_out, seen_now());
 	s.rt_waits[s.rt_tail++ % MOST_OUT] = s.now;
 	s.rt_next = s.rt_open ? s.now + s.rt_gap : ~0ULL;
 	dispatch();
@@ -172,12 +172,12 @@ static void rt_arrives(void)
 static void ends(void)
 {
 	struct out o = s.out[0];
-	u64 stepped = s.ab.step.at, steps = s.ab.step.nr;
-	struct autobound_end e = {
+	u64 stepped = s.al.step.at, steps = s.al.step.nr;
+	struct autolimit_end e = {
 		.sectors = o.sectors, .inflight = s.nr_out, .rt = o.rt,
 		.behind_excess = o.behind_excess,
 		.held_back = (s.waiting || s.rt_head != s.rt_tail) &&
-			   s.nr_out >= s.ab.limit,
+			   s.nr_out >= s.al.limit,
 	};
 	unsigned int sec;
 
@@ -189,9 +189,9 @@ static void ends(void)
 	if (sec < MOST_SECS)
 		s.sec_moved[sec] += o.sectors;
 	s.moved += o.sectors;
-	autobound_completed(&s.ab, &e);
-	if (s.ab.step.nr > steps + 1 ||
-	    (s.ab.step.nr != steps && stepped > e.now && !s.clock))
+	autolimit_completed(&s.al, &e);
+	if (s.al.step.nr > steps + 1 ||
+	    (s.al.step.nr != steps && stepped > e.now && !s.clock))
 		s.steps_apart_bad++;
 	if (o.rt) {
 		if (s.nr_rt < MOST_RT)
@@ -200,7 +200,7 @@ static void ends(void)
 			s.rt_next = s.now + s.rt_gap;
 	} else if (--s.be_out + s.waiting < s.depth) {
 		s.waiting++;
-		autobound_insert(&s.ab, false, s.nr_out, e.now);
+		autolimit_insert(&s.al, false, s.nr_out, e.now);
 	}
 	dispatch();
 }
@@ -234,9 +234,9 @@ static void run(unsigned int until_rt, u64 until)
 	}
 }
 
-static struct autobound_config aim(enum k2_policy policy)
+static struct autolimit_config aim(enum k2_policy policy)
 {
-	struct autobound_config t = {
+	struct autolimit_config t = {
 		.policy = policy, .start = 32, .quantile = 990000,
 		.target_ns = 2 * MS, .target_pct = 50, .floor_pct = 10,
 		.hold_ns = 1000 * MS,
@@ -246,10 +246,10 @@ static struct autobound_config aim(enum k2_policy policy)
 }
 
 /* Sixteen chips of 400 us, one real-time request each 2 ms. */
-static void device(const struct autobound_config *t, bool random,
+static void device(const struct autolimit_config *t, bool random,
 		   unsigned long long seed)
 {
-	static const struct autobound_device none;
+	static const struct autolimit_device none;
 
 	memset(&s, 0, sizeof(s));
 	s.seed = seed;
@@ -261,7 +261,7 @@ static void device(const struct autobound_config *t, bool random,
 	s.rt_gap = 2 * MS;
 	s.now = 1 * MS;
 	s.rt_next = 3 * MS;
-	autobound_init(&s.ab, t, &none, s.now);
+	autolimit_init(&s.al, t, &none, s.now);
 }
 
 /* Real-time requests from @from on that were late, in parts of 10 000. */
@@ -297,7 +297,7 @@ static double rate_from(u64 moved, u64 when)
 }
 
 /* A policy on a device with that service; the rate from the 2500th request on. */
-static double settled_rate(struct autobound_config *t, bool random)
+static double settled_rate(struct autolimit_config *t, bool random)
 {
 	u64 moved, when;
 
@@ -310,11 +310,11 @@ static double settled_rate(struct autobound_config *t, bool random)
 	return rate_from(moved, when);
 }
 
-/* The bound that a scan of static ones finds best for a target, and its rate. */
+/* The limit that a scan of static ones finds best for a target, and its rate. */
 static double best_static(u64 target, bool random, unsigned int from,
 			  unsigned int to, unsigned int *best)
 {
-	struct autobound_config t = aim(K2_STATIC);
+	struct autolimit_config t = aim(K2_STATIC);
 	double most = 0;
 
 	*best = 0;

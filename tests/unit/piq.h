@@ -33,7 +33,7 @@ struct dev {
 	u64 ns[FLASH_NR_DIRS];		/* time of a page on a chip, ns */
 	u64 firmware;			/* before that, for all requests at once, ns */
 	u64 free_at[FLASH_MAX_CHIPS];
-	u32 user_bound;
+	u32 user_limit;
 	struct flash_geometry real;	/* the device's layout; PIQ's if none is set */
 	bool learning;
 	bool rush;			/* there are real-time requests */
@@ -104,14 +104,14 @@ static inline u64 dev_serve(struct dev *d, const struct piq_req *req)
 static inline void dispatch(struct dev *d)
 {
 	for (;;) {
-		u32 bound = d->user_bound;
+		u32 limit = d->user_limit;
 		struct piq_req *req;
 		u32 i;
 
 		if (d->learning)
-			bound = piq_bound(&d->s, &d->l, bound);
+			limit = piq_limit(&d->s, &d->l, limit);
 		req = piq_choose(&d->s, d->now);
-		if (!req || (bound && d->s.out >= bound))
+		if (!req || (limit && d->s.out >= limit))
 			return;
 		piq_dispatch(&d->s, req, true, d->now);
 		i = dev_index(d, req);
@@ -167,7 +167,7 @@ static inline u32 finish_nth(struct dev *d, u32 n)
 		d->l.urgent = true;
 	}
 	if (d->learning)
-		piq_learn_completion(&d->s, &d->l, &d->req[i], d->user_bound, d->now);
+		piq_learn_completion(&d->s, &d->l, &d->req[i], d->user_limit, d->now);
 	piq_release(&d->s, &d->req[i]);
 	return i;
 }

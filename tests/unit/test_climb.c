@@ -35,10 +35,10 @@ static double normal(unsigned long long *seed)
 
 static void window(struct rig *r)
 {
-	unsigned int bound = flash_climb_bound(&r->c), out;
+	unsigned int limit = flash_climb_limit(&r->c), out;
 	double moved;
 
-	out = bound < r->load ? bound : r->load;
+	out = limit < r->load ? limit : r->load;
 	moved = r->speed * (out < r->knee ? out : r->knee);
 	moved *= 1 + r->noise * normal(&r->seed);
 	if (r->stall && tap_rand(&r->seed) % r->stall == 0)
@@ -46,9 +46,9 @@ static void window(struct rig *r)
 	if (moved < 1)
 		moved = 1;
 	r->windows++;
-	if (bound > r->highest)
-		r->highest = bound;
-	flash_climb_window(&r->c, r->load ? (u64)moved : 0, r->load > bound,
+	if (limit > r->highest)
+		r->highest = limit;
+	flash_climb_window(&r->c, r->load ? (u64)moved : 0, r->load > limit,
 			   !r->load);
 }
 
@@ -73,7 +73,7 @@ static unsigned int reach(struct rig *r, unsigned int most)
 {
 	unsigned int n = 0;
 
-	while (r->c.bound < 0.96 * r->knee && n++ < most)
+	while (r->c.limit < 0.96 * r->knee && n++ < most)
 		window(r);
 	return n;
 }
@@ -103,13 +103,13 @@ static void interleaved(void)
 
 	flash_climb_init(&c, 8, 64);
 	for (i = 0; i < 15; i++) {
-		eq(flash_climb_bound(&c), want[i % 8], "window %u", i);
-		flash_climb_window(&c, flash_climb_bound(&c) * 1000, true,
+		eq(flash_climb_limit(&c), want[i % 8], "window %u", i);
+		flash_climb_window(&c, flash_climb_limit(&c) * 1000, true,
 				   false);
 	}
-	eq(c.bound, 8, "after 15 windows nothing is decided");
-	flash_climb_window(&c, flash_climb_bound(&c) * 1000, true, false);
-	eq(c.bound, 12, "after 8 pairs it is");
+	eq(c.limit, 8, "after 15 windows nothing is decided");
+	flash_climb_window(&c, flash_climb_limit(&c) * 1000, true, false);
+	eq(c.limit, 12, "after 8 pairs it is");
 }
 
 /* With @early, a trial that costs much throughput is shorter. */
@@ -121,13 +121,13 @@ static void much_worse(void)
 	flash_climb_init(&c, 8, 64);
 	c.early = true;
 	for (i = 0; i < 7; i++)
-		flash_climb_window(&c, flash_climb_bound(&c) > 8 ? 600 : 1000,
+		flash_climb_window(&c, flash_climb_limit(&c) > 8 ? 600 : 1000,
 				   true, false);
 	eq(c.trials, 0, "two fifths less: not after 7 windows");
-	flash_climb_window(&c, flash_climb_bound(&c) > 8 ? 600 : 1000, true,
+	flash_climb_window(&c, flash_climb_limit(&c) > 8 ? 600 : 1000, true,
 			   false);
 	eq(c.trials, 1, "but after 4 pairs it is over");
-	eq(c.bound, 8, "and nothing has changed");
+	eq(c.limit, 8, "and nothing has changed");
 }
 
 static void rises(void)
@@ -156,8 +156,8 @@ static void rises(void)
 			early += most <= want[i].windows;
 			run(&r, 3000);
 			/* At most one step beyond the knee; two steps are a factor of 2.25. */
-			late += r.c.bound > want[i].knee * 1.6;
-			late += r.c.bound < want[i].knee / 1.6;
+			late += r.c.limit > want[i].knee * 1.6;
+			late += r.c.limit < want[i].knee / 1.6;
 		}
 		printf("# knee %.0f, noise %.0f %%: %d of 200 within %u windows, worst %u\n",
 		       want[i].knee, 100 * want[i].noise, early,
@@ -183,7 +183,7 @@ static void no_luck(void)
 			run(&r, 2000);
 			trials += r.c.trials;
 			opened += r.c.opened;
-			ends += r.c.bound > 24;
+			ends += r.c.limit > 24;
 		}
 		printf("# noise %.0f %%: %lu false climbs in %lu trials of 1000 seeds\n",
 		       100 * noise[i], opened, trials);
@@ -232,7 +232,7 @@ static void gaps(void)
 			flat.load = load;
 			window(&flat);
 		}
-		found += r.c.bound >= 32 && r.c.bound <= 51;
+		found += r.c.limit >= 32 && r.c.limit <= 51;
 		opened += flat.c.opened;
 	}
 	eq(found, 200, "a load with gaps: the knee is found");
@@ -246,11 +246,11 @@ static void idle(void)
 
 	r.load = 0;
 	run(&r, 1000);
-	eq(r.c.bound, 4, "no load: the bound stays");
+	eq(r.c.limit, 4, "no load: the limit stays");
 	before = r.c;
 	run(&r, 1000);
 	eq(memcmp(&before, &r.c, sizeof(before)), 0, "and nothing is done");
-	eq(flash_climb_bound(&r.c), 4, "nothing is tried");
+	eq(flash_climb_limit(&r.c), 4, "nothing is tried");
 	r.load = 10000;
 	eq(reach(&r, 200) < 200, 1, "then a load comes: it climbs");
 
@@ -258,12 +258,12 @@ static void idle(void)
 	r = rig(4, 1024, 64, 0.02, 1);
 	r.load = 4;
 	run(&r, 2000);
-	eq(r.c.bound, 4, "a load that the bound does not hold back: no climb");
+	eq(r.c.limit, 4, "a load that the limit does not hold back: no climb");
 	r = rig(4, 1024, 64, 0.02, 1);
 	r.load = 20;
 	run(&r, 2000);
-	eq(r.c.bound >= 20 && r.c.bound <= 31, 1,
-	   "20 requests need a bound of %u", r.c.bound);
+	eq(r.c.limit >= 20 && r.c.limit <= 31, 1,
+	   "20 requests need a limit of %u", r.c.limit);
 }
 
 /* The device or its load changes: the limit follows up and down. */
@@ -282,10 +282,10 @@ static void steps(void)
 		/* Ten times slower at any limit: no reason to change it */
 		r.speed = 70000;
 		run(&r, 1500);
-		slower += r.c.bound >= 40 && r.c.bound <= 100;
+		slower += r.c.limit >= 40 && r.c.limit <= 100;
 		r.knee = 8;
 		run(&r, 3000);
-		down += r.c.bound <= 12;
+		down += r.c.limit <= 12;
 	}
 	eq(up >= 198, 1, "%u of 200 follow a knee that rises", up);
 	eq(slower >= 198, 1, "%u of 200 stay when all is slower", slower);
@@ -298,7 +298,7 @@ static void limits(void)
 	int i, bad = 0;
 
 	run(&r, 2000);
-	eq(r.c.bound, 64, "never above the largest");
+	eq(r.c.limit, 64, "never above the largest");
 	eq(r.highest, 64, "not even to try");
 	r = rig(16, 16, 1000, 0.1, 1);
 	run(&r, 2000);
@@ -306,17 +306,17 @@ static void limits(void)
 	r = rig(16, 1024, 4, 0.05, 1);
 	for (i = 0; i < 5000; i++) {
 		window(&r);
-		bad += flash_climb_bound(&r.c) < 16;
+		bad += flash_climb_limit(&r.c) < 16;
 	}
 	eq(bad, 0, "never below the start");
 
 	r = rig(16, 1024, 16, 0, 1);
 	for (i = 0; i < 3000; i++)
 		flash_climb_window(&r.c, i % 2 ? ~0ULL : 1, true, false);
-	eq(r.c.bound, 16, "the most and the least that can move");
+	eq(r.c.limit, 16, "the most and the least that can move");
 	for (i = 0; i < 3000; i++)
 		flash_climb_window(&r.c, 0, true, false);
-	eq(r.c.bound, 16, "a device that moves nothing");
+	eq(r.c.limit, 16, "a device that moves nothing");
 }
 
 /* Share of windows at another limit once nothing changes */
@@ -327,10 +327,10 @@ static void disturbs_little(void)
 
 	run(&r, 5000);
 	for (i = 0; i < 10000; i++) {
-		other += flash_climb_bound(&r.c) != r.c.bound;
+		other += flash_climb_limit(&r.c) != r.c.limit;
 		window(&r);
 	}
-	eq(other < 1000, 1, "%u of 10000 windows at another bound", other);
+	eq(other < 1000, 1, "%u of 10000 windows at another limit", other);
 }
 
 int main(void)

@@ -246,7 +246,7 @@ static void fuzz(void)
 	seed = 11;
 	for (round = 0; round < 300; round++) {
 		u32 max_pass = tap_rand(&seed) % 40;
-		u32 bound = 1 + tap_rand(&seed) % 40;
+		u32 limit = 1 + tap_rand(&seed) % 40;
 		u32 pages = 1 + tap_rand(&seed) % 300;
 
 		begin(layouts[tap_rand(&seed) % 5], max_pass);
@@ -259,7 +259,7 @@ static void fuzz(void)
 				arrive(random_sector(pages),
 				       len == 5 ? 64 : len == 4 ? 16 : 8);
 			} else if (what < 6 && waiting &&
-				   flash_slot_free((int)inflight, bound)) {
+				   flash_slot_free((int)inflight, limit)) {
 				oldest();
 				bad += wrong_choice();
 				i = dispatch(tap_rand(&seed) % 2);
@@ -384,7 +384,7 @@ static void metadata(void)
 }
 
 /*
- * 16 chips that take one unit for a request each, a bound of 16 and 128 that wait:
+ * 16 chips that take one unit for a request each, a limit of 16 and 128 that wait:
  * how many of the chips work? In order of arrival it is 60 % of them.
  */
 static u32 busy_percent(u32 max_pass)

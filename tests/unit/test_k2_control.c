@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* K2's search for its bound, on a simulated device. */
+/* K2's search for its limit, on a simulated device. */
 #include "k2sim.h"
 
 /* The share that is late is what was asked for, from the 2500th request on. */
 static void converges(bool random, u64 target, unsigned int start,
 		      unsigned int from, unsigned int to)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int share, best;
 	double rate, most;
 
@@ -15,25 +15,25 @@ static void converges(bool random, u64 target, unsigned int start,
 	rate = settled_rate(&t, random);
 	share = late(2500, target);
 	eq(share >= 75 && share <= 125, 1,
-	   "%s service, %llu us, from %u: %u of 10000 late, bound %u",
+	   "%s service, %llu us, from %u: %u of 10000 late, limit %u",
 	   random ? "random" : "even", (unsigned long long)(target / US),
-	   start, share, s.ab.limit);
-	eq(autobound_infeasible(&s.ab), 0, "feasible");
+	   start, share, s.al.limit);
+	eq(autolimit_infeasible(&s.al), 0, "feasible");
 	eq(s.steps_apart_bad, 0, "no two steps at one end");
 	if (!to)
 		return;
 	most = best_static(target, random, from, to, &best);
 	eq(rate >= 0.95 * most && best, 1,
-	   "moves %.1f %% of what the best static bound does, %u",
+	   "moves %.1f %% of what the best static limit does, %u",
 	   100 * rate / most, best);
 }
 
-/* Measures the device without a bound. */
+/* Measures the device without a limit. */
 static void calibrate(void)
 {
-	autobound_calibrate(&s.ab, true, seen_now());
+	autolimit_calibrate(&s.al, true, seen_now());
 	dispatch();
-	while (s.ab.measure.on && s.now < 60 * SEC)
+	while (s.al.measure.on && s.now < 60 * SEC)
 		run(MOST_RT, s.now + 10 * MS);
 	dispatch();
 }
@@ -41,39 +41,39 @@ static void calibrate(void)
 /* The load changes: the same holds again from 2000 requests after it on. */
 static void load_steps(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int before, share;
 
 	t.target_ns = 3 * MS;
 	device(&t, false, 9);
 	set_depth(192);
 	run(6000, ~0ULL);
-	before = s.ab.limit;
+	before = s.al.limit;
 	s.write_pct = 10;
 	run(16000, ~0ULL);
 	share = late(8000, t.target_ns);
 	eq(share >= 75 && share <= 125, 1,
 	   "a tenth becomes writes: %u of 10000 late", share);
-	eq(s.ab.limit < before * 2 / 3, 1, "with a bound of %u, not %u",
-	   s.ab.limit, before);
+	eq(s.al.limit < before * 2 / 3, 1, "with a limit of %u, not %u",
+	   s.al.limit, before);
 	s.write_pct = 0;
 	run(26000, ~0ULL);
 	share = late(18000, t.target_ns);
 	eq(share >= 75 && share <= 125, 1,
 	   "all are reads again: %u of 10000 late", share);
-	eq(s.ab.limit > before * 4 / 5, 1, "with a bound of %u", s.ab.limit);
+	eq(s.al.limit > before * 4 / 5, 1, "with a limit of %u", s.al.limit);
 	t.target_ns = 1200 * US;
-	autobound_set(&s.ab, &t, s.now);
+	autolimit_set(&s.al, &t, s.now);
 	run(36000, ~0ULL);
 	share = late(28000, t.target_ns);
 	eq(share >= 75 && share <= 125, 1,
-	   "another target: %u of 10000 late, bound %u", share, s.ab.limit);
+	   "another target: %u of 10000 late, limit %u", share, s.al.limit);
 }
 
-/* A bound that holds nothing back does not rise, and is right when it does. */
+/* A limit that holds nothing back does not rise, and is right when it does. */
 static void windup(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int before;
 	s64 level;
 
@@ -81,28 +81,28 @@ static void windup(void)
 	device(&t, false, 9);
 	set_depth(192);
 	run(6000, ~0ULL);
-	level = s.ab.level;
+	level = s.al.level;
 	set_depth(4);
 	run(12000, ~0ULL);
-	before = s.ab.limit;
+	before = s.al.limit;
 	/* What was counted before the change makes one more step. */
-	eq(s.ab.level <= level + 8 * 10000 * 3 / 2, 1,
+	eq(s.al.level <= level + 8 * 10000 * 3 / 2, 1,
 	   "6000 requests in time under a light load: the level stays");
 	s.nr_rt = 0;
 	set_depth(192);
 	run(500, ~0ULL);
 	eq(late(0, t.target_ns) <= 300, 1,
-	   "the load is back: %u of 10000 of the next 500 late, bound %u",
+	   "the load is back: %u of 10000 of the next 500 late, limit %u",
 	   late(0, t.target_ns), before);
 }
 
 /*
- * A drive as slow as the lab's: the bound falls from the start to one within a few
+ * A drive as slow as the lab's: the limit falls from the start to one within a few
  * windows, and what it moved on the way there is no measure of what it moves at one.
  */
 static void infeasible_at_once(unsigned int floor_pct, bool random)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	u64 begun, sec, ref;
 	unsigned int below = 0, n = 0;
 
@@ -115,18 +115,18 @@ static void infeasible_at_once(unsigned int floor_pct, bool random)
 	calibrate();
 	begun = s.now / SEC + 1;
 	run(MOST_RT, (begun + 12) * SEC);
-	ref = autobound_reference(&s.ab) / 16;
+	ref = autolimit_reference(&s.al) / 16;
 	for (sec = begun + 2; sec < begun + 12; sec++, n++)
 		below += s.sec_moved[sec] * 100 < ref * floor_pct;
 	eq(below, 0, "a floor of %u %% is kept from the third second on: "
-	   "%u of %u are below, bound %u", floor_pct, below, n, s.ab.limit);
-	eq(s.ab.target.unmet, 1, "and the target is what cannot be had");
+	   "%u of %u are below, limit %u", floor_pct, below, n, s.al.limit);
+	eq(s.al.target.unmet, 1, "and the target is what cannot be had");
 }
 
 /* A device that becomes half as fast: a floor that it can keep is kept all the same. */
 static void infeasible_and_slower(unsigned long long seed)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	u64 begun, ref;
 	unsigned int starved = 0, below = 0, n;
 
@@ -140,20 +140,20 @@ static void infeasible_and_slower(unsigned long long seed)
 	begun = s.now / SEC;
 	for (n = 0; n < 80; n++) {
 		run(MOST_RT, begun * SEC + (n + 1) * 100 * MS);
-		starved += s.ab.bw.starved;
+		starved += s.al.bw.starved;
 	}
-	ref = autobound_reference(&s.ab) / 16;
+	ref = autolimit_reference(&s.al) / 16;
 	for (n = 2; n < 8; n++)
 		below += s.sec_moved[begun + n] * 100 < ref * t.floor_pct;
 	eq(starved, 0, "half as fast: the floor is not given up");
 	eq(below, 0, "and kept from the third second on: %u of 6 are below, "
-	   "bound %u", below, s.ab.limit);
+	   "limit %u", below, s.al.limit);
 }
 
-/* A slow spell takes the floor up by a whole bound, which is taken back after it. */
+/* A slow spell takes the floor up by a whole limit, which is taken back after it. */
 static void floor_comes_down(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	u64 since;
 
 	t.target_ns = 100 * US;
@@ -165,19 +165,19 @@ static void floor_comes_down(void)
 	run(MOST_RT, s.now + 10 * SEC);
 	s.t_read = s.t_read * 13 / 10;
 	run(MOST_RT, s.now + 3 * SEC);
-	eq(s.ab.limit, 2, "two chips, slower: one request is too little");
+	eq(s.al.limit, 2, "two chips, slower: one request is too little");
 	s.t_read = s.t_read * 10 / 13;
 	run(MOST_RT, s.now + 12 * SEC);
 	since = s.now;
-	while (s.ab.limit > 1 && s.now < since + 20 * SEC)
+	while (s.al.limit > 1 && s.now < since + 20 * SEC)
 		run(MOST_RT, s.now + 100 * MS);
-	eq(s.ab.limit, 1, "as fast as before: it is enough again");
+	eq(s.al.limit, 1, "as fast as before: it is enough again");
 }
 
 /* The target is out of reach: said soon, and the floor is kept. */
 static void infeasible(bool calibrated, unsigned int floor_pct)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	u64 begun, sec, ref, said = 0;
 	unsigned int below = 0, n = 0;
 
@@ -192,33 +192,33 @@ static void infeasible(bool calibrated, unsigned int floor_pct)
 	begun = s.now;
 	while (s.now < begun + 40 * SEC) {
 		run(MOST_RT, s.now + 100 * MS);
-		if (autobound_infeasible(&s.ab) && !said)
+		if (autolimit_infeasible(&s.al) && !said)
 			said = s.now - begun;
 	}
 	eq(said && said < 10 * SEC, 1, "%s: said after %llu ms",
 	   calibrated ? "calibrated" : "not calibrated",
 	   (unsigned long long)(said / MS));
-	eq(autobound_infeasible(&s.ab), 1, "and said still");
-	ref = autobound_reference(&s.ab) / 16;
+	eq(autolimit_infeasible(&s.al), 1, "and said still");
+	ref = autolimit_reference(&s.al) / 16;
 	for (sec = begun / SEC + 10; sec < s.now / SEC; sec++, n++)
 		below += s.sec_moved[sec] * 100 < ref * floor_pct;
 	eq(below * 20 <= n && n >= 25, 1,
-	   "the floor of %u %% holds: %u of %u seconds are below, bound %u",
-	   floor_pct, below, n, s.ab.limit);
+	   "the floor of %u %% holds: %u of %u seconds are below, limit %u",
+	   floor_pct, below, n, s.al.limit);
 	/* Then it is in reach. */
-	s.ab.cfg.target_ns = 20 * MS;
-	s.ab.target_ns = 20 * MS;
+	s.al.cfg.target_ns = 20 * MS;
+	s.al.target_ns = 20 * MS;
 	run(MOST_RT, s.now + 20 * SEC);
-	eq(autobound_infeasible(&s.ab), 0, "in reach again: no longer said");
+	eq(autolimit_infeasible(&s.al), 0, "in reach again: no longer said");
 }
 
 /*
- * The least bound that keeps a share of the bandwidth. The tail, over some seeds, is
- * held against the best of all static bounds.
+ * The least limit that keeps a share of the bandwidth. The tail, over some seeds, is
+ * held against the best of all static limits.
  */
-static void bandwidth(unsigned int pct, bool random, unsigned int from_bound)
+static void bandwidth(unsigned int pct, bool random, unsigned int from_limit)
 {
-	struct autobound_config t = aim(K2_BANDWIDTH);
+	struct autolimit_config t = aim(K2_BANDWIDTH);
 	unsigned int below = 0, worst = 0, from, seconds = 40, seeds = 4, i;
 	u64 ref = 0, begin, sec, tail = 0, best = 0;
 
@@ -229,9 +229,9 @@ static void bandwidth(unsigned int pct, bool random, unsigned int from_bound)
 		device(&t, random, 9 + i);
 		set_depth(192);
 		calibrate();
-		eq(s.ab.limit < AUTOBOUND_LIMIT_MAX && s.ab.device.rate > 0, 1,
+		eq(s.al.limit < AUTOLIMIT_MAX && s.al.device.rate > 0, 1,
 		   "calibrated");
-		ref = s.ab.device.rate / 16;
+		ref = s.al.device.rate / 16;
 		begin = s.now / SEC + 3;
 		run(MOST_RT, begin * SEC);
 		from = s.nr_rt;
@@ -241,15 +241,15 @@ static void bandwidth(unsigned int pct, bool random, unsigned int from_bound)
 		tail += tail_of(from, 990000) / seeds;
 		below += n;
 		worst = n > worst ? n : worst;
-		eq(autobound_infeasible(&s.ab), 0, "feasible");
+		eq(autolimit_infeasible(&s.al), 0, "feasible");
 	}
 	eq(below * 20 <= seconds * seeds && worst * 10 <= seconds, 1,
-	   "%u %%, %s: %u of %u seconds are below, of one seed %u, bound %u",
+	   "%u %%, %s: %u of %u seconds are below, of one seed %u, limit %u",
 	   pct, random ? "random" : "even", below, seconds * seeds, worst,
-	   s.ab.limit);
+	   s.al.limit);
 
 	t = aim(K2_STATIC);
-	for (t.start = from_bound; t.start < 256 && !best; t.start++) {
+	for (t.start = from_limit; t.start < 256 && !best; t.start++) {
 		u64 moved, when;
 
 		device(&t, random, 9);
@@ -263,36 +263,36 @@ static void bandwidth(unsigned int pct, bool random, unsigned int from_bound)
 			best = tail_of(from, 990000);
 	}
 	eq(best && tail * 10 <= best * 11, 1,
-	   "tail %llu us, the best static bound's, %u, %llu us",
+	   "tail %llu us, the best static limit's, %u, %llu us",
 	   (unsigned long long)(tail / US), t.start - 1,
 	   (unsigned long long)(best / US));
 }
 
-/* More than there is: the bound does not run away. */
+/* More than there is: the limit does not run away. */
 static void floor_out_of_reach(void)
 {
-	struct autobound_config t = aim(K2_BANDWIDTH);
+	struct autolimit_config t = aim(K2_BANDWIDTH);
 
 	t.floor_pct = 90;
 	device(&t, false, 9);
 	set_depth(192);
 	calibrate();
 	run(MOST_RT, s.now + 5 * SEC);
-	eq(autobound_infeasible(&s.ab), 0, "the floor is kept");
+	eq(autolimit_infeasible(&s.al), 0, "the floor is kept");
 	/* The device becomes slower by half. */
 	s.t_read *= 2;
 	run(MOST_RT, s.now + 10 * SEC);
-	eq(autobound_infeasible(&s.ab), 1, "a slower device: infeasible");
-	eq(s.ab.limit < 1024, 1, "with a bound of %u", s.ab.limit);
+	eq(autolimit_infeasible(&s.al), 1, "a slower device: infeasible");
+	eq(s.al.limit < 1024, 1, "with a limit of %u", s.al.limit);
 	s.t_read /= 2;
 	run(MOST_RT, s.now + 15 * SEC);
-	eq(autobound_infeasible(&s.ab), 0, "as fast as before: feasible");
+	eq(autolimit_infeasible(&s.al), 0, "as fast as before: feasible");
 }
 
-/* Without real-time work there is no bound; with it, at once again. */
+/* Without real-time work there is no limit; with it, at once again. */
 static void no_rt(enum k2_policy policy)
 {
-	struct autobound_config t = aim(policy);
+	struct autolimit_config t = aim(policy);
 	unsigned int before, over = 0, i;
 	s64 level;
 	u64 gone;
@@ -302,44 +302,44 @@ static void no_rt(enum k2_policy policy)
 	device(&t, false, 9);
 	set_depth(192);
 	run(5000, ~0ULL);
-	before = s.ab.limit;
-	level = autobound_applied(&s.ab);
-	eq(before < 64 && !s.ab.open, 1, "a bound of %u", before);
+	before = s.al.limit;
+	level = autolimit_applied(&s.al);
+	eq(before < 64 && !s.al.open, 1, "a limit of %u", before);
 	s.rt_off = true;
 	s.rt_next = ~0ULL;
 	gone = s.now;
 	run(MOST_RT, gone + 900 * MS);
-	eq(s.ab.limit < 64, 1, "it is there for rt_hold_ms");
+	eq(s.al.limit < 64, 1, "it is there for rt_hold_ms");
 	run(MOST_RT, gone + 1100 * MS);
-	eq(s.ab.limit, AUTOBOUND_LIMIT_MAX, "then it opens");
+	eq(s.al.limit, AUTOLIMIT_MAX, "then it opens");
 	eq(s.waiting, 0, "and nothing waits");
 	run(MOST_RT, gone + 5000 * MS);
-	eq(s.ab.opens, 1, "once");
+	eq(s.al.opens, 1, "once");
 	s.rt_off = false;
 	s.rt_next = s.now;
 	s.nr_rt = 0;
 	run(1, ~0ULL);
-	eq(s.ab.limit < 64, 1, "the first real-time request closes it");
+	eq(s.al.limit < 64, 1, "the first real-time request closes it");
 	if (policy == K2_LATENCY)
-		eq(s.ab.level < level, 0,
-		   "what that one had to wait for is not held against the bound");
+		eq(s.al.level < level, 0,
+		   "what that one had to wait for is not held against the limit");
 	run(500, ~0ULL);
 	for (i = 20; i < 500; i++)
 		over += s.rt_ns[i] > 3 * t.target_ns;
 	eq(over, 0, "and all is as it was after a few");
 	/* rt_hold_ms of 0: never. */
 	t.hold_ns = 0;
-	autobound_set(&s.ab, &t, s.now);
+	autolimit_set(&s.al, &t, s.now);
 	s.rt_off = true;
 	s.rt_next = ~0ULL;
 	run(MOST_RT, s.now + 20 * SEC);
-	eq(s.ab.open, 0, "rt_hold_ms 0: it never opens");
+	eq(s.al.open, 0, "rt_hold_ms 0: it never opens");
 }
 
 /* Real-time requests that are further apart than the hold. */
 static void seldom_rt(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	u64 begun;
 	s64 level;
 
@@ -348,19 +348,19 @@ static void seldom_rt(void)
 	s.rt_gap = 1200 * MS;
 	set_depth(192);
 	run(1, ~0ULL);
-	level = s.ab.level;
+	level = s.al.level;
 	begun = s.now;
-	while (!autobound_infeasible(&s.ab) && s.now < begun + 30 * SEC)
+	while (!autolimit_infeasible(&s.al) && s.now < begun + 30 * SEC)
 		run(MOST_RT, s.now + 100 * MS);
-	eq(s.now < begun + 10 * SEC, 1, "the bound is open each time: said");
-	eq(s.ab.level >= level, 1, "no bound is blamed for it");
-	eq(s.ab.opens > 3, 1, "it has opened in between");
+	eq(s.now < begun + 10 * SEC, 1, "the limit is open each time: said");
+	eq(s.al.level >= level, 1, "no limit is blamed for it");
+	eq(s.al.opens > 3, 1, "it has opened in between");
 }
 
 /* A pause of the whole device is one event, however many it makes late. */
 static void gc_pauses(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int before, least = ~0U;
 	u64 moved, when;
 	double quiet, rate;
@@ -371,7 +371,7 @@ static void gc_pauses(void)
 	s.rt_open = true;
 	set_depth(192);
 	run(8000, ~0ULL);
-	before = s.ab.limit;
+	before = s.al.limit;
 	moved = s.moved;
 	when = s.now;
 	run(10000, ~0ULL);
@@ -383,10 +383,10 @@ static void gc_pauses(void)
 	when = s.now;
 	while (s.now < when + 200 * MS) {
 		run(MOST_RT, s.now + MS);
-		if (s.ab.limit < least)
-			least = s.ab.limit;
+		if (s.al.limit < least)
+			least = s.al.limit;
 	}
-	eq(least >= before / 4, 1, "one pause: the bound is %u, was %u", least,
+	eq(least >= before / 4, 1, "one pause: the limit is %u, was %u", least,
 	   before);
 	s.gc_every = 4 * SEC;
 	s.gc_next = s.now + 1 * SEC;
@@ -397,13 +397,13 @@ static void gc_pauses(void)
 	rate = rate_from(moved, when);
 	eq(rate > quiet / 3, 1, "pauses each 4 s: %.0f %% of the bandwidth",
 	   100 * rate / quiet);
-	eq(s.ab.limit >= 2, 1, "no collapse, bound %u", s.ab.limit);
+	eq(s.al.limit >= 2, 1, "no collapse, limit %u", s.al.limit);
 }
 
 /* Reads and slow writes of best effort: held, or said to be infeasible. */
 static void mixed(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int share;
 
 	t.target_ns = 6 * MS;
@@ -414,8 +414,8 @@ static void mixed(void)
 	run(12500, ~0ULL);
 	share = late(2500, t.target_ns);
 	eq(share >= 75 && share <= 125, 1,
-	   "30 %% slow writes: %u of 10000 late, bound %u", share, s.ab.limit);
-	eq(autobound_infeasible(&s.ab), 0, "feasible");
+	   "30 %% slow writes: %u of 10000 late, limit %u", share, s.al.limit);
+	eq(autolimit_infeasible(&s.al), 0, "feasible");
 }
 
 /* The clock leaps: nothing is lost but what was measured just then. */
@@ -423,95 +423,95 @@ static void clock_steps(void)
 {
 	static const s64 leap[] = { 3600 * (s64)SEC, -1800 * (s64)SEC,
 				    -5 * (s64)MS, 50 * (s64)MS };
-	struct autobound_config t = aim(K2_LATENCY);
+	struct autolimit_config t = aim(K2_LATENCY);
 	unsigned int i, share, off = 0;
 
 	t.target_ns = 3 * MS;
 	device(&t, false, 9);
 	s.clock = 7200 * (s64)SEC;
-	autobound_set(&s.ab, &t, seen_now());
+	autolimit_set(&s.al, &t, seen_now());
 	set_depth(192);
 	for (i = 0; i < 4; i++) {
 		run(s.nr_rt + 3000, ~0ULL);
 		s.clock += leap[i];
 		run(s.nr_rt + 100, ~0ULL);
-		off += s.ab.limit > 200 || s.ab.limit < 5;
+		off += s.al.limit > 200 || s.al.limit < 5;
 	}
-	eq(off, 0, "the bound is near what it was after each leap");
+	eq(off, 0, "the limit is near what it was after each leap");
 	s.nr_rt = 0;
 	run(10000, ~0ULL);
 	share = late(2500, t.target_ns);
 	eq(share >= 75 && share <= 125, 1, "%u of 10000 late after all",
 	   share);
-	/* The way back in time must not keep the bound from opening. */
+	/* The way back in time must not keep the limit from opening. */
 	s.clock -= 3000 * (s64)SEC;
 	s.rt_off = true;
 	s.rt_next = ~0ULL;
 	run(MOST_RT, s.now + 3 * SEC);
-	eq(s.ab.open, 1, "the bound opens though the clock was set back");
+	eq(s.al.open, 1, "the limit opens though the clock was set back");
 }
 
 /* What can be measured of a device on which real-time work runs, and not. */
 static void calibration(void)
 {
-	struct autobound_config t = aim(K2_LATENCY);
-	static const struct autobound_device none;
-	struct autobound_device cal;
+	struct autolimit_config t = aim(K2_LATENCY);
+	static const struct autolimit_device none;
+	struct autolimit_device cal;
 	unsigned int i;
-	u64 bound;
+	u64 limit;
 
 	t.target_ns = 0;
 	device(&t, false, 9);
 	set_depth(192);
 	run(100, ~0ULL);
-	eq(s.ab.limit, 32, "no target, not calibrated: the static bound");
-	eq(s.ab.target_ns, 0, "and no target");
-	autobound_calibrate(&s.ab, true, s.now);
-	eq(s.ab.limit, AUTOBOUND_LIMIT_MAX, "while it is measured there is no bound");
-	autobound_calibrate(&s.ab, false, s.now);
-	eq(s.ab.limit, 32, "given up: it is back");
-	eq(s.ab.device.rate, 0, "and nothing is known");
+	eq(s.al.limit, 32, "no target, not calibrated: the static limit");
+	eq(s.al.target_ns, 0, "and no target");
+	autolimit_calibrate(&s.al, true, s.now);
+	eq(s.al.limit, AUTOLIMIT_MAX, "while it is measured there is no limit");
+	autolimit_calibrate(&s.al, false, s.now);
+	eq(s.al.limit, 32, "given up: it is back");
+	eq(s.al.device.rate, 0, "and nothing is known");
 	calibrate();
-	eq(s.ab.measure.on, 0, "it comes to its end");
+	eq(s.al.measure.on, 0, "it comes to its end");
 	/* 16 chips, 8 sectors in 400 us, and 200 requests outstanding */
-	eq(s.ab.device.rate / 16 > 280000 && s.ab.device.rate / 16 <= 320000, 1,
-	   "%llu sectors a second", (unsigned long long)s.ab.device.rate / 16);
-	eq(s.ab.device.tail_ns > 5 * MS, 1, "tail %llu us",
-	   (unsigned long long)(s.ab.device.tail_ns / US));
-	eq(s.ab.target_ns, s.ab.device.tail_ns / 2, "the target is half of it");
-	cal = s.ab.device;
-	bound = s.ab.limit;
-	eq(bound < AUTOBOUND_LIMIT_MAX, 1, "bound again");
+	eq(s.al.device.rate / 16 > 280000 && s.al.device.rate / 16 <= 320000, 1,
+	   "%llu sectors a second", (unsigned long long)s.al.device.rate / 16);
+	eq(s.al.device.tail_ns > 5 * MS, 1, "tail %llu us",
+	   (unsigned long long)(s.al.device.tail_ns / US));
+	eq(s.al.target_ns, s.al.device.tail_ns / 2, "the target is half of it");
+	cal = s.al.device;
+	limit = s.al.limit;
+	eq(limit < AUTOLIMIT_MAX, 1, "limit again");
 
 	/* An idle device, and a clock that leaps, are left out of it. */
-	autobound_calibrate(&s.ab, true, s.now);
+	autolimit_calibrate(&s.al, true, s.now);
 	dispatch();
 	run(MOST_RT, s.now + 3600 * MS);
 	s.clock += 3600 * (s64)SEC;
 	run(MOST_RT, s.now + 400 * MS);
-	eq(s.ab.measure.on, 1, "a leap of the clock is not measured");
+	eq(s.al.measure.on, 1, "a leap of the clock is not measured");
 	run(MOST_RT, s.now + 150 * MS);
-	eq(s.ab.measure.on, 0, "and nothing is lost by it");
-	eq(s.ab.device.rate > cal.rate * 95 / 100 &&
-	   s.ab.device.rate < cal.rate * 105 / 100, 1, "and the same is found");
+	eq(s.al.measure.on, 0, "and nothing is lost by it");
+	eq(s.al.device.rate > cal.rate * 95 / 100 &&
+	   s.al.device.rate < cal.rate * 105 / 100, 1, "and the same is found");
 
 	/* A load that pauses again and again. */
-	autobound_calibrate(&s.ab, true, s.now);
+	autolimit_calibrate(&s.al, true, s.now);
 	dispatch();
-	for (i = 0; i < 10 && s.ab.measure.on; i++) {
+	for (i = 0; i < 10 && s.al.measure.on; i++) {
 		run(MOST_RT, s.now + 800 * MS);
 		s.clock += 700 * (s64)MS;
 	}
-	eq(i > 4 && !s.ab.measure.on, 1, "pauses do not begin it anew: %u", i);
-	eq(s.ab.device.rate > cal.rate * 90 / 100 &&
-	   s.ab.device.rate < cal.rate * 105 / 100, 1, "nor count: %llu",
-	   (unsigned long long)s.ab.device.rate / 16);
+	eq(i > 4 && !s.al.measure.on, 1, "pauses do not begin it anew: %u", i);
+	eq(s.al.device.rate > cal.rate * 90 / 100 &&
+	   s.al.device.rate < cal.rate * 105 / 100, 1, "nor count: %llu",
+	   (unsigned long long)s.al.device.rate / 16);
 
 	/* Kept with the disk. */
-	autobound_init(&s.ab, &t, &cal, s.now);
-	eq(s.ab.target_ns, cal.tail_ns / 2, "what was known before is used");
-	autobound_init(&s.ab, &t, &none, s.now);
-	eq(s.ab.target_ns, 0, "what was not, is not");
+	autolimit_init(&s.al, &t, &cal, s.now);
+	eq(s.al.target_ns, cal.tail_ns / 2, "what was known before is used");
+	autolimit_init(&s.al, &t, &none, s.now);
+	eq(s.al.target_ns, 0, "what was not, is not");
 }
 
 /* Nothing is lost, divided by or taken beyond its range. */
@@ -520,34 +520,34 @@ static void extremes(void)
 	static const u64 times[] = { 0, 1, 1000, 2 * MS, 1ULL << 40, ~0ULL };
 	static const u32 quantiles[] = { 500000, 990000, 999999 };
 	static const u32 pcts[] = { 1, 50, 100 };
-	static const struct autobound_device cals[] = {
+	static const struct autolimit_device cals[] = {
 		{ 0, 0, 0 }, { 1, 1, 1 }, { ~0ULL >> 8, ~0ULL, ~0ULL },
 	};
-	static struct autobound c;
+	static struct autolimit c;
 	unsigned long long seed = 3;
 	unsigned int bad = 0, cal, time, q, pct, i;
 
 	for (i = 0; i < 64; i++) {
 		u64 v = 1ULL << i;
-		s64 off = autobound_log(v) - (s64)i * AB_OCTAVE;
+		s64 off = autolimit_log(v) - (s64)i * AL_OCTAVE;
 
 		bad += off != 0;
-		bad += i < 16 && autobound_exp(autobound_log(v)) != v;
+		bad += i < 16 && autolimit_exp(autolimit_log(v)) != v;
 	}
 	eq(bad, 0, "powers of two are exact");
 	for (i = 1; i < 65536; i++)
-		bad += fabs((double)autobound_log(i) / AB_OCTAVE - log2(i)) > 0.009 ||
-		       autobound_log(i) < autobound_log(i - 1) ||
-		       fabs((double)autobound_exp(autobound_log(i)) - i) > i * 0.011 + 0.5;
+		bad += fabs((double)autolimit_log(i) / AL_OCTAVE - log2(i)) > 0.009 ||
+		       autolimit_log(i) < autolimit_log(i - 1) ||
+		       fabs((double)autolimit_exp(autolimit_log(i)) - i) > i * 0.011 + 0.5;
 	eq(bad, 0, "logarithms are near, and rise");
-	eq(autobound_exp(-5), 1, "least bound");
-	eq(autobound_exp(1LL << 60), AUTOBOUND_LIMIT_MAX, "largest bound");
+	eq(autolimit_exp(-5), 1, "least limit");
+	eq(autolimit_exp(1LL << 60), AUTOLIMIT_MAX, "largest limit");
 
 	for (cal = 0; cal < 3; cal++)
 	for (time = 0; time < 6; time++)
 	for (q = 0; q < 3; q++)
 	for (pct = 0; pct < 3; pct++) {
-		struct autobound_config t = {
+		struct autolimit_config t = {
 			.policy = tap_rand(&seed) % K2_NR_POLICIES,
 			.start = tap_rand(&seed) % 2 ? 1 : 65535,
 			.quantile = quantiles[q], .target_ns = times[time],
@@ -556,12 +556,12 @@ static void extremes(void)
 		};
 		u64 now = 0;
 
-		autobound_init(&c, &t, &cals[cal], times[tap_rand(&seed) % 6]);
+		autolimit_init(&c, &t, &cals[cal], times[tap_rand(&seed) % 6]);
 		/* Counters that are about to wrap. */
 		c.rt_ended = c.rt_late = c.step.nr = c.opens = ~0ULL - 5;
 		c.target.samples = c.target.late = c.target.beyond = 1ULL << 40;
 		for (i = 0; i < 400; i++) {
-			struct autobound_end e = {
+			struct autolimit_end e = {
 				.rt = tap_rand(&seed) % 2,
 				.held_back = tap_rand(&seed) % 2,
 				.behind_excess = !(tap_rand(&seed) % 8),
@@ -578,57 +578,57 @@ static void extremes(void)
 				    now - tap_rand(&seed) % (5 * MS) :
 				    times[tap_rand(&seed) % 6];
 			if (tap_rand(&seed) % 100 == 0)
-				autobound_calibrate(&c, tap_rand(&seed) % 2,
+				autolimit_calibrate(&c, tap_rand(&seed) % 2,
 						     now);
 			if (tap_rand(&seed) % 4 == 0)
-				autobound_insert(&c, e.rt, e.inflight, now);
-			autobound_completed(&c, &e);
-			bad += c.limit < 1 || c.limit > AUTOBOUND_LIMIT_MAX ||
-			       c.level < 0 || c.level > AB_LEVEL_MAX ||
-			       c.floor < 0 || c.floor > AB_LEVEL_MAX;
-			autobound_share_pct(&c);
+				autolimit_insert(&c, e.rt, e.inflight, now);
+			autolimit_completed(&c, &e);
+			bad += c.limit < 1 || c.limit > AUTOLIMIT_MAX ||
+			       c.level < 0 || c.level > AL_LEVEL_MAX ||
+			       c.floor < 0 || c.floor > AL_LEVEL_MAX;
+			autolimit_share_pct(&c);
 		}
-		autobound_tail_us(&c);
+		autolimit_tail_us(&c);
 	}
-	eq(bad, 0, "whatever comes, the bound stays within its range");
+	eq(bad, 0, "whatever comes, the limit stays within its range");
 }
 
-/* The static policy watches nothing, and its bound is what was set. */
+/* The static policy watches nothing, and its limit is what was set. */
 static void static_policy(void)
 {
-	struct autobound_config t = aim(K2_STATIC);
+	struct autolimit_config t = aim(K2_STATIC);
 	unsigned int i;
 
 	device(&t, true, 2);
-	eq(autobound_watches(&s.ab), 0, "static: nothing is watched");
-	eq(s.ab.limit, 32, "the bound is what was set");
+	eq(autolimit_watches(&s.al), 0, "static: nothing is watched");
+	eq(s.al.limit, 32, "the limit is what was set");
 	set_depth(192);
 	s.rt_off = true;
 	s.rt_next = ~0ULL;
 	run(MOST_RT, 5 * SEC);
-	eq(s.ab.limit, 32, "it stays so without real-time work");
+	eq(s.al.limit, 32, "it stays so without real-time work");
 	s.rt_off = false;
 	s.rt_next = s.now;
 	run(2000, ~0ULL);
-	eq(s.ab.limit, 32, "and with it");
+	eq(s.al.limit, 32, "and with it");
 	eq(s.peak, 32, "no more were in the device");
-	eq(autobound_tail_us(&s.ab) > 0 && autobound_share_pct(&s.ab) > 0, 1,
+	eq(autolimit_tail_us(&s.al) > 0 && autolimit_share_pct(&s.al) > 0, 1,
 	   "if it is told, it says what it has seen");
 	for (i = 1; i < 100; i += 7) {
 		t.start = i;
-		autobound_set(&s.ab, &t, s.now);
-		if (s.ab.limit != i)
+		autolimit_set(&s.al, &t, s.now);
+		if (s.al.limit != i)
 			break;
 	}
 	eq(i >= 100, 1, "and follows what is set");
 	t.policy = K2_LATENCY;
-	autobound_set(&s.ab, &t, s.now);
-	eq(autobound_watches(&s.ab), 1, "latency: it is to be told");
+	autolimit_set(&s.al, &t, s.now);
+	eq(autolimit_watches(&s.al), 1, "latency: it is to be told");
 	t.policy = K2_STATIC;
-	autobound_set(&s.ab, &t, s.now);
-	eq(s.ab.limit, t.start, "static again: what was set");
-	autobound_calibrate(&s.ab, true, s.now);
-	eq(autobound_watches(&s.ab), 1, "so does a calibration");
+	autolimit_set(&s.al, &t, s.now);
+	eq(s.al.limit, t.start, "static again: what was set");
+	autolimit_calibrate(&s.al, true, s.now);
+	eq(autolimit_watches(&s.al), 1, "so does a calibration");
 }
 
 int main(void)

@@ -98,7 +98,7 @@ static void limit_two(void)
 	insert_quietly("B3", K2_BE);
 	insert_quietly("R5", 5);
 	insert("R0", 0);
-	dispatched(0, "R0 R5", "bound 2, five waiting");
+	dispatched(0, "R0 R5", "limit 2, five waiting");
 	done("R0");
 	dispatched(2, "B1", "first done");
 	done("R5");

@@ -466,7 +466,7 @@ static void opens(u32 knee, u32 low, u32 high)
 		d.now += 400000 / i;
 		complete(d.trace[head++ % MAX_RQ]);
 	}
-	n = flash_pace_bound(&d.s.flight.pace);
+	n = flash_pace_limit(&d.s.flight.pace);
 	eq(n >= low && n <= high, 1, "a device that needs %u: limit %u", knee, n);
 }
 

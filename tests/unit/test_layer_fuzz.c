@@ -216,7 +216,7 @@ static u64 due_at(const struct rec *r)
 /* Does a request of a direction wait, which is below its in-flight limit? */
 static bool may(enum flash_dir dir)
 {
-	u32 i, pieces[FLASH_NR_DIRS] = { 0 }, bound, out = 0;
+	u32 i, pieces[FLASH_NR_DIRS] = { 0 }, limit, out = 0;
 
 	for (i = 0; i < RECS; i++) {
 		if (f.rec[i].state != OUT)
@@ -224,15 +224,15 @@ static bool may(enum flash_dir dir)
 		pieces[queue_of(&f.rec[i])] += f.rec[i].pieces;
 		out++;
 	}
-	bound = flash_pace_bound(&f.s.flight.pace);
+	limit = flash_pace_limit(&f.s.flight.pace);
 	if (dir == FLASH_WRITE && pieces[FLASH_READ]) {
 		u32 room = 2 * pieces[FLASH_READ];
 
-		if (room < bound / 2)
-			room = bound / 2;
-		bound = room + 16 < bound ? bound - room : 16;
+		if (room < limit / 2)
+			room = limit / 2;
+		limit = room + 16 < limit ? limit - room : 16;
 	}
-	return some(dir) && (paper() || f.s.tun.max_inflight || !out || pieces[dir] < bound);
+	return some(dir) && (paper() || f.s.tun.max_inflight || !out || pieces[dir] < limit);
 }
 
 static void turn_to(bool due)
@@ -255,7 +255,7 @@ static struct rec *expected(void)
 		return NULL;
 	full = f.run >= f.s.tun.batch[f.dir] ||
 	       (!paper() && f.dir == FLASH_WRITE &&
-		f.run_pieces >= flash_pace_bound(&f.s.flight.pace));
+		f.run_pieces >= flash_pace_limit(&f.s.flight.pace));
 	write_due = old(w) && !(old(r) && due_at(r) <= due_at(w));
 	if (!may(f.dir))
 		turn_to(false);

@@ -61,7 +61,7 @@ static void all(void)
 		eq(c.layer_chips, w->layer_chips, "%s: layer_read: chips", name);
 		eq(c.kind, w->kind, "%s: piq: kind", name);
 		eq(c.piq_chips, w->piq_chips, "%s: piq: chips", name);
-		eq(c.piq_out, w->piq_out, "%s: piq: counts for the bound", name);
+		eq(c.piq_out, w->piq_out, "%s: piq: counts for the limit", name);
 	}
 }
 

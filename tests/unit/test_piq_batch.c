@@ -576,7 +576,7 @@ static void storm(void)
 			piq_trust(&d.s);
 		else
 			d.s.trusted = false;
-		d.user_bound = tap_rand(&seed) % 3 ? 0 : 1 + tap_rand(&seed) % 8;
+		d.user_limit = tap_rand(&seed) % 3 ? 0 : 1 + tap_rand(&seed) % 8;
 		for (i = 0; i < 4 * todo; i++) {
 			u32 what = tap_rand(&seed) % 16;
 			u32 kind = tap_rand(&seed) % 8;

@@ -26,7 +26,7 @@ static struct {
 	struct rec rec[RECS];
 	u32 by[NR_STATES][RECS], at[RECS], nr[NR_STATES];
 	struct piq_req *next;
-	u32 bound, max, busy, calm;
+	u32 limit, max, busy, calm;
 	u64 now, seq, came, went, chosen;
 	u64 flips, found, first, only, late;	/* events that have to occur */
 	unsigned long long seed;
@@ -100,7 +100,7 @@ static bool meets_out(const struct piq_req *req)
 
 /*
  * In mode auto the oldest request of all, once it has waited max_wait, is held back only by
- * outstanding requests of its chips. With check_age() this bounds its wait by max_wait and
+ * outstanding requests of its chips. With check_age() this limits its wait by max_wait and
  * the time that its chips need to drain.
  */
 static void check_wait(void)
@@ -164,11 +164,11 @@ static void choose(void)
 	check_urgent();
 }
 
-static void set_bound(void)
+static void set_limit(void)
 {
 	piq_follow_depth(&f.s, &f.l);
-	f.bound = piq_bound(&f.s, &f.l, f.max);
-	must(f.bound, "no bound");
+	f.limit = piq_limit(&f.s, &f.l, f.max);
+	must(f.limit, "no limit");
 }
 
 /* No request passes the oldest of all on its chips, once that has waited max_wait. */
@@ -187,7 +187,7 @@ static void check_age(const struct piq_req *req)
 /* Dispatch all that may be dispatched. */
 static void dispatch(void)
 {
-	while (piq_waiting(&f.s) && f.next && f.s.out < f.bound) {
+	while (piq_waiting(&f.s) && f.next && f.s.out < f.limit) {
 		struct piq_req *req = f.next;
 		struct rec *r = rec_of(req);
 
@@ -256,7 +256,7 @@ static void finish(bool ended)
 	if (ended)
 		piq_learn_completion(&f.s, &f.l, &r->req, f.max, f.now);
 	piq_release(&f.s, &r->req);
-	set_bound();
+	set_limit();
 	choose();
 	if (ended || !any(4)) {
 		/* Or the driver runs it again without the scheduler. */
@@ -308,8 +308,8 @@ static void compare(void)
 	struct flash_climb *c = &f.l.pays.climb;
 	bool blind = f.s.blind;
 
-	c->bound = any(2) ? PIQ_BY_LAYOUT : PIQ_BY_FIFO;
-	c->down = c->bound == PIQ_BY_FIFO;
+	c->limit = any(2) ? PIQ_BY_LAYOUT : PIQ_BY_FIFO;
+	c->down = c->limit == PIQ_BY_FIFO;
 	if (any(2)) {
 		c->high = 0;
 		c->rest = 1 + any(8);
@@ -318,7 +318,7 @@ static void compare(void)
 		c->pairs = any(8);
 	}
 	if (piq_trusts(&f.s))
-		f.s.blind = flash_pace_bound(&f.l.pays) == PIQ_BY_FIFO;
+		f.s.blind = flash_pace_limit(&f.l.pays) == PIQ_BY_FIFO;
 	f.flips += f.s.blind != blind && piq_waiting(&f.s) && f.s.out;
 }
 
@@ -365,7 +365,7 @@ static void change(void)
 	/* Under load, as when trust is learned */
 	if (!any(2))
 		piq_trust(&f.s);
-	set_bound();
+	set_limit();
 	choose();
 	dispatch();
 }
@@ -547,7 +547,7 @@ static void fuzz(u64 steps, unsigned long long seed)
 	f.nr[FREE] = RECS;
 	piq_sched_init(&f.s, f.pool, &tun);
 	piq_learn_init(&f.s, &f.l);
-	set_bound();
+	set_limit();
 	for (n = 0; n < steps; n++) {
 		u32 what = any(64);
 

@@ -14,7 +14,7 @@ static struct dev d;
  * number of the first one that ended while the layout was trusted; 0: none did.
  */
 static u32 load(const char *map, const char *real, u32 backlog, u32 burst,
-		u32 bound)
+		u32 limit)
 {
 	struct piq_tunables tun = piq_usual();
 	unsigned long long seed = 21;
@@ -24,7 +24,7 @@ static u32 load(const char *map, const char *real, u32 backlog, u32 burst,
 	flash_geometry_parse(real, &d.real);
 	d.s.trusted = false;
 	d.learning = true;
-	d.user_bound = bound;
+	d.user_limit = limit;
 	for (i = 0; i < backlog; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	for (n = 0; n < READS; n++) {
@@ -159,7 +159,7 @@ static void one_out(void)
 	slow_chips("page=32768 chips=2");
 	d.rush = true;
 	/* 1 was enough for another load. */
-	d.l.deep.climb.bound = 1;
+	d.l.deep.climb.limit = 1;
 	d.l.deep.climb.down = false;
 	d.l.deep.climb.rests = FLASH_CLIMB_REST_MAX;
 	flash_climb_rest(&d.l.deep.climb);
@@ -209,18 +209,18 @@ static void depth(u64 firmware, u32 least, u32 most)
 }
 
 /* No layout: 256 chips need more than the first limit, 2 chips do not. */
-static void bounds(void)
+static void limits(void)
 {
 	u32 few, many;
 
 	load("none", "page=4096 chips=256", 1000, 1, 0);
-	many = piq_bound(&d.s, &d.l, 0);
+	many = piq_limit(&d.s, &d.l, 0);
 	load("none", "page=4096 chips=2", 1000, 1, 0);
-	few = piq_bound(&d.s, &d.l, 0);
-	printf("# bound %u for 256 chips, %u for 2\n", many, few);
+	few = piq_limit(&d.s, &d.l, 0);
+	printf("# limit %u for 256 chips, %u for 2\n", many, few);
 	eq(many > PIQ_BOUND_START, 1, "256 chips: it opens");
 	eq(few < 2 * PIQ_BOUND_START, 1, "2 chips: it does not need to");
-	eq(piq_bound(&d.s, &d.l, 7), 7, "what the user says counts");
+	eq(piq_limit(&d.s, &d.l, 7), 7, "what the user says counts");
 }
 
 /* A permanent backlog of one request shows that the in-flight limit holds some back. */
@@ -239,7 +239,7 @@ static void one_waits(void)
 			step(&d);
 			insert(&d, PIQ_READ, n * 8, 8);
 		}
-		eq(d.l.pace.full, extra, "%u more than the bound: it %s", extra,
+		eq(d.l.pace.full, extra, "%u more than the limit: it %s", extra,
 		   extra ? "binds" : "does not bind");
 		drain(&d);
 	}
@@ -262,7 +262,7 @@ static void between_windows(void)
 	}
 	eq(d.l.pace.climb.second, true, "half of a pair");
 	piq_learn_completion(&d.s, &d.l, &d.req[d.out[0]], 7, d.now);
-	eq(d.l.pace.climb.second, false, "is no pair with what comes after a bound");
+	eq(d.l.pace.climb.second, false, "is no pair with what comes after a limit");
 	drain(&d);
 }
 
@@ -317,7 +317,7 @@ static void costs(void)
 	u32 i, n, blind = 0;
 
 	slow_chips("page=524288 chips=2");
-	d.user_bound = 48;
+	d.user_limit = 48;
 	for (i = 0; i < 64; i++)
 		insert(&d, PIQ_READ, i * 8, 8);
 	for (n = 0; n < 30000; n++) {
@@ -419,7 +419,7 @@ static void depth_mixed(void)
 	eq(d.l.deep.climb.trials >= 1, 1, "depths are tried: %u times",
 	   d.l.deep.climb.trials);
 	eq(one, 0, "but never one for each chip");
-	eq(d.l.deep.climb.bound, 2, "of which two are enough");
+	eq(d.l.deep.climb.limit, 2, "of which two are enough");
 	d.rush = true;
 	one = given_one(15000, true);
 	eq(one > 0, 1, "real-time ones beside them: one is tried, %u of 15000",
@@ -465,9 +465,9 @@ static void depth_beside_few(void)
 		least = d.l.deep.climb.start;
 	}
 	eq(times >= 8, 1, "real-time requests come and go: %u times", times);
-	eq(d.l.deep.climb.bound >= 5 && d.l.aside.climb.bound >= 5, 1,
+	eq(d.l.deep.climb.limit >= 5 && d.l.aside.climb.limit >= 5, 1,
 	   "and %u for each chip are found now, %u for the other case",
-	   d.l.deep.climb.bound, d.l.aside.climb.bound);
+	   d.l.deep.climb.limit, d.l.aside.climb.limit);
 	drain(&d);
 	at_rest(&d, "depths beside few that are urgent");
 }
@@ -533,6 +533,6 @@ int main(void)
 	depth(0, 1, 2);
 	depth(500000, 2, 3);
 	depth(1900000, 3, 8);
-	bounds();
+	limits();
 	return tap_done();
 }

@@ -70,12 +70,12 @@ static void depth_per_chip(void)
 
 static void round_robin(void)
 {
-	u32 i, bound, bad;
+	u32 i, limit, bad;
 
 	/* The in-flight limit is smaller than the number of chips. */
-	for (bound = 1; bound <= 4; bound += 3) {
+	for (limit = 1; limit <= 4; limit += 3) {
 		start(NULL);
-		d.user_bound = bound;
+		d.user_limit = limit;
 		for (i = 0; i < 40 * CHIPS; i++)
 			arrive(&d, PIQ_READ, i / 40 * 8, 8);
 		dispatch(&d);
@@ -84,7 +84,7 @@ static void round_robin(void)
 		for (i = 0; i < d.nr_trace; i++)
 			bad += d.req[d.trace[i]].sector / 8 !=
 			       (d.req[d.trace[0]].sector / 8 + i) % CHIPS;
-		eq(bad, 0, "bound %u: each chip in its turn", bound);
+		eq(bad, 0, "limit %u: each chip in its turn", limit);
 		at_rest(&d, "round robin");
 	}
 }
@@ -225,7 +225,7 @@ static void urgent(void)
 		start(NULL);
 		/* The second time the map is not trusted. */
 		d.s.trusted = !n;
-		d.user_bound = n ? CHIPS : 0;
+		d.user_limit = n ? CHIPS : 0;
 		flash_geometry_parse(MAP, &d.real);
 		worst = 0;
 		for (i = 0; i < 128; i++)
@@ -250,7 +250,7 @@ static void urgent(void)
 		tun.max_wait = 5000000;
 		start(&tun);
 		d.s.trusted = !n;
-		d.user_bound = n ? CHIPS : 0;
+		d.user_limit = n ? CHIPS : 0;
 		for (i = 0; i < 1000; i++)
 			rush(PIQ_READ, tap_rand(&seed) % 4096);
 		one = page(PIQ_WRITE, 5);
@@ -439,14 +439,14 @@ static void scanning(void)
 }
 
 /* Random one-page reads in a closed loop, by the layout or in a FIFO, at one limit */
-static u64 throughput(u32 backlog, bool trusted, u32 bound)
+static u64 throughput(u32 backlog, bool trusted, u32 limit)
 {
 	unsigned long long seed = 3;
 	u32 i, n;
 
 	start(NULL);
 	d.s.trusted = trusted;
-	d.user_bound = bound;
+	d.user_limit = limit;
 	for (i = 0; i < backlog; i++)
 		insert(&d, PIQ_READ, tap_rand(&seed) % 65536 * 8, 8);
 	for (n = 0; n < 20000; n++) {
@@ -474,7 +474,7 @@ static void without_a_map(void)
 	unsigned long long seed = 8;
 
 	dev_init(&d, PIQ_AUTO, "none", &tun);
-	d.user_bound = 3;
+	d.user_limit = 3;
 	for (i = 0; i < 1000; i++)
 		arrive(&d, tap_rand(&seed) % 2 ? PIQ_READ : PIQ_WRITE,
 		       tap_rand(&seed) % 4096 * 8,

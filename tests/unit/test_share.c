@@ -303,14 +303,14 @@ static void guesses(void)
 }
 
 /* As many in the device as it needs: it serves any number at once. */
-static void bounds(void)
+static void limits(void)
 {
 	struct fair_rules rules = sfq;
 	static struct fair_rq *out[2048];
 	u32 n = 0, i;
 
 	model_init(&rules);
-	eq(m.s.dev.pace.climb.bound, FAIR_LIMIT_FIRST, "the bound at first");
+	eq(m.s.dev.pace.climb.limit, FAIR_LIMIT_FIRST, "the limit at first");
 	for (i = 0; i < 600; i++) {
 		/* More wait than are in the device. */
 		while (m.s.waiting < 2 * FAIR_LIMIT_MAX) {
@@ -445,7 +445,7 @@ int main(void)
 	soonest();
 	learned();
 	guesses();
-	bounds();
+	limits();
 	lags();
 	catches_up();
 	return tap_done();

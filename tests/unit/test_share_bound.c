@@ -230,13 +230,13 @@ int main(int argc, char **argv)
 	serve(20000);
 	eq(error() <= 30, 1, "1:2:4:5 by budgets, one at a time, %u/1000 off",
 	   error());
-	/* Deep queues that are not deep enough for any bound */
+	/* Deep queues that are not deep enough for any limit */
 	b.closed = true;
 	for (n = 0; n < 4; n++)
 		b.size[n] = 16;
 	for (n = 0; n < 2; n++) {
 		begin(n ? &turns : &window, 4, 0);
-		m.s.dev.pace.climb.bound = FAIR_LIMIT_MAX;
+		m.s.dev.pace.climb.limit = FAIR_LIMIT_MAX;
 		serve(20000);
 		eq(error() <= 10, 1, "1:2:4:5, %u requests each, %u/1000 off",
 		   BACKLOG, error());

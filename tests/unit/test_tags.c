@@ -447,9 +447,9 @@ static void steps(u32 n)
 		step();
 }
 
-static void begin(u32 all, u32 unit, u32 bound, bool by_weight)
+static void begin(u32 all, u32 unit, u32 limit, bool by_weight)
 {
-	struct fair_rules rules = { .depth = 8, .limit = bound };
+	struct fair_rules rules = { .depth = 8, .limit = limit };
 
 	acfq_rules(ACFQ_AUTO, 0, FAIR_CHARGE_SECTORS, &rules);
 	model_init(&rules);
@@ -865,11 +865,11 @@ static void small(void)
 }
 
 /* The least part of its share, in percent, that one of some tenants of 8 tasks gets */
-static u32 least_share(u32 all, u32 tenants, u32 bound)
+static u32 least_share(u32 all, u32 tenants, u32 limit)
 {
 	u32 i, part, least = 100, weights = 0, before[NR_SENDERS], served = 0;
 
-	begin(all, all, bound, true);
+	begin(all, all, limit, true);
 	for (i = 0; i < tenants; i++) {
 		comes(i, 100 * (1 + i % 3), 8, false);
 		weights += 100 * (1 + i % 3);
@@ -897,19 +897,19 @@ static u32 least_share(u32 all, u32 tenants, u32 bound)
  */
 static void few(void)
 {
-	u32 bound, tenants;
+	u32 limit, tenants;
 
-	for (bound = 1; bound <= 2; bound++) {
+	for (limit = 1; limit <= 2; limit++) {
 		for (tenants = 2; tenants <= NR_SENDERS; tenants *= 2) {
-			u32 four = least_share(4, tenants, bound);
-			u32 eight = least_share(8, tenants, bound);
+			u32 four = least_share(4, tenants, limit);
+			u32 eight = least_share(8, tenants, limit);
 
 			eq(four >= (tenants < 8 ? 92 : 83), 1,
 			   "4 tags, %u in the driver: of %u tenants each gets %u %% of its share",
-			   bound, tenants, four);
+			   limit, tenants, four);
 			eq(eight >= 95, 1, "8 tags: %u %%", eight);
 		}
-		eq(least_share(2, 8, bound) < 90, 1, "2 tags are too few");
+		eq(least_share(2, 8, limit) < 90, 1, "2 tags are too few");
 	}
 }
 

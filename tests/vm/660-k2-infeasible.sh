@@ -7,7 +7,7 @@
 # Proves: a target that no bound can hold is said to be infeasible, while best effort
 # goes on; one that can be held is not, whatever was said before; and an observed tail is
 # there.
-# Fails if: autobound_judge_target() never sets unmet, or never clears it, or what is late is
+# Fails if: autolimit_judge_target() never sets unmet, or never clears it, or what is late is
 # not counted.
 
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \

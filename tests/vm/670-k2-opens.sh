@@ -7,7 +7,7 @@
 # Proves: without real-time requests the bound opens after rt_hold_ms and what waits goes,
 # with nobody doing anything but best effort; the first real-time request brings it back;
 # without a hold it never opens; and policy static does not know of any of that.
-# Fails if: autobound_open() is not called at the end of a request, autobound_insert()
+# Fails if: autolimit_open() is not called at the end of a request, autolimit_insert()
 # does not close the bound, or a raised bound kicks nobody.
 
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \

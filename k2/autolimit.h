@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * autobound.h - K2 finds its in-flight limit itself
+ * autolimit.h - K2 finds its in-flight limit itself
  *
- * autobound.c explains the search. All of it is guarded by flash_queue.lock.
+ * autolimit.c explains the search. All of it is guarded by flash_queue.lock.
  */
-#ifndef K2_AUTOBOUND_H
-#define K2_AUTOBOUND_H
+#ifndef K2_AUTOLIMIT_H
+#define K2_AUTOLIMIT_H
 
 #include <linux/types.h>
 
 #include "../common/estimate/histogram.h"
 
 /* The largest limit: in effect none */
-#define AUTOBOUND_LIMIT_MAX	65535
+#define AUTOLIMIT_MAX	65535
 
 enum k2_policy {
 	K2_STATIC,
@@ -22,16 +22,16 @@ enum k2_policy {
 };
 
 /**
- * struct autobound_config - what the user has set
+ * struct autolimit_config - what the user has set
  * @policy: the goal of the search; K2_STATIC: no search
  * @start: the limit with K2_STATIC, and the first one of a search
  * @quantile: share of real-time requests to meet the target, in parts of a million
  * @target_ns: longest time of a real-time request, ns; 0: @target_pct
- * @target_pct: the target in % of autobound_device.tail_ns
- * @floor_pct: bandwidth to keep, in % of autobound_device.rate
+ * @target_pct: the target in % of autolimit_device.tail_ns
+ * @floor_pct: bandwidth to keep, in % of autolimit_device.rate
  * @hold_ns: time without real-time requests that lifts the limit, ns; 0: never
  */
-struct autobound_config {
+struct autolimit_config {
 	enum k2_policy policy;
 	u32 start;
 	u32 quantile;
@@ -42,28 +42,28 @@ struct autobound_config {
 };
 
 /**
- * struct autobound_device - result of a calibration: the device without a limit
+ * struct autolimit_device - result of a calibration: the device without a limit
  * @rate: bandwidth, in sectors per 16 s; 0: unknown
  * @tail_ns: the quantile of real-time requests, or of all requests if few were real-time
  * @at: time of the calibration, ns
  */
-struct autobound_device {
+struct autolimit_device {
 	u64 rate;
 	u64 tail_ns;
 	u64 at;
 };
 
 /**
- * struct autobound_end - a request that completes
+ * struct autolimit_end - a request that completes
  * @now: the time, ns
  * @inserted: time of its first insertion, ns; 0: unknown
  * @sectors: data that it moved
  * @inflight: requests in the device, with this one
  * @rt: it is a real-time request
- * @behind_excess: result of autobound_insert() for it
+ * @behind_excess: result of autolimit_insert() for it
  * @held_back: the limit keeps requests waiting
  */
-struct autobound_end {
+struct autolimit_end {
 	u64 now;
 	u64 inserted;
 	u64 sectors;
@@ -74,20 +74,20 @@ struct autobound_end {
 };
 
 /**
- * struct autobound_step - the level; written when a real-time request completes
+ * struct autolimit_step - the level; written when a real-time request completes
  * @at: time of the latest step, ns
  * @nr: steps
  * @samples: real-time requests since the latest step
  * @late: of these, those that missed the target
  * @in_time: of these, those in time while the limit kept requests waiting, weighted
  * @run: of these, those in a row since the latest late one
- * @any_late: a request has been late since autobound_set()
+ * @any_late: a request has been late since autolimit_set()
  * @held_back: the limit has kept a request waiting since the latest sample
  * @fresh: since the latest step a request completed that was inserted after @cut_at
  * @cut_at: when the current descent of the level began, ns
  * @cut_low: the lowest level that this descent may reach
  */
-struct autobound_step {
+struct autolimit_step {
 	u64 at;
 	u64 nr;
 	u32 samples;
@@ -102,7 +102,7 @@ struct autobound_step {
 };
 
 /**
- * struct autobound_target - is the target in reach? Judged once a second.
+ * struct autolimit_target - is the target in reach? Judged once a second.
  * @at: time of the latest judgement, ns
  * @judgements: their number
  * @samples: recent real-time requests
@@ -110,7 +110,7 @@ struct autobound_step {
  * @beyond: of these, those that no limit could have helped
  * @unmet: the target is infeasible
  */
-struct autobound_target {
+struct autolimit_target {
 	u64 at;
 	u32 judgements;
 	u64 samples;
@@ -120,14 +120,14 @@ struct autobound_target {
 };
 
 /**
- * struct autobound_window - bandwidth now; written when a request completes
+ * struct autolimit_window - bandwidth now; written when a request completes
  * @begun: start of the window, ns; 0: none has begun
  * @level: log of the limit at its start
  * @sectors: sectors moved
  * @ends: completed requests
  * @held_back: of these, those that completed while the limit kept requests waiting
  */
-struct autobound_window {
+struct autolimit_window {
 	u64 begun;
 	s64 level;
 	u64 sectors;
@@ -136,14 +136,14 @@ struct autobound_window {
 };
 
 /**
- * struct autobound_second - bandwidth of seconds, and how much they differ
+ * struct autolimit_second - bandwidth of seconds, and how much they differ
  * @begun: start of the second, ns; 0: none has begun
  * @sectors: sectors moved
  * @full: the limit kept requests waiting in every window of it
  * @rate: bandwidth of the second before, in sectors per 16 s
  * @scatter: mean difference of seconds, a log
  */
-struct autobound_second {
+struct autolimit_second {
 	u64 begun;
 	u64 sectors;
 	bool full;
@@ -152,7 +152,7 @@ struct autobound_second {
 };
 
 /**
- * struct autobound_floor - the floor; written at the end of a window
+ * struct autolimit_floor - the floor; written at the end of a window
  * @best: the largest bandwidth of a window, in sectors per 16 s
  * @mean: moving average of windows, in sectors per 16 s
  * @climbing: bandwidth is too low, and the floor rises
@@ -162,7 +162,7 @@ struct autobound_second {
  * @starved_at: time when that was found, ns
  * @lacked_at: time of the latest window with too little bandwidth, ns
  */
-struct autobound_floor {
+struct autolimit_floor {
 	u64 best;
 	u64 mean;
 	bool climbing;
@@ -174,7 +174,7 @@ struct autobound_floor {
 };
 
 /**
- * struct autobound_measure - a calibration that runs
+ * struct autolimit_measure - a calibration that runs
  * @on: it runs
  * @begun: its start, ns
  * @last: time of the latest completion, ns
@@ -184,7 +184,7 @@ struct autobound_floor {
  * @rt_ends: of these, real-time ones
  * @times: times of all requests, and of real-time ones
  */
-struct autobound_measure {
+struct autolimit_measure {
 	bool on;
 	u64 begun;
 	u64 last;
@@ -196,14 +196,14 @@ struct autobound_measure {
 };
 
 /**
- * struct autobound_tail - times of recent real-time requests
+ * struct autolimit_tail - times of recent real-time requests
  * @begun: start of the current histogram, ns
  * @nr: requests in it
  * @index: of it in @times; the other one is older
  * @times: the histograms
  * @sum: their sum, while it is read
  */
-struct autobound_tail {
+struct autolimit_tail {
 	u64 begun;
 	u32 nr;
 	u32 index;
@@ -212,7 +212,7 @@ struct autobound_tail {
 };
 
 /**
- * struct autobound - the search on one device
+ * struct autolimit - the search on one device
  * @cfg: what the user has set
  * @device: the latest calibration
  * @target_ns: longest time of a real-time request, ns; 0: no target
@@ -233,9 +233,9 @@ struct autobound_tail {
  * @measure: a calibration that runs
  * @tail: times of recent real-time requests
  */
-struct autobound {
-	struct autobound_config cfg;
-	struct autobound_device device;
+struct autolimit {
+	struct autolimit_config cfg;
+	struct autolimit_device device;
 	u64 target_ns;
 	u32 limit;
 	s64 level;
@@ -247,35 +247,35 @@ struct autobound {
 	u64 rt_ended;
 	u64 rt_late;
 
-	struct autobound_step step;
-	struct autobound_target target;
-	struct autobound_window window;
-	struct autobound_second second;
-	struct autobound_floor bw;
-	struct autobound_measure measure;
-	struct autobound_tail tail;
+	struct autolimit_step step;
+	struct autolimit_target target;
+	struct autolimit_window window;
+	struct autolimit_second second;
+	struct autolimit_floor bw;
+	struct autolimit_measure measure;
+	struct autolimit_tail tail;
 };
 
-void autobound_init(struct autobound *ab, const struct autobound_config *cfg,
-		    const struct autobound_device *device, u64 now);
-void autobound_set(struct autobound *ab, const struct autobound_config *cfg, u64 now);
-void autobound_calibrate(struct autobound *ab, bool on, u64 now);
-bool autobound_note_insert(struct autobound *ab, bool rt, u32 inflight, u64 now);
-bool autobound_completed(struct autobound *ab, const struct autobound_end *e);
-u64 autobound_tail_us(struct autobound *ab);
-u64 autobound_share_pct(struct autobound *ab);
-u64 autobound_infeasible(struct autobound *ab);
-u64 autobound_calibrating(struct autobound *ab);
+void autolimit_init(struct autolimit *al, const struct autolimit_config *cfg,
+		    const struct autolimit_device *device, u64 now);
+void autolimit_set(struct autolimit *al, const struct autolimit_config *cfg, u64 now);
+void autolimit_calibrate(struct autolimit *al, bool on, u64 now);
+bool autolimit_note_insert(struct autolimit *al, bool rt, u32 inflight, u64 now);
+bool autolimit_completed(struct autolimit *al, const struct autolimit_end *e);
+u64 autolimit_tail_us(struct autolimit *al);
+u64 autolimit_share_pct(struct autolimit *al);
+u64 autolimit_infeasible(struct autolimit *al);
+u64 autolimit_calibrating(struct autolimit *al);
 
-/** autobound_limit - the in-flight limit, from 1 to AUTOBOUND_LIMIT_MAX */
-static inline u32 autobound_limit(const struct autobound *ab)
+/** autolimit_get - the in-flight limit, from 1 to AUTOLIMIT_MAX */
+static inline u32 autolimit_get(const struct autolimit *al)
 {
-	return ab->limit;
+	return al->limit;
 }
 
 /**
- * autobound_insert - a request is inserted
- * @ab: the search
+ * autolimit_insert - a request is inserted
+ * @al: the search
  * @rt: it is a real-time request
  * @inflight: requests in the device
  * @now: the time, ns
@@ -283,25 +283,25 @@ static inline u32 autobound_limit(const struct autobound *ab)
  * Return: true if it waits for requests that were dispatched while the limit was lifted,
  * so its time says nothing about the limit.
  */
-static inline bool autobound_insert(struct autobound *ab, bool rt, u32 inflight, u64 now)
+static inline bool autolimit_insert(struct autolimit *al, bool rt, u32 inflight, u64 now)
 {
-	if (!rt && ab->cfg.policy == K2_STATIC)
+	if (!rt && al->cfg.policy == K2_STATIC)
 		return false;
-	return autobound_note_insert(ab, rt, inflight, now);
+	return autolimit_note_insert(al, rt, inflight, now);
 }
 
-/** autobound_watches - does the search need to know which requests are in flight? */
-static inline bool autobound_watches(const struct autobound *ab)
+/** autolimit_watches - does the search need to know which requests are in flight? */
+static inline bool autolimit_watches(const struct autolimit *al)
 {
-	return ab->cfg.policy != K2_STATIC || ab->measure.on;
+	return al->cfg.policy != K2_STATIC || al->measure.on;
 }
 
-/** autobound_searches - is the limit the result of the search? */
-static inline bool autobound_searches(const struct autobound *ab)
+/** autolimit_searches - is the limit the result of the search? */
+static inline bool autolimit_searches(const struct autolimit *al)
 {
-	return !ab->open && !ab->measure.on &&
-	       (ab->cfg.policy == K2_BANDWIDTH ||
-		(ab->cfg.policy == K2_LATENCY && ab->target_ns));
+	return !al->open && !al->measure.on &&
+	       (al->cfg.policy == K2_BANDWIDTH ||
+		(al->cfg.policy == K2_LATENCY && al->target_ns));
 }
 
-#endif /* K2_AUTOBOUND_H */
+#endif /* K2_AUTOLIMIT_H */
