@@ -283,7 +283,7 @@ class Bench:
             trace.unlink()
 
     def circumstances(self):
-        """What all files of this invocation have in common."""
+        """The fields that all files of this invocation have in common."""
         machine = self.machine
         return {
             "commit": self.commit,
@@ -308,7 +308,7 @@ class Bench:
 
     def measure(self):
         """Boots and follows the guest; the status of scripts/vm."""
-        # A session of its own: Ctrl-C comes to us, and we end it.
+        # A separate session: this process receives Ctrl-C and ends it.
         self.vm = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, start_new_session=True)

@@ -65,7 +65,7 @@ class State:
 
     @classmethod
     def new(cls, folder, form, full, parts):
-        """Of a run that begins."""
+        """The state of a run that begins."""
         return cls(folder, {
             "schema": 1, "form": form, "full": list(full),
             "commit": options.commit(),
@@ -74,7 +74,7 @@ class State:
 
     @classmethod
     def load(cls, folder):
-        """Of an earlier run; ValueError."""
+        """The state of an earlier run; ValueError."""
         try:
             data = json.loads((folder / STATE).read_text(encoding="utf-8"))
             known = data["schema"] == 1 and "finished" in data and isinstance(data["parts"], dict) \
@@ -98,7 +98,7 @@ class State:
         return form_of(self.data, name)
 
     def done(self, name, status, took):
-        """A part has come to its end."""
+        """A part has ended."""
         self.data["parts"][name] = {"status": status, "ended": now(),
                                     "seconds": round(took)}
         self.save()
@@ -164,7 +164,7 @@ def seconds(name, folder, form):
 
 
 def command(name, folder, form):
-    """What makes a part, or the rest of it."""
+    """The command that makes a part, or the rest of it."""
     if name == "cost":
         return ["scripts/bench-cost", "--out", options.shown(folder)]
     if name == "locks":
@@ -177,7 +177,7 @@ def command(name, folder, form):
 
 
 def prepare(name, folder):
-    """Makes room: only suites go on where they were."""
+    """Makes room: only suites continue where they ended."""
     if name not in SUITES or not (folder / "plan").exists():
         shutil.rmtree(folder, ignore_errors=True)
     if name == "locks":
@@ -186,7 +186,7 @@ def prepare(name, folder):
 
 def run(words):
     """Runs one of our scripts; its status."""
-    # A session of its own: Ctrl-C comes to us, and we end it.
+    # A separate session: this process receives Ctrl-C and ends it.
     with subprocess.Popen(
             [str(pathlib.Path(REPO, words[0])), *words[1:]],
             stdin=subprocess.DEVNULL, start_new_session=True) as child:
@@ -314,7 +314,7 @@ def announce(state, goes_on):
 
 
 def begin(args):
-    """The run to be made, or to go on with; says what it takes."""
+    """The run to be made or continued; prints what it needs."""
     earlier = None if args.new else unfinished(args.form, args.full,
                                                   args.parts)
     stamp = datetime.datetime.now().strftime("%Y%m%d-%H%M%S")

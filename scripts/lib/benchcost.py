@@ -26,7 +26,7 @@ import vm
 benchreport = options.later("benchreport")
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
-# What all are compared with: no scheduler, and one that does nothing.
+# The base of all comparisons: no scheduler, and one that does nothing.
 BASE, FLOOR = "none", "fifo"
 COMPETITORS = ("mq-deadline", "kyber", "bfq")
 # Any scheduler may be named; a refusal says what some are.
@@ -135,7 +135,7 @@ def _power(number):
 
 
 def disk_options(disk, parallel):
-    """What makes the disk as fast as it shall be with so many I/Os in it.
+    """Parameters for the disk's speed with this number of I/Os in it.
 
     Where a bound keeps them few, the disk is faster for it. Otherwise the
     same number of I/Os would take longer, and what the guest does all the time,
@@ -188,7 +188,7 @@ def plan(args, schedulers, own):
 
 
 def counts_locks(cell):
-    """Is this a cell whose locks are counted?
+    """Are the locks of this cell counted?
 
     Schedulers do not know what disk they have, so one will do.
     """
@@ -225,7 +225,7 @@ def added(some, more):
 
 
 def cost(short, long):
-    """What an I/O takes, from two runs that differ in their number.
+    """The cost of an I/O, from two runs that differ in their number.
 
     Starting fio, and all else that a run does once, is in both.
     """
@@ -503,7 +503,7 @@ class BenchCost:
                 words_ + " bash /tests/vm/lib/cost-guest.sh"]
 
     def circumstances(self):
-        """What all files of this invocation have in common."""
+        """The fields that all files of this invocation have in common."""
         return {
             "commit": self.commit,
             "kernel": self.machine.get("release", ""),
@@ -516,7 +516,7 @@ class BenchCost:
 
     def boot(self, cells, task, repeat, seed):
         """One virtual machine, from its start to its end; its status."""
-        # A session of its own: Ctrl-C comes to us, and we end it.
+        # A separate session: this process receives Ctrl-C and ends it.
         self.vm = subprocess.Popen(
             self.command(cells, task, seed), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -534,7 +534,7 @@ class BenchCost:
         """All boots; the status of the first that failed."""
         args = self.args
         for repeat in range(1, args.repeats + 1):
-            # What was there before a cell must not matter.
+            # The state before a cell must not matter.
             order = self.cells if repeat % 2 else self.cells[::-1]
             order = [cell for cell in order if cell["id"] not in self.absent]
             self.vm_status = self.boot(order, "time", repeat,
@@ -671,7 +671,7 @@ class BenchCost:
 def main(argv=None):
     """Command line of scripts/bench-cost."""
     args = parse(sys.argv[1:] if argv is None else argv)
-    # Who calls this from Python has what it takes.
+    # A caller from Python has installed the packages.
     if argv is None:
         options.need("build", "vm", "bench")
 

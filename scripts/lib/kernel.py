@@ -30,7 +30,7 @@ import toolchain
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
-# depmod and others live where a plain user's PATH does not go.
+# depmod and others are in directories that a plain user's PATH does not name.
 os.environ["PATH"] = os.environ.get("PATH", "/usr/bin:/bin") + \
     ":/usr/sbin:/sbin"
 
@@ -60,7 +60,7 @@ class Series:
     release: str = ""
     image: str = "linux-image-"
     headers: str = "linux-headers-"
-    # What every RELEASE begins with.
+    # The prefix of every RELEASE.
     begin: str = ""
     # Further packages of a kernel, without RELEASE at the end.
     parts: tuple = ()
@@ -75,7 +75,7 @@ class Series:
     fragments: tuple = ()
     # Limits of time are multiplied by it: how much slower a guest runs.
     slow: int = 1
-    # MB to download and in the cache, for what is said beforehand.
+    # MB to download and in the cache, for the message before it.
     download: int = 0
     disk: int = 0
 
@@ -86,7 +86,7 @@ SERIES = {s.name: s for s in (
     # +deb12 is the security archive's and later backports', +bpo older ones.
     Series("6.12", r"6\.12\.\d+\+(?:deb\d+|bpo)-amd64", begin="6.12.",
            download=124, disk=280),
-    # Backports goes from series to series: 7.3 is the newest from 7.3 on.
+    # Backports moves from series to series: 7.3 is the newest from 7.3 on.
     Series("7.3", r"(?:7\.(?:[3-9]|[1-9]\d)|[89]\.\d+|[1-9]\d\.\d+)"
            r"\.\d+\+deb13-amd64", image="linux-binary-unsigned-",
            parts=("linux-modules-", "linux-base-"), codename="trixie",
@@ -120,10 +120,10 @@ _CHECKER_VALID = """\
 echo 1
 """
 
-# Who is speaking: scripts/vm puts its own name here.
+# The name before messages: scripts/vm sets it to its own.
 SPEAKER = "kernel"
 
-# A kernel update comes every few weeks; asking once a day is enough.
+# Kernel updates appear every few weeks; one query a day is enough.
 FRESH_SECONDS = 24 * 3600
 # After an attempt that failed: a machine that is offline is not to wait for
 # the network on every run.
@@ -248,7 +248,7 @@ def decompress(data):
 
 
 def make_words(facts):
-    """What make is told to build the project's modules for a kernel."""
+    """Arguments of make that build the project's modules for a kernel."""
     return [f"KDIR={facts['kdir']}", f"BTF={facts['btf']}",
             *facts.get("make", "").split()]
 
@@ -302,7 +302,7 @@ class Store:
         return sorted(found, key=order)
 
     def usable(self, series):
-        """Those of cached() whose layout common/elevator/compat.h knows."""
+        """Those of cached() that have a layout which common/elevator/compat.h knows."""
         return [facts for facts in self.cached(series.name)
                 if not series.moves_on or self.known(facts)]
 
@@ -403,7 +403,7 @@ class Store:
             self._fetch(series, apt, release, version)
 
     def _newest_known(self, series, apt, found):
-        """Facts of the newest kernel whose layout common/elevator/compat.h knows.
+        """Facts of the newest kernel that has a layout which common/elevator/compat.h knows.
 
         Of each series that is refused only the newest is downloaded. An older
         kernel in the cache, which the archive may have no more, counts, too.

@@ -18,14 +18,14 @@ import collections
 import math
 import random
 
-# What descriptors can say: chips, and stripes in sectors.
+# The values of descriptors: chips, and stripes in sectors.
 MAX_CHIPS = 256
 MAX_STRIPE = 2048
 MAX_LEVELS = 4
 # The least that a flash page has, and what candidates for it are multiples of.
 GRAIN = 4
 
-# A long pair takes at least so much more than a short one.
+# Least ratio of a long pair's time to a short one's.
 EFFECT = 0.10
 # Standard errors between the means of long and short pairs.
 SIGMAS = 6
@@ -35,7 +35,7 @@ SIGMAS = 6
 # strays or more among the pairs that are tried.
 HITS = 0.80
 STRAYS = 0.0005
-# Least confidence with which a map is told.
+# Least confidence with which a map is reported.
 CONFIDENCE = 0.85
 
 Level = collections.namedtuple("Level", "unit mod")
@@ -48,7 +48,7 @@ class NoMap(Exception):
 
 
 class NoStripes(NoMap):
-    """What was read fits no stripes; other reads may."""
+    """These reads fit no stripes; other reads may."""
 
 
 class OutOfTime(NoMap):
@@ -88,7 +88,7 @@ class Map:
         return math.prod(level.mod for level in self.levels)
 
     def period(self):
-        """The sectors after which all begins anew."""
+        """The sectors after which the map repeats."""
         return math.lcm(*(level.unit * level.mod for level in self.levels))
 
     def descriptor(self):
@@ -181,7 +181,7 @@ class Probe:
         """Do two reads wait for each other?"""
         slow, need = 0, self.votes // 2 + 1
         for i in range(self.votes):
-            # In either order: which one comes first may matter to a device.
+            # In either order: the device may depend on which one is first.
             slow += self.time(*((one, other) if i % 2 else (other, one))) \
                 > self.limit
             if slow >= need or i + 1 - slow >= need:
@@ -213,7 +213,7 @@ class Probe:
     # --- short and long -----------------------------------------------------
 
     def calibrate(self):
-        """What does waiting look like?"""
+        """How does waiting show in the times?"""
         if self.device.sectors < 4096 * self.device.block:
             raise NoMap("the device is too small to tell")
         self.say("short and long pairs")
@@ -403,7 +403,7 @@ class Probe:
         return self.any_block(low, low + unit)
 
     def next_stripe(self, known):
-        """What was found repeats: within which distance? None: for ever."""
+        """Within which distance does the map repeat? None: for ever."""
         unit = known.levels[0].unit
         step = known.period() // unit
         # The first one that the device has all of, and how many it has.
@@ -428,11 +428,11 @@ class Probe:
                 round_ones.update(range(-(-low // step) * step, high, step))
             return sorted(round_ones)
         self.say("does it repeat for ever?")
-        # In less than that the first chip would not have come again.
+        # Within less than that the first chip would not have been used again.
         return self.stripe(pair, step, max(room // 2, 1), 1.25 * step, near)
 
     def modulus(self, known, unit):
-        """After how many stripes of this size does the chip come again?
+        """After how many stripes of this size is the chip used again?
 
         `known` has all levels below, and the phase.
         """

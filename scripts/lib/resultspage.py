@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the pages of results of all schedulers have in common.
+"""The common parts of all schedulers' pages of results.
 
 A page is made from the summaries of its suites, and from nothing else that is
 a figure or a verdict.
@@ -25,7 +25,7 @@ DASH = "\N{EN DASH}"
 PATTERNS = 6
 # The status of a script that keeps a page which has more than the results
 KEPT = 3
-# What files of ours beside a page begin with
+# The prefix of our files beside a page
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
@@ -173,7 +173,7 @@ def plain(command):
 
 
 def requests(cell):
-    """How much a cell's figures are of: requests whose latency counts, else all."""
+    """The size of a cell's sample: requests with a latency that counts, else all."""
     found = [(cell.get("metrics") or {}).get(key) for key in
              ("latency_count", "ios")]
     return next((one["median"] for one in found if one and one["median"]), 0)
@@ -188,7 +188,7 @@ def counted(runs):
     """
     forms = {}
     for run in runs:
-        # The form with the newest run comes last.
+        # The form with the newest run is last.
         cells = forms[run.get("form")] = forms.pop(run.get("form"), {})
         cells.update({cell["cell"]: (cell, run) for cell in run["cells"]})
     found = {}
@@ -249,7 +249,7 @@ def _facts(summary):
 # --- the script --------------------------------------------------------------
 
 def page_name(text):
-    """An argparse type: the name of a page; pictures go where it has no .md."""
+    """An argparse type: the name of a page; without .md it is the pictures' prefix."""
     path = pathlib.Path(text)
     if path.suffix != ".md":
         raise argparse.ArgumentTypeError(
@@ -261,7 +261,7 @@ def page_name(text):
 
 
 def in_one_line(name):
-    """For the main() of a page: what cannot be written is said in one line."""
+    """For the main() of a page: a failed write is reported in one line."""
     def wrap(main):
         @functools.wraps(main)
         def wrapped(argv=None):
@@ -329,7 +329,7 @@ def made_here(path):
 def emptied(out):
     """The folder of what belongs to a page, without what was made before.
 
-    What else is in there stays: --out may name a page beside anybody's files.
+    Other files there stay: --out may name a page in any directory.
     """
     folder = out.with_suffix("")
     if folder != out and folder.is_dir():

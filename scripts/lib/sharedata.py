@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is concluded from a run with tenants (suiteshare). No I/O.
+"""The conclusions from a run with tenants (suiteshare). No I/O.
 
 Times are the device's, in seconds.
 """
@@ -47,7 +47,7 @@ def device_log(text, scale):
 
 
 def owners(sectors, size, tenants):
-    """The tenant of each place, -1 for nobody's."""
+    """The tenant of each place, -1 if it is no tenant's."""
     found = numpy.full(len(sectors), -1)
     for number, one in enumerate(tenants):
         begin, end = (share * size / 100 for share in one["span_pct"])
@@ -218,7 +218,7 @@ def chosen(log, who, tenants, since=-numpy.inf):
 
 
 def by_unit(unit, log, who, amount, tenants, depth, both, since=-numpy.inf):
-    """What is said of the shares in one unit.
+    """The record of the shares in one unit.
 
     since: before that nothing was charged.
     """
@@ -243,7 +243,7 @@ def by_unit(unit, log, who, amount, tenants, depth, both, since=-numpy.inf):
 
 
 def of_cost(log, who, costs, replayed, tenants, depth, both, amount, chip):
-    """What is said of the shares in the time that the scheduler charges.
+    """The record of the shares in the time that the scheduler charges.
 
     costs: what it says it has charged each. It says that of no request, so
     windows and service are by sharecost's figures, replayed (None: there are
@@ -280,7 +280,7 @@ def of_cost(log, who, costs, replayed, tenants, depth, both, amount, chip):
 
 
 def of_tenant(one, number, log, who, samples, jobs):
-    """What is said of a tenant."""
+    """The record of a tenant."""
     mine = who == number
     issued = numpy.sort(log["issued"][mine])
     latency = jobs["latency_s"]
@@ -300,7 +300,7 @@ def of_tenant(one, number, log, who, samples, jobs):
 
 
 def evaluate(raw, run, jobs, stats, samples):
-    """(what goes into the record, {check: ...}) of a run with tenants.
+    """(the record's entries, {check: ...}) of a run with tenants.
 
     samples: {job: raw latencies, s}.
     """

@@ -118,7 +118,7 @@ class Session:
                 "to take: this machine is slow or busy")
 
     def save_plan(self):
-        """What --resume needs."""
+        """The data that --resume needs."""
         self.out.mkdir(parents=True, exist_ok=True)
         args = self.args
         options.write_json(self.out / "plan", {
@@ -187,7 +187,7 @@ class Session:
                 self.progress.left_out(
                     machine.number, run["id"],
                     f"its machine ended with status {status}")
-            # Where no run has come to an end in any boot, no other one will.
+            # If no run has ended in any boot, no other one will.
             if not self.made:
                 self.batches.clear()
         machine.runs = []
@@ -319,7 +319,7 @@ class Session:
         }
 
     def circumstances(self, facts, accelerator):
-        """What all files of this invocation have in common."""
+        """The fields that all files of this invocation have in common."""
         return {
             "commit": self.commit,
             "kernel": facts.get("release", ""),
@@ -427,7 +427,7 @@ def headline(record):
 
 
 def summarize(name, title, form, claims_, records, circumstances):
-    """What summary.json holds."""
+    """The content of summary.json."""
     cells = suitedata.cells(records)
     uses = {}
     for record in records:
@@ -541,7 +541,7 @@ TAKEN = {
 
 
 def check_options(args, refuse):
-    """Options that do not go together."""
+    """Options that exclude each other."""
     given = [name for name, value in (
         ("--resume", args.resume), ("--compare", args.compare),
         ("--find-scale", args.find_scale), ("--smoke", args.smoke),
@@ -584,7 +584,7 @@ def parse(argv):
 
 
 def defaults(args):
-    """What was not given."""
+    """Options that were not given."""
     args.form = args.form or "short"
     args.kernel = args.kernel or "6.1"
     args.only = args.only or []
@@ -754,7 +754,7 @@ def checked(args):
 
 def main(argv=None):
     """Command line of scripts/bench."""
-    # Who calls this from Python has what it takes.
+    # A caller from Python has installed the packages.
     install = argv is None
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["nvme"]:
@@ -786,7 +786,7 @@ def main(argv=None):
         print(f"bench: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # Whoever read the output has gone; nobody is left to tell.
+        # The reader of the output has closed it, so a message has no reader.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 128 + signal.SIGPIPE
 

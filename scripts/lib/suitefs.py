@@ -28,7 +28,7 @@ ACCOUNTED = (0.01, 8)
 COUNTERS = {"layer_read": (
     "rebuilt", "served_reads", "served_writes", "expired_reads",
     "expired_writes", "switches", "moves")}
-# What no time scale reaches
+# Settings that no time scale changes
 UNSCALED = ("the kernel's writeback measures a disk's speed every 200 ms and "
             "lets writers wait for 200 ms at most",)
 _SUFFIX = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "": 1}
@@ -40,7 +40,7 @@ POSTMARK_OPS, POSTMARK_COST, POSTMARK_BYTES = 2, 5, 30720
 # --- the suite ---------------------------------------------------------------
 
 def check(found, needed):
-    """What does not go together: (key, what is wanted), or None."""
+    """A pair of settings that exclude each other: (key, what is wanted), or None."""
     if "MOUNT" in needed and "fs" not in found:
         return "fs", "ext4, as the job file uses ${MOUNT}"
     if "fs" in found and "MOUNT" not in needed:
@@ -54,7 +54,7 @@ def check(found, needed):
 
 
 def described(found):
-    """What a run says of it; {} where it says nothing."""
+    """The run's record of it; {} if it has none."""
     result = {}
     if "fs" in found:
         result["fs"] = {"type": found["fs"],
@@ -87,7 +87,7 @@ def mean_size(section, fill):
 
 
 def expected(sections, env, postmark):
-    """[requests, bytes] that a run will come to, None if that is not known."""
+    """[requests, bytes] of a run, None if that is not known."""
     def fill(text):
         return re.sub(r"\$\{(\w+)\}", lambda m: str(env.get(m[1], m[0])), text)
     if postmark:
@@ -132,7 +132,7 @@ _UNITS = {"mega": 1 << 20, "kilo": 1 << 10, None: 1}
 
 
 def postmark(raw, run):
-    """What PostMark says and the clock, times of the device.
+    """Times of the device by PostMark and by the clock.
 
     Its own seconds are whole ones of the guest; `elapsed_s` is from its start
     to its end. ValueError if it did not come to its end.
@@ -163,7 +163,7 @@ def postmark(raw, run):
 
 
 def as_fio(found, scale):
-    """What PostMark did, in fio's words."""
+    """PostMark's work, in fio's terms."""
     runtime = round(found["elapsed_s"] * scale * 1000)
     none = {"N": 0, "mean": 0.0, "max": 0}
     return {"jobs": [{

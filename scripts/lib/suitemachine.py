@@ -135,7 +135,7 @@ class Machine:
         if self.traces and "TRACE" in runs[0]["env"]:
             # All runs of a boot are of one workload and seed: one log.
             self.files, self.trace = self.traces.get(runs[0])
-        # A session of its own: Ctrl-C comes to us, and we end it.
+        # A separate session: this process receives Ctrl-C and ends it.
         self.process = subprocess.Popen(
             self.command(limit), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

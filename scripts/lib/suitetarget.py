@@ -20,7 +20,7 @@ ENV = ("SETTLE", "STEP_SETTLE")
 STEP = "STEP_MS"
 COUNT = Int(0, 10**7)
 
-# Who searches, by a tunable that is not one of these
+# Schedulers that search if a tunable is not one of these
 SEARCHES = {"k2": ("policy", ("static",))}
 QUANTILE = 0.99
 MILLION = 1000000
@@ -42,14 +42,14 @@ LATENCY_US, LATENCY_OTHERS = {"D": 130, "E": 250}, 200
 # --- the suite ---------------------------------------------------------------
 
 def searches(scheduler):
-    """Does it search for a bound of its own?"""
+    """Does it search for a limit itself?"""
     key, values = SEARCHES.get(scheduler.name, ("", ()))
     return key in scheduler.tunables and \
         scheduler.tunables[key] not in values
 
 
 def described(workload, scheduler, env):
-    """What a run says of it; {} where it says nothing.
+    """The run's record of it; {} if it has none.
 
     env: as the suite has it, in the device's time.
     """
@@ -85,7 +85,7 @@ def searching(run):
 
 
 def units(run):
-    """Requests that a run may come to, of all jobs."""
+    """The largest number of requests of a run, of all jobs."""
     env = run["env_device"]
     iops = IOPS_GUESS.get(run["profile"], IOPS_OTHERS)
     if "RT_IOS" not in env:
@@ -109,7 +109,7 @@ def log_rows(text):
 
 
 def course(text, cpu, scale):
-    """What the scheduler said of its search, {} if it said nothing.
+    """The scheduler's samples of its search, {} if there are none.
 
     text: lines "uptime bound tail_us share_pct infeasible"; cpu: begins with
     the uptime at which the run began. clock_s is the guest's time, which is
@@ -141,7 +141,7 @@ def windows(rates, length):
 
 
 def low_of(found):
-    """What all but WINDOWS_BELOW of some windows reach; None: too few."""
+    """The value that all but WINDOWS_BELOW of some windows reach; None: too few."""
     if len(found) < WINDOWS_LEAST:
         return None
     return sorted(found)[math.floor(len(found) * WINDOWS_BELOW)]
@@ -177,7 +177,7 @@ def median_of(values):
 
 
 def phase(rows, first, target_s, about, scale, series, said):
-    """What some requests, the rows from `first` on, come to; None: none."""
+    """The sums of some requests, the rows from `first` on; None: none."""
     # Here, not above: it knows plans, and plans know this.
     import suitedata  # pylint: disable=import-outside-toplevel
     part = rows[first:]
@@ -205,7 +205,7 @@ def phase(rows, first, target_s, about, scale, series, said):
 
 
 def evaluate(raw, run, fio, series, stats):
-    """What a run with a target comes to.
+    """The result of a run with a target.
 
     stats: the scheduler's own, of the guest; series: the device's.
     """

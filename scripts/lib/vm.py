@@ -28,7 +28,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 TIMED_OUT, REPORTED, NO_KERNEL, TROUBLE = 124, 125, 77, 1
 RETRIES = 2
-# What scripts/check looks for.
+# The line that scripts/check looks for.
 LOST = ("a fault of QEMU's, not of the guest's: a CPU was caught in code that "
         "had been changed (docs/lab.md, text patching)")
 KVM_PROBE_SECONDS = 20
@@ -118,7 +118,7 @@ def parse(argv):
         help="neither build nor install the project's modules")
     add("--verbose", action="store_true",
         help="show the kernel's console on stderr, keep its log")
-    # argparse takes a value such as -snapshot for an option of its own.
+    # argparse takes a value such as -snapshot for one of its options.
     if "--qemu" in argv[:-1]:
         at = argv.index("--qemu")
         argv = [*argv[:at], "--qemu=" + argv[at + 1], *argv[at + 2:]]
@@ -145,7 +145,7 @@ def parse(argv):
     args.disk = args.disk or 1 << 30
     series = kernel.SERIES[args.kernel]
     args.timeout = args.timeout or 600 * series.slow
-    # What such kernels know of each byte is kept beside it.
+    # Such kernels store their state of each byte beside it.
     args.memory = args.memory or (2 << 30 if series.fragments else 1 << 30)
     args.own = ()
     args.vmlinuz = ""
@@ -216,7 +216,7 @@ def _show(found):
 
 
 def _qemu(result):
-    """What QEMU said itself, to stand behind something."""
+    """QEMU's own messages, as a suffix of another message."""
     return f"\nQEMU said: {result.qemu_said}" if result.qemu_said else ""
 
 
@@ -352,7 +352,7 @@ def run(args):
         f"{args.cpus} CPUs, {args.nvme_queues} NVMe queues"
     say(f"{facts['release']}, {accel.upper()}, {shape}, {len(own)} own "
         f"modules, initramfs {sum(map(len, parts)) / 1e6:.0f} MB")
-    # What a boot that died is tried again with: the way hardware does it.
+    # Options for the repetition of a boot that died: as hardware does it.
     args.vmlinuz = facts["vmlinuz"]
     log = REPO / "build" / "vm" / \
         f"console-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
@@ -409,7 +409,7 @@ def guarded(speaker, say_it, series, body, interrupted=None):
 def main(argv=None):
     """Command line of scripts/vm."""
     args = parse(sys.argv[1:] if argv is None else argv)
-    # Who calls this from Python has what it takes.
+    # A caller from Python has installed the packages.
     if argv is None:
         options.need("build", "vm")
     if not shutil.which(qemu.QEMU):
@@ -420,7 +420,7 @@ def main(argv=None):
         try:
             return run(args)
         except BrokenPipeError:
-            # Whoever read the output has gone; nobody is left to tell.
+            # The reader of the output has closed it, so a message has no reader.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             return 128 + signal.SIGPIPE
     return guarded("vm", say, args.kernel, body)
