@@ -138,7 +138,7 @@ class Bench:
         self.progress = benchreport.progress(len(self.runs))
 
     def environment(self):
-        """What the job files take from the environment."""
+        """The variables of the environment that job files use."""
         return {"RUNTIME": RUNTIME, "RT_IOS": self.args.requests,
                 "THINKTIME_US": THINKTIME_US, "SEED": self.args.seed}
 
@@ -347,7 +347,7 @@ class Bench:
         for name in ("plan", "env", "machine"):
             (self.raw / name).unlink(missing_ok=True)
         for path in self.raw.iterdir():
-            # What was under way when we were stopped is no result.
+            # A run that a signal interrupted is no result.
             if stopped and not (path / "status").exists():
                 shutil.rmtree(path, ignore_errors=True)
         if not any(self.raw.iterdir()):

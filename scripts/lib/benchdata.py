@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What scripts/bench concludes from a run's raw files. No I/O but reading.
+"""The conclusions of scripts/bench from a run's raw files. No I/O but reading.
 
 Two kinds of results, kept apart throughout: counts and orders, which are exact
 whatever the machine was doing, and wall-clock times, which on an emulated
@@ -154,7 +154,7 @@ _WRITTEN = re.compile(r"entries-in-buffer/entries-written: (\d+)/(\d+)")
 
 @dataclass
 class Order:
-    """What a trace says about who went before whom; all of it exact."""
+    """The order of requests in a trace; all counts are exact."""
     events: int = 0
     # False: a buffer ran full, the rest of the run was not judged.
     whole: bool = True

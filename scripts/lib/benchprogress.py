@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What benches print while they run: lines for a log, or a bar on a terminal."""
+"""Output of benches while they run: lines for a log, or a bar on a terminal."""
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

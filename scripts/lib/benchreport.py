@@ -120,7 +120,7 @@ class LiveProgress(Bar, PlainProgress):
 
 
 def progress(total):
-    """What suits where the output goes."""
+    """The form that suits the output: a terminal or a log."""
     return (LiveProgress if sys.stdout.isatty() else PlainProgress)(total)
 
 

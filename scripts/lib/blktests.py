@@ -34,7 +34,7 @@ SUBSET = tuple(f"block/{number:03d}" for number in (
     1, 4, 5, 6, 8, 10, 14, 15, 17, 18, 20, 21, 22, 27, 29, 30, 31, 35, 38, 40,
     47))
 
-# What a guest of the lab does not have; awk shall be the one they ask for.
+# Programs that a guest of the lab lacks; awk shall be the one they ask for.
 TOOLS = ("gawk", "getconf", "column", "getopt", "findmnt", "logger")
 # Modules of the kernel that the guest of the lab does not have.
 MODULES = ("sr_mod",)
@@ -171,7 +171,7 @@ class Reader:
 # --- what is compared -------------------------------------------------------
 
 def judge(test, baseline, ours):
-    """What to think of a test: "", "skip", "not ours", "OURS", ..."""
+    """The verdict on a test: "", "skip", "not ours", "OURS", ..."""
     verdicts = [found[test]["verdict"] for found in ours if test in found]
     stock = baseline.get(test, {}).get("verdict")
     if "FAIL" in verdicts:

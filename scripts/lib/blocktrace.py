@@ -14,7 +14,7 @@ LOOKED_AT = 5000
 LONGEST_LINE = 1 << 16
 DAY_NS = 86400 * 10**9
 
-# What happens to a request, by the letters of blktrace where it has one.
+# The events of a request, by the letters of blktrace where it has one.
 KINDS = {
     "block_bio_queue": "Q", "block_rq_insert": "I", "block_rq_issue": "D",
     "block_rq_complete": "C", "block_rq_requeue": "R",
@@ -45,7 +45,7 @@ FIELD = re.compile(r"(\w+) = (\"(?:[^\"\\]|\\.)*\"|-?(?:0x)?[0-9A-Fa-f]+)")
 LOST = re.compile(r"CPU:\d+ \[LOST (\d+) EVENTS\]")
 # The head of a saved ftrace, which has no such lines.
 WRITTEN = re.compile(r"\s*# entries-in-buffer/entries-written: (\d+)/(\d+)\b")
-# What any line of these looks like, of whatever event.
+# The form of a line, whatever its event.
 LINES = {
     "ftrace": FTRACE,
     "blktrace": re.compile(r"\s*\d+,\d+\s+\d+\s+\d+\s+\d+\.\d+\s+\d+\s+[A-Z]"),
@@ -56,7 +56,7 @@ LTTNG_WRITE, LTTNG_DISCARD, LTTNG_READ = 1, 2, 4
 
 
 class TraceError(Exception):
-    """What is wrong with a trace or with what was asked of it, one line."""
+    """The error in a trace or in a query of it, one line."""
 
 
 class Event:

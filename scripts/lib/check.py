@@ -37,7 +37,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 # first, those of the core on the others. "debug" is built here.
 STOCK = kernel.DEFAULT
 CORE = ("6.12", "debug")
-# What make check may take, with its kernels still to be fetched and built.
+# The time of make check if its kernels still have to be fetched and built.
 BUDGET = 3600
 
 TAIL = 25
@@ -430,7 +430,7 @@ def parse(argv):
 
 
 def legs(args, cases):
-    """What is to be done on which kernel."""
+    """The work for each kernel."""
     everywhere = [c for c in cases if c.fast or not args.fast]
 
     def core(series):
@@ -485,7 +485,7 @@ def estimate(args, names, cached):
     total = sum(leg.seconds(names) for leg in args.legs)
     for leg in args.legs:
         if not cached(leg.series):
-            # What has no package is built here.
+            # Programs without a package are built here.
             total += SECONDS["make kernel" if kernel.SERIES[leg.series].maker
                              else "fetch"]
         if args.all:
@@ -505,7 +505,7 @@ def amount(count, what):
 
 
 def announce(args):
-    """What is going to happen, and what it costs."""
+    """The plan and its cost."""
     if not args.some:
         print("check: shell scripts, unit tests; builds, sparse, ABI for "
               + " and ".join(leg.series for leg in args.legs if leg.build)
@@ -554,7 +554,7 @@ def mutants():
 
 
 def listing(args):
-    """What --list prints."""
+    """The output of --list."""
     if not args.some:
         print("shellcheck\nunit\nhost\nphysics\nrepeat\nstages")
     for leg in args.legs:

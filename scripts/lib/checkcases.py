@@ -67,7 +67,7 @@ class Case:
 
 
 class Leg:
-    """What is done on one kernel."""
+    """The work on one kernel."""
 
     def __init__(self, series, cases, which, build=False):
         self.series = series

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What programs that scripts start have in common."""
+"""The common part of programs that scripts start."""
 
 import ctypes
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a paper claims, and what we aim at, held against measured cells.
+"""A paper's claims and our aims, compared with measured cells.
 
 Pure functions. A claim is a list of parts; each part is an observation that
 can come out either way, and says its figures. A part whose cells were not
@@ -14,7 +14,7 @@ import re
 # Below this two figures count as the same: ten times what a run repeats
 # within, and about what the paper calls "almost the same".
 SAME = 0.05
-# What the paper calls flat: write bandwidth of 256 to 288 MB/s.
+# The paper's flat write bandwidth: 256 to 288 MB/s.
 FLAT = 0.12
 # Two figures closer than what a run repeats within have no order.
 NOISE = 0.005
@@ -151,7 +151,7 @@ def _compare_variants(sweep, workload, changes):
     told = ""
     if tail:
         metric = f"latency_{tail}_s"
-        # What lies within the error of a percentile is no difference.
+        # A difference within the error of a percentile is none.
         apart = [b for b in known if not _overlap(half[b], full[b], tail)]
         told = f"; {percentile_name(tail)} within its error" + (
             " elsewhere" if apart else "") if len(apart) < len(known) else ""
@@ -270,7 +270,7 @@ VARIANTS = ("half", "full")
 
 
 def over_none(summary, disk, label, depth):
-    """What an I/O costs over none, ns, by bench-cost; None if not measured."""
+    """The cost of an I/O beyond `none`'s, ns, by bench-cost; None if not measured."""
     for line in (summary or {}).get("cells", ()):
         if (line.get("disk"), line.get("label"), line.get("depth")) == \
                 (disk, label, depth):
@@ -389,7 +389,7 @@ def _k2auto(cells):
     return k2autoclaims.claims_of(cells)
 
 
-# What `claims` of a suite may name.
+# The values of `claims` in a suite.
 SETS = {"k2": k2, "k2-auto": _k2auto, "piq-paper": _piq("paper"), "piq": _piq("default"),
         "share-paper": _share("paper"), "share": _share("default"),
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}

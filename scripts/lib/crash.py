@@ -122,7 +122,7 @@ def parse(argv):
 # --- what a guest said ------------------------------------------------------
 
 def reported(said):
-    """What the kernel complained about, "" if nothing."""
+    """The kernel's complaint, "" if nothing."""
     found = re.findall(r"^vm: the kernel reported: (.*)$", said, re.M)
     return ", ".join(found)
 

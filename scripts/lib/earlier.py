@@ -43,7 +43,7 @@ class Earlier:
             machine, {"planned": {}, "results": {}})
 
     def begin(self, series, release):
-        """What another kernel did says nothing."""
+        """Another kernel's result does not count."""
         if self.series.get(series, {}).get("release") != release:
             self.series[series] = {"release": release, "guests": {}}
 

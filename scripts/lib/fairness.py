@@ -143,7 +143,7 @@ def _at_least(moments, steps, low):
     order = numpy.argsort(moments, kind="stable")
     moments = numpy.asarray(moments)[order]
     level = numpy.cumsum(numpy.asarray(steps)[order])
-    # What happens at one moment happens at once.
+    # Events of one moment happen together.
     last = numpy.append(moments[1:] != moments[:-1], True)
     moments, inside = moments[last], level[last] >= low
     turns = moments[numpy.flatnonzero(numpy.diff(
@@ -264,7 +264,7 @@ def deviation(samples):
 
 
 def model_cost(writes, sectors, model):
-    """What io.cost's linear model charges: seconds of a request, at random.
+    """The charge of io.cost's linear model: seconds of a request, at random.
 
     model: rbps, rrandiops, wbps, wrandiops. A request costs so much a page,
     and what a random one of one page takes beyond that.

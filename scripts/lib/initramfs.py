@@ -160,7 +160,7 @@ def _stamp(path):
 
 
 def libraries(program):
-    """What the dynamic loader maps for a program, [] for a static one."""
+    """The files that the dynamic loader maps for a program, [] for a static one."""
     done = subprocess.run(["ldd", program], text=True, check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env={**os.environ, "LC_ALL": "C"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is claimed of K2's own bounds, held against cells of suite k2-auto.
+"""The claims about K2's search, compared with cells of suite k2-auto.
 
 Pure functions. A search is compared with a scan: K2 with each static bound under
 the same load, of which the best is picked afterwards. Where a run had fewer
@@ -147,7 +147,7 @@ def best_under(scan, target_s):
 
 
 def scanned(scan):
-    """What a scan consisted of."""
+    """The cells of a scan."""
     return f"a scan of {len(scan)} bound{'s' * (len(scan) > 1)}, " + (
         f"{figure(scan[0], 'settled_requests'):.0f} requests each"
         if figure(scan[0], "settled_requests") is not None else

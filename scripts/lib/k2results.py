@@ -76,7 +76,7 @@ def over_bound(sweep, operations, occupancy):
 # --- searches ----------------------------------------------------------------
 
 def searches(found, phase, policy):
-    """What each search came to, beside the best bound of its scan."""
+    """The result of each search, beside the best limit of its scan."""
     rows = []
     for (workload, variant, label), cell in found.named.items():
         if cell["tunables"].get("policy") != policy or \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is claimed of Layer_Read, held against measured cells. Pure functions.
+"""The claims about Layer_Read, compared with measured cells. Pure functions.
 
 paper(): the Layer_Read paper's sections III and V, on suite layer_read-paper.
 default(): what mode auto has to do, on suite layer_read. cost(): what it may
@@ -358,7 +358,7 @@ def pure_workloads(table):
 
 
 def default(cells):
-    """What mode auto has to show."""
+    """The aims for mode auto."""
     table = Table(cells)
     pure = pure_workloads(table)
     return [
@@ -391,7 +391,7 @@ def default(cells):
 # --- the CPU -----------------------------------------------------------------
 
 def cost(summary):
-    """What an I/O may cost."""
+    """The largest cost of an I/O."""
     parts = []
     for depth, most in ((32, 1.0), (1, COST_1)):
         part = claims.Part(

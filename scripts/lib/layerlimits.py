@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What orders that see into a drive would gain, beside Layer_Read's.
+"""The gain of orders that know a drive's state, beside Layer_Read's.
 
 tests/unit/test_layer_limit.c computes it, on flashsim's model in user space;
 printed() runs that, lines() make it a part of docs/layer_read-results.md.
@@ -81,7 +81,7 @@ def parsed(text):
 
 
 def printed():
-    """What the program prints now; builds it first where it is not."""
+    """The program's output; builds the program first if it is missing."""
     made = subprocess.run(
         ["make", "-s", "-C", str(REPO / "tests" / "unit"), str(PROGRAM)],
         capture_output=True, text=True, check=False)

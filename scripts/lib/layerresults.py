@@ -138,7 +138,7 @@ def ablations(cells):
 
 
 def causes(cells, variants=(DRIVE,)):
-    """What reached the drive, and in what order."""
+    """The requests that reached the drive, and their order."""
     rows = []
     for cell in cells:
         if cell["variant"] not in variants or (

@@ -42,7 +42,7 @@ BOOT, IO, CELL = 60, 0.004, 15
 
 
 class LocksError(Exception):
-    """What is wrong with counts, one line."""
+    """The error in counts, one line."""
 
 
 def line_of(text):
@@ -80,7 +80,7 @@ def own_of(name):
 
 
 def cell(name, cpus, ios, lines):
-    """What one scheduler's locks were taken for an I/O."""
+    """The locks that one scheduler took for an I/O."""
     found = counts(lines)
     if ios <= 0:
         raise LocksError(f"{name} on {cpus} CPUs: no reads")
@@ -133,7 +133,7 @@ def table(cells):
 # --- machines ---------------------------------------------------------------
 
 class Machine:
-    """What the guest says, line by line."""
+    """The guest's output, line by line."""
 
     def __init__(self, cpus):
         self.cpus, self.cells, self.trouble = cpus, [], []

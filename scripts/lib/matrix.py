@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What scripts/check found, scheduler by scheduler and kernel by kernel."""
+"""The results of scripts/check by scheduler and kernel."""
 
 import json
 import sys

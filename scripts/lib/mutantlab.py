@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a test says of a mutant: copies of the project, and how tests are run there."""
+"""Tests of a mutant: copies of the project, and how tests are run there."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ UNIT_LIMIT, HOST_LIMIT = 120, 900
 GRACE = 150
 DISK_MB = 150
 
-# What a kernel says of something that does not go on.
+# Messages of a kernel about a task that hangs.
 _STANDSTILL = ("hung task", "soft lockup", "hard lockup", "RCU stall",
                "workqueue lockup")
 # Of no influence on what a test says, save on tests of the project's pages,

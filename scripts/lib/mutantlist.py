@@ -8,7 +8,7 @@ from dataclasses import dataclass
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
 
-# What a test may say, and what a head may want of it.
+# The results of a test, and those that a head may name.
 FAIL, HANG, REPORT, DIED = "fail", "hang", "report", "died"
 
 
@@ -46,7 +46,7 @@ class Mutant:
 
     @property
     def job(self):
-        """What has to pass without the mutant: (room, kernel, test)."""
+        """Tests that have to pass without the mutant: (room, kernel, test)."""
         return self.room, self.kernel, self.test
 
     def expects(self):

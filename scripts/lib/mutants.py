@@ -62,7 +62,7 @@ class Results:
                      "mutants": {}}
 
     def before(self, what, name):
-        """What an earlier run found, whatever it ran on; {} if nothing."""
+        """The results of an earlier run, whatever it ran on; {} if none."""
         return self.old.get(what, {}).get(name, {})
 
     def note(self, what, name, entry):
@@ -72,7 +72,7 @@ class Results:
             self.save()
 
     def save(self):
-        """Writes the file. What this run did not touch is kept."""
+        """Writes the file. Entries that this run did not touch are kept."""
         whole = dict(self.data)
         for what in ("baseline", "mutants"):
             whole[what] = {**self.old.get(what, {}), **self.data[what]}
@@ -117,7 +117,7 @@ class Run:
     # Keys: a result holds for what it was got with.
 
     def job_key(self, job):
-        """What the outcome of a test without a mutant depends on."""
+        """The inputs of the outcome of a test without a mutant."""
         version = self.results.data["kernels"].get(job[1], "")
         return f"{self.results.data['tree']} {version}".strip()
 
@@ -161,7 +161,7 @@ class Run:
             else self.job_seconds(mutant.job))
 
     def announce(self, todo, jobs):
-        """What is going to happen, and what it costs."""
+        """The plan and its cost."""
         first = sum(map(self.job_seconds, jobs)) + sum(
             SECONDS["build"] + SECONDS["boot"] * slowness(series)
             for series in {job[1] for job in jobs if job[1]})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the command lines of our scripts have in common."""
+"""The common part of our scripts' command lines."""
 
 import argparse
 import importlib.util
@@ -157,7 +157,7 @@ def new_file(text):
 
 
 def output_of(*command):
-    """What a command prints, "" if it cannot be run or fails."""
+    """The output of a command, "" if it cannot be run or fails."""
     try:
         done = subprocess.run(command, cwd=REPO, text=True, check=False,
                               stdin=subprocess.DEVNULL,

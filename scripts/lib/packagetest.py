@@ -237,7 +237,7 @@ class Life:
                    f"{name} is not signed:\n{facts}")
 
     def versions(self):
-        """What dkms knows of us: {(version, kernel or "", state)}."""
+        """The state of our modules in dkms: {(version, kernel or "", state)}."""
         found = set()
         for line in self.root.run("dkms status flash-iosched").splitlines():
             match = re.match(r"flash-iosched/([^,:]+)(?:, ([^,]+), [^:]+)?: (.*)",

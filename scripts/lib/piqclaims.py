@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is claimed of PIQ, held against measured cells. Pure functions.
+"""The claims about PIQ, compared with measured cells. Pure functions.
 
 paper(): the PIQ paper's sections II and V, on suite piq-paper. Its means are
 against RWS, over the inputs; an uncalibrated stand-in is shown and not
@@ -517,7 +517,7 @@ COST_LABELS = ("piq layout set", "piq by chips")
 
 
 def cost(summaries):
-    """What an I/O may cost."""
+    """The largest cost of an I/O."""
     parts = []
     for disk, label, depth in ((disk, label, depth) for depth in COST_MOST
                                for disk in ("null", "flashsim")
@@ -542,7 +542,7 @@ def cost(summaries):
 
 
 def default(cells):
-    """What mode auto has to show."""
+    """The aims for mode auto."""
     table = Table(cells)
     return [
         claims.claim("Chips", "at the same bound, free chips get work",

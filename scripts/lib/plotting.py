@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the pictures of all pages share: colours, frames, legends."""
+"""The common parts of all pages' pictures: colours, frames, legends."""
 
 import io
 

@@ -203,7 +203,7 @@ class Progress:
               end="" if self.terminal else "\n", file=sys.stderr, flush=True)
 
     def done(self):
-        """What comes now is no progress."""
+        """The following output is no progress."""
         if self.terminal and not self.quiet:
             print(file=sys.stderr)
 

@@ -99,7 +99,7 @@ def same(one, other, sectors, seed=1, pairs=20000):
 # --- devices ----------------------------------------------------------------
 
 def common(rand, page):
-    """What devices of all kinds have."""
+    """The part that devices of all kinds have."""
     # Small pages are for small devices: the guest's memory has the tables.
     size = rand.choice((128, 256, 512)) if page > 2 else 128
     return size, (
@@ -254,7 +254,7 @@ def measure(args, chosen, folder):
 
 
 def judge(text, layout, sectors):
-    """What the probe said of a device, and whether that is right.
+    """The probe's result for a device, and whether it is right.
 
     The verdict is `found`, `refused`, `wrong` (another map than it has),
     `false` (a map where there is none) or `failed`.

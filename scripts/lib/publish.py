@@ -83,7 +83,7 @@ def kind_of(path, data):
 
 
 def key_of(kind, run, cell):
-    """What a cell is called among all runs in a file."""
+    """A cell's name among all runs in a file."""
     if kind == "suite":
         return cell["cell"]
     # One cost on two kernels is two.
@@ -293,7 +293,7 @@ def command_in(run):
 
 
 def page_lines(index):
-    """What index.html is, if it is there."""
+    """The kind of index.html, if it exists."""
     if index is None:
         return
     found = re.search(re.escape(PAGE_OF) + "(.*) -->", index)
@@ -446,7 +446,7 @@ def write(out, files):
 
 
 def publish(folders, out, front=None):
-    """What scripts/publish-results does; (files written, names of the new ones).
+    """The work of scripts/publish-results; (files written, names of the new ones).
 
     front: a README that gets the short table.
     """

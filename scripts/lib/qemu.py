@@ -253,7 +253,7 @@ class Guest:
             time.sleep(0.3)
 
     def said(self):
-        """What QEMU itself wrote."""
+        """QEMU's own output."""
         self.errors.seek(0)
         return self.errors.read().decode(errors="replace").strip()
 

@@ -208,7 +208,7 @@ class Page:
 
     @staticmethod
     def claims(folder):
-        """What the papers say, and what we aim at, beside what was found here."""
+        """The papers' claims and our aims, beside the results here."""
         rows = []
         for claim in claims_of(folder):
             holds = claim.get("holds")
@@ -445,7 +445,7 @@ class Page:
         return join(parts_)
 
     def unscaled(self):
-        """What keeps the device's time from being exact."""
+        """The reasons for which the device's time is not exact."""
         found = {}
         for folder in self.folders:
             for run in folder.runs:
@@ -673,7 +673,7 @@ def write(page):
 
 
 def run(args):
-    """What scripts/report does; its status."""
+    """The work of scripts/report; its status."""
     tops = args.dirs or [REPO / "build" / "results"]
     folders, skipped = read(tops)
     # The newest first: that is what one has come to see.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the report reads: directories with results, their runs and groups.
+"""The report's input: directories with results, their runs and groups.
 
 read() turns directories into Folders; a Folder has Runs, a Setting is what makes
 runs comparable, a Group is one workload in one setting, a Cell one scheduler in a
@@ -46,7 +46,7 @@ def stat(values):
 
 
 class Run:
-    """What the page needs of one schema 2 run."""
+    """The part of a schema 2 run that the page needs."""
 
     def __init__(self, path, data):
         def want(key, kind=str):
@@ -460,7 +460,7 @@ def read(tops):
 
 
 def facts_of(folder, key):
-    """What the runs and the summary say about one circumstance."""
+    """The values of one circumstance in the runs and the summary."""
     return unique([run.facts.get(key) for run in folder.runs]
                   + [text(run.get(key)) for run in folder.checked]
                   + [text(folder.summary.get(key))])

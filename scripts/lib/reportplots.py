@@ -547,7 +547,7 @@ def _sweep(axis, name, tunables, sweep, style):
 
 
 def short(name, cell):
-    """What tells a point of a sweep from the others: the bound of k2-8."""
+    """The label of a point in a sweep: the limit of k2-8."""
     values = [str(value) for value in cell.tunables.values()]
     if len(values) == 1 and values[0] in cell.label:
         return values[0]
@@ -667,7 +667,7 @@ def _series_panel(axes, cell, data, base, style, factor):
 
 
 def _series_legend(fig, known, base, collects, top):
-    """What the kinds of lines mean; the panels carry the names."""
+    """The meaning of the kinds of lines; the panels carry the names."""
     handles = []
     for key, line, text in (("read_bytes_per_s", "-", "reads"),
                             ("write_bytes_per_s", DOTS, "writes")):

@@ -76,7 +76,7 @@ _OWN_ONLY = ("KCSAN",)
 _LONGEST = 120
 _LEAD_IN = re.compile(r"^(?:=+|-+\[ cut here \]-+)$")
 _END = re.compile(r"^---\[ end (?:trace|Kernel panic)|^=+$")
-# What belongs together is printed together.
+# Lines that belong together are printed together.
 _GAP_SECONDS = 1.0
 
 

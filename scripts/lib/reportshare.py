@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the report takes of runs with tenants: pure, without pictures."""
+"""The report's part for runs with tenants: pure, without pictures."""
 
 import math
 import statistics

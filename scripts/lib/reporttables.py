@@ -19,7 +19,7 @@ Column = collections.namedtuple("Column", "key head scale better")
 
 
 def columns(group):
-    """What the table of a group shows: [Column]."""
+    """The columns of a group's table: [Column]."""
     smallest = [one.median for cell in group.cells
                 for one in map(cell.stat, ("mean", *PERCENTILES))
                 if one and one.median > 0]
@@ -208,7 +208,7 @@ def setting_title(setting):
 
 
 def circumstances(folder, group, kind):
-    """What every caption says."""
+    """The common part of all captions."""
     setting = group.setting
     seeds = [run.seed for run in group.runs]
     if kind in ("course", "chips"):

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-# What a kernel brings along; modprobe's names of those that are modules.
+# A kernel's own schedulers; modprobe's names of those that are modules.
 STOCK = {"none": "", "mq-deadline": "mq-deadline", "kyber": "kyber-iosched",
          "bfq": "bfq"}
 # It only measures what any scheduler costs, and has none of their tunables.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is claimed of acfq and hbfq, held against measured cells. Pure.
+"""The claims about acfq and hbfq, compared with measured cells. Pure.
 
 default(): what the default modes have to do, on suite share. paper(): the
 figures of the A+CFQ and H+BFQ paper, on suite share-paper; their direction,
@@ -259,7 +259,7 @@ def cheap(table, label, variant):
 
 
 def default(cells):
-    """What the default modes have to show."""
+    """The aims for the default modes."""
     table = Table(cells)
     pairs = [(label, variant) for label in OURS for variant in VARIANTS]
     shared = SAME + MIXES

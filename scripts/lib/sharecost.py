@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scheduler has charged for each request, when it charges time. No I/O.
+"""A scheduler's charge for each request, if it charges time. No I/O.
 
 Of that it says sums only. But what it charges follows from when each request
 came to the device and when it ended, which the device's log has. So here is

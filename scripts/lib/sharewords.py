@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What docs/share-results.md has to explain before it shows figures.
+"""The explanations in docs/share-results.md before its figures.
 
 What a word means is typed here. What a load or a scheduler's setting is comes from
 the suite and from the cells, so it cannot say anything else than what was run.
@@ -124,7 +124,7 @@ def outstanding(workload):
 
 
 def means(name):
-    """What LOADS says of a load."""
+    """The entry of a load in LOADS."""
     return next(said for pattern, said in LOADS if re.match(pattern, name))
 
 

@@ -60,7 +60,7 @@ _ADDED = (
 # were not to be relied on there. Here they are.
 _STRUCK = (("lib/Kconfig.debug", "\tdepends on !X86_64\n"),)
 
-# What modules are built against, of a tree in which a kernel was built.
+# The part of a built kernel tree that modules are built against.
 _KEPT = (
     "Makefile", ".config", ".kernelvariables", "Module.symvers", "include",
     "scripts", "arch/x86/Makefile", "arch/x86/Makefile_32.cpu",
@@ -156,7 +156,7 @@ def key(version, texts, cc):
 
 
 def local_version(series, version, texts, cc):
-    """What stands behind 6.1.N in the kernel's release."""
+    """The suffix of 6.1.N in the kernel's release."""
     return f"-flash-{series.name}-{key(version, texts, cc)}"
 
 
@@ -248,7 +248,7 @@ class Build:
         kernel.say(f"{self.series.name}: {text}")
 
     def announce(self):
-        """What it costs, before it begins."""
+        """The cost, before it begins."""
         free = shutil.disk_usage(self.store.kernels).free / 1e9
         if free < BUILD_GB:
             raise kernel.Broken(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the project consists of, and whether it is the same as before."""
+"""The files of the project, and whether they have changed."""
 
 import hashlib
 import os

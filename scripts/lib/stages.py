@@ -289,7 +289,7 @@ def table(classes):
 
 
 def notes(tracker, lost, classes):
-    """What the table does not say."""
+    """Notes beside the table."""
     count, found = tracker.count, []
     if lost:
         found.append(f"{lost} events were lost: record with larger buffers")

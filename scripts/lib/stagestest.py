@@ -116,7 +116,7 @@ def lttng_for_guest(series, folder):
 # --- comparing ---------------------------------------------------------------
 
 def split(path, named):
-    """What scripts/stages makes of a trace: (classes, notes)."""
+    """The output of scripts/stages for a trace: (classes, notes)."""
     tracker, lost = stages.measure(stages.parse(
         [str(path), *(["--real-time", TASK] if named else [])]))
     classes = stages.summarise(tracker)

@@ -227,7 +227,7 @@ class Fit:
         return found
 
     def slopes(self, at, off):
-        """What each number changes, by a small step of it."""
+        """The effect of each number, by a small step of it."""
         columns = []
         for n, width in enumerate(WIDTHS):
             near = list(at)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a suite concludes from a run's raw files. No I/O but reading.
+"""A suite's conclusions from a run's raw files. No I/O but reading.
 
 The device was `time_scale` times slower than it stands for. All times that
 come out of here are divided by it, but for those of the CPU.
@@ -31,7 +31,7 @@ REPEAT_LIMIT = 0.005
 # wrong: files that may be empty, and files that may not.
 MAY_BE_EMPTY = ("settings", "dmesg")
 NOT_EMPTY = ("inflight", "stat-before", "stat-after", "device-stats")
-# What a rounding file may make of a value.
+# The range of a value in a file that rounds.
 SETTING_TOLERANCE = 0.01
 
 
@@ -623,7 +623,7 @@ def difference(one, other):
 
 
 def differences(first, second):
-    """What two records of the same run differ by.
+    """The difference of two records of the same run.
 
     {id, iops, tail, percentile}; the furthest percentile both have, up to p99.
     """

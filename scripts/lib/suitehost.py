@@ -146,7 +146,7 @@ class Device:
         return wanted
 
     def settings(self, wanted):
-        """What sysfs says of it now; lines "name wanted got", with tabs."""
+        """Its present values in sysfs; lines "name wanted got", with tabs."""
         return "".join(f"{name.rsplit('/', 1)[-1]}\t{value}\t"
                        f"{self.read(name)}\n" for name, value in wanted)
 
@@ -188,7 +188,7 @@ def convert(runs):
 
 
 def cpu():
-    """What suitedata.cpu() wants: uptime, ticks idled."""
+    """The input of suitedata.cpu(): uptime, ticks idled."""
     with open("/proc/uptime", encoding="ascii") as file:
         up = file.read().split()[0]
     with open("/proc/stat", encoding="ascii") as file:

@@ -55,7 +55,7 @@ def is_time(variable):
 
 
 def seed_use(seed):
-    """What results with this seed may be used for."""
+    """The permitted use of results with this seed."""
     return SEED_USES.get(seed, "free")
 
 
@@ -316,7 +316,7 @@ def _read_workload(reader, section):
 
 
 def _label(name, tunables, iocost):
-    """What a setting is called where the suite does not say."""
+    """The name of a setting that the suite does not name."""
     short = {"max_inflight": "", "queue_depth": "qd", "nr_requests": "nr",
              "read_ahead_kb": "ra",
              "mode": "", "layout": "map", "queue_length": "ql",
@@ -614,7 +614,7 @@ def layout(which, params):
 
 
 def setup(scheduler, scale, params=None):
-    """What the guest does to the queue: lines `verb file value`.
+    """The guest's changes to the queue: lines `verb file value`.
 
     select: and it must be the one; set: and it must read back the same;
     times: what is there times value, likewise; off: if there is such a file.

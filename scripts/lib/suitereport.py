@@ -28,7 +28,7 @@ class Clock:
         self.expected = self.took = 0.0
 
     def plan(self, estimates, machines):
-        """What is to be done, {run: seconds}, by so many machines."""
+        """The work, {run: seconds}, for a number of machines."""
         self.ahead = dict(estimates)
         self.machines = max(1, machines)
 
@@ -117,7 +117,7 @@ class Live(Bar, Log):
 
 
 def progress(total):
-    """What suits where the output goes."""
+    """The form that suits the output: a terminal or a log."""
     return (Live if sys.stdout.isatty() else Log)(total)
 
 
@@ -228,7 +228,7 @@ def claim_table(console, rows):
 
 
 def legend(console, summary):
-    """What holds for all of the figures."""
+    """Notes on all of the figures."""
     uses = sorted({f"{use} ({', '.join(map(str, seeds))})"
                    for use, seeds in summary["seed_uses"].items()})
     virtual = summary["clock"] == "virtual"
@@ -294,7 +294,7 @@ def differences(console, found, what):
 
 
 def as_json(found):
-    """What of the differences goes into summary.json."""
+    """The part of the differences that summary.json has."""
     largest = suitedata.largest(found)
     return {"runs": len(found), "limit": suitedata.REPEAT_LIMIT,
             **{f"{key}_largest": value for key, (value, _)

@@ -91,7 +91,7 @@ def described(workload, sections, env, region):
 
 
 def job_lines(workload, name):
-    """What a tenant's job is given."""
+    """The settings of a tenant's job."""
     one = next((t for t in workload.tenants if t["name"] == name), None)
     if not one:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a suite may say of devices and schedulers: kinds of values, tables."""
+"""The keys of devices and schedulers in a suite: kinds of values, tables."""
 
 import re
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Text:
-    """What a pattern matches."""
+    """The names that a pattern matches."""
     pattern: str
     what: str
 

@@ -22,7 +22,7 @@ SPEED_WEIGHT = 0.5
 
 
 def units(run):
-    """What a run's length is proportional to: its real-time requests."""
+    """The measure of a run's length: its real-time requests."""
     env = run["env_device"]
     if run.get("tenants"):
         return suiteshare.units(run) * UNITS_IO

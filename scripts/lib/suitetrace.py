@@ -54,7 +54,7 @@ class Store:
 
     @staticmethod
     def key(run):
-        """What the log depends on."""
+        """The inputs of the log."""
         env = run["env"]
         return re.sub(r"[^\w.-]", "_", "-".join((
             env["TRACE"], env["TRACE_IOS"], f"s{run['seed']}",

@@ -15,7 +15,7 @@ REGION, BLOCK = 1 << 20, 4096
 
 
 class StandIn:
-    """What a synthetic trace is made from. Sizes: ((sectors, weight), ...).
+    """The parameters of a synthetic trace. Sizes: ((sectors, weight), ...).
 
     Arrivals alternate between bursts, `burst_s` long in the mean with
     `burst_iops`, and what is between; the share `in_bursts` of the requests

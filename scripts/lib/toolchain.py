@@ -81,7 +81,7 @@ class Tools:
 
     @property
     def prefix(self):
-        """What CROSS_COMPILE has to be."""
+        """The value of CROSS_COMPILE."""
         return f"{self.root}/usr/bin/{_TRIPLET}-"
 
     def compiler(self, name):

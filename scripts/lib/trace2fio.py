@@ -231,7 +231,7 @@ class Conversion:
         return last / 1e9
 
     def note(self):
-        """What the first line of a log says about it."""
+        """The fields of a log's first line."""
         args, parts = self.args, []
         if args.range:
             parts.append(f"bytes {range_text(args.range)} only")

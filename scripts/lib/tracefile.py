@@ -172,7 +172,7 @@ def detect(text):
 
 
 def printable(text):
-    """What may go to a terminal."""
+    """Text that is safe to print to a terminal."""
     return "".join(c if " " <= c <= "~" else "?" for c in text)
 
 

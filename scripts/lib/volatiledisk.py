@@ -128,7 +128,7 @@ class Cache:
 
 @dataclass
 class Request:
-    """What the client asked for."""
+    """The client's request."""
     kind: int
     fua: bool
     handle: int
