@@ -5,13 +5,13 @@
 # takes: 60 s
 # limit: 420 s
 #
-# Proves: requests come without the scheduler's lock and are none the worse for it.
-# - Those that come while the device is full go in the order of their arrival within
-#   their class, real-time ones first, although nobody has looked at them meanwhile.
-# - A slot that is given back lets one of them go, also while somebody takes them in, and
-#   also with a part of them on each hardware queue; one that may go at once does.
+# Proves: requests are inserted without the scheduler's lock and lose nothing by it.
+# - Requests inserted while the device is full are dispatched in order of arrival within
+#   their class, real-time ones first, although the list was not drained before.
+# - A freed slot dispatches one of them, also during a drain, and also with a part of
+#   them on each hardware queue; one that may be dispatched at once is.
 # - Bios join them.
-# - While K2 watches, a real-time request beside best effort that is held back goes at once.
+# - While K2 watches, a real-time request beside held-back best effort is issued at once.
 # - Switches, watching that begins and ends, statistics and nr_requests beside verified load
 #   lose nothing.
 # - On a kernel that counts locks, the lock is taken at most half as often as
@@ -22,8 +22,8 @@
 # does not look at watches, flash_store_del() leaves a request's seams, or one that has
 # grown is not expected to be joined where it ends now.
 #
-# Whoever reads stats takes in what has come: so only trace events and what is read
-# without the lock say here how far it is.
+# Reading stats drains the pending list: so only trace events and values that are read
+# without the lock show here how far it is.
 
 # come NUMBER - until NUMBER requests have a tag: they reach the pending list soon after.
 # Events of insertion would have the lock taken.
@@ -32,7 +32,7 @@ come() {
 	soon 20 has_come "$1" || fail "request $1 does not come"
 	nap
 }
-# gone NUMBER - so many have been issued
+# gone NUMBER - until NUMBER requests have been issued
 gone() {
 	has_gone() { (($(grep -c ' block_rq_issue: ' "$TRACING/trace") >= $1)); }
 	soon 20 has_gone "$1" || fail "request $1 does not come to the device, $2"

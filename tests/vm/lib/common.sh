@@ -220,7 +220,7 @@ flashsim_fault() {
 	echo "$2" >"$FLASHSIM_PARAMS/$1" || fail "flashsim refuses $1=$2"
 }
 
-# flashsim_reset [DISK] - its statistics begin anew
+# flashsim_reset [DISK] - resets its statistics
 flashsim_reset() {
 	echo 1 >"$FLASHSIM/${1:-$DISK}/reset" || fail "flashsim: no reset"
 }
@@ -243,8 +243,8 @@ sched_set() {
 }
 
 # sched_try DISK NAME - selects it, or sets TRY_SAID to what the kernel says.
-# 7.x does not wait for somebody who changes the disk's queues or depth meanwhile,
-# but says EBUSY: there it is tried again.
+# 7.x does not wait for another task that changes the disk's queues or depth, but
+# returns EBUSY: there it is tried again.
 TRY_SAID=
 sched_try() {
 	local said=$TMP/tried.$BASHPID n
@@ -367,8 +367,8 @@ text_values() {
 	esac
 }
 
-# seeded - makes $RANDOM begin anew, and says with what: SEED=N in the environment
-# repeats a run, as far as its draws go
+# seeded - seeds $RANDOM and prints the seed: SEED=N in the environment repeats the
+# draws of a run
 seeded() {
 	RANDOM=${SEED:=$((SRANDOM & 32767))}
 	say "seed $SEED"
@@ -407,8 +407,8 @@ tun() {
 }
 
 # stats_get DISK - sets STATS to iosched/stats as it is at one moment, without a
-# process. In one go: a "read" for each line seeks back behind it, and the kernel
-# then prints the file anew, under load with numbers of other lengths.
+# process. In one read: a "read" for each line seeks back behind it, and the kernel
+# then prints the file again, under load with numbers of other lengths.
 STATS=
 stats_get() {
 	STATS=
@@ -442,8 +442,8 @@ stats() {
 ARRAYS=/sys/kernel/debug/$SCHED/queues
 arrays() { awk -v disk="$1" '$1 == "disk" { on = $2 == disk } on' "$ARRAYS"; }
 
-# at_rest DISK - nothing waits, nothing is in flight, and none was lost: what came
-# in has left or was merged, what has left has ended or came back
+# at_rest DISK - nothing waits, nothing is in flight, and none was lost: inserted
+# requests were dispatched or merged, dispatched ones have completed or were requeued
 at_rest() {
 	local key value
 	local -A s=()
@@ -458,7 +458,7 @@ at_rest() {
 			   s[untracked]))
 }
 
-# assert_idle DISK... - each comes to rest soon; leaves nothing to be said for
+# assert_idle DISK... - each is at rest soon; leaves nothing to be said for
 # a disk that has another scheduler by now
 assert_idle() {
 	local disk
@@ -554,8 +554,8 @@ load_stop() {
 	LOADS=()
 }
 
-# Requests one by one: a disk that keeps back what it is given, so that what the
-# scheduler does meanwhile can be counted.
+# Requests one by one: a disk that holds its requests back, so that the scheduler's
+# work during that time can be counted.
 
 # hold_add PARAM=VALUE... - a flashsim disk on which nothing ends until let_go says so
 hold_add() {
@@ -563,7 +563,7 @@ hold_add() {
 	let_go 0
 }
 
-# let_go NUMBER - from now on so many requests of the disk end; -1: all of them
+# let_go NUMBER - from now on NUMBER requests of the disk end; -1: all of them
 let_go() {
 	echo "$1" >"$FLASHSIM/$DISK/hold" || fail "flashsim refuses to hold $1"
 }
@@ -676,7 +676,7 @@ events_set() {
 
 # trace_start EVENT[,EVENT] DISK - records block events of one disk. Events stay
 # enabled until the end of the case; it is their filters that let nothing through. Under
-# load, events_set goes before it.
+# load, events_set has to precede it.
 trace_start() {
 	local major minor event file
 	IFS=: read -r major minor <"/sys/block/$2/dev"
@@ -738,8 +738,8 @@ issued_sizes() {
 }
 
 # overtaken SECTOR FILE - of a trace of block_rq_insert and block_rq_issue: how many
-# requests at that sector or behind it have gone, and the most others that were issued
-# while one of them waited. They must come one after the other.
+# requests at that sector or behind it were issued, and the most others that were issued
+# while one of them waited. They must be inserted one after the other.
 overtaken() {
 	awk -v from="$1" '
 		{ event = ""
@@ -776,7 +776,7 @@ conserved() {
 	return 0
 }
 
-# unloaded - is the module of the scheduler under test gone, or can it go?
+# unloaded - is the module of the scheduler under test unloaded, or can it be?
 unloaded() {
 	[[ ! -e /sys/module/$SCHED ]] || rmmod "$SCHED" 2>/dev/null
 }
@@ -824,14 +824,14 @@ lab_reset() {
 		rmmod null_blk 2>/dev/null
 	fi
 	rmmod scsi_debug 2>/dev/null
-	# What a fault keeps from ending would keep the device, too.
+	# A request that a fault keeps from ending would keep the device, too.
 	for file in "$FLASHSIM_PARAMS"/*_ppm; do
 		[[ -e $file ]] && echo 0 >"$file"
 	done
-	# Who inserts without the lock takes it while they are on.
+	# Lock-free insertion takes the lock while they are on.
 	events_set 0 block_rq_insert
 	rmmod flashsim 2>/dev/null
-	# What still wrote to a disk that has gone has made a file of it.
+	# A process that still wrote to a removed disk has made a file of it.
 	find /dev -maxdepth 1 -name 'flashsim*' -type f -delete
 	soon 10 unloaded || fail "something keeps the module $SCHED"
 }
