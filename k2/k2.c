@@ -178,11 +178,7 @@ static enum flash_why k2_limit_why(const struct autolimit *al)
 	return autolimit_searches(al) ? FLASH_WHY_SEARCH : FLASH_WHY_SET;
 }
 
-/*
- * The search may have another limit. A higher one needs a run: after an insertion the
- * block layer runs the hardware queue, after a completion flash_rq_ends() in elevator.c
- * kicks, and after a change of a tunable flash_resume() does.
- */
+/* The search may have another limit. */
 static inline void k2_apply_limit(struct k2_queue *k2)
 {
 	struct flash_queue *fq = &k2->fq;
@@ -193,7 +189,7 @@ static inline void k2_apply_limit(struct k2_queue *k2)
 	if (fq->bound == limit)
 		return;
 	trace_flash_bound(fq, limit, k2_limit_why(k2->al));
-	WRITE_ONCE(fq->bound, limit);
+	flash_set_bound(fq, limit);
 }
 
 /* A setting has changed, or a calibration has its result. */
@@ -206,7 +202,7 @@ static void k2_apply(struct k2_queue *k2)
 	if (fq->watches != watches)
 		WRITE_ONCE(fq->watches, watches);
 	k2_apply_limit(k2);
-	fq->changed = true;
+	flash_change(fq);
 }
 
 static struct autolimit_config k2_autolimit_config(const struct k2_queue *k2)
@@ -282,7 +278,7 @@ static int k2_init(struct flash_queue *fq)
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->layout);
 	k2_chips_apply(k2);
 	cfg = k2_autolimit_config(k2);
-	autolimit_init(k2->al, &cfg, &k2_disk(k2)->device, ktime_get_ns());
+	autolimit_init(k2->al, &cfg, &k2_disk(k2)->device, flash_update_now(fq));
 	k2_apply(k2);
 	flash_unlock(fq);
 	return 0;
@@ -384,9 +380,9 @@ static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 {
 	struct k2_rq *kr = to_k2_rq(fr);
 	bool rt = fr->class < K2_RT_LEVELS, behind_excess;
-	u64 now = ktime_get_ns();
+	u64 now = k2->fq.now;
 
-	behind_excess = autolimit_insert(k2->al, rt, atomic_read(&k2->fq.inflight), now);
+	behind_excess = autolimit_insert(k2->al, rt, (int)k2->fq.out, now);
 	/* A request that is inserted again keeps the time of its first insertion. */
 	if (fr->watched && !kr->inserted) {
 		kr->inserted = now;
@@ -552,7 +548,7 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 	if (!(busy & K2_BE_IDLE_MASK) || !k2->admit.wait_ns)
 		return class;
 
-	now = ktime_get_ns();
+	now = fq->now;
 	if (class < K2_RT_LEVELS && k2_admit_be_due(&k2->admit, now)) {
 		class = K2_BE;
 		k2->admit.be_turns++;
@@ -657,7 +653,7 @@ static void k2_started(struct flash_queue *fq, struct flash_rq *fr)
 	/* With bound_unit=cost, a request that moves no data costs one slot. */
 	kr->admit.dir = dir == FLASH_READ ? FLASH_READ : FLASH_WRITE;
 	kr->admit.sectors = dir == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
-	k2_admit_charge(&k2->admit, &kr->admit, ktime_get_ns());
+	k2_admit_charge(&k2->admit, &kr->admit, fq->now);
 	k2_chips_charge(k2->chips, &kr->chips, dir, flash_sector_of(rq), kr->admit.sectors);
 }
 
@@ -665,16 +661,15 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct k2_rq *kr = to_k2_rq(fr);
-	int inflight = atomic_read(&fq->inflight);
 	struct autolimit_end end = {
-		.now		= ktime_get_ns(),
+		.now		= fq->now,
 		.inserted	= kr->inserted,
 		.sectors	= kr->admit.sectors,
-		.inflight	= max(inflight, 0),
+		.inflight	= fq->out,
 		.rt		= kr->admit.rt,
 		.behind_excess	= kr->behind_excess,
 		.held_back	= fq->queued &&
-				  (fq->held || !flash_slot_free(inflight, fq->bound)),
+				  (fq->held || !flash_slot_free((int)fq->out, fq->bound)),
 	};
 
 	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
@@ -693,7 +688,7 @@ static void k2_autolimit_apply(struct k2_queue *k2)
 {
 	struct autolimit_config cfg = k2_autolimit_config(k2);
 
-	autolimit_set(k2->al, &cfg, ktime_get_ns());
+	autolimit_set(k2->al, &cfg, flash_update_now(&k2->fq));
 }
 
 static void k2_tuned(struct flash_queue *fq, unsigned int idx)
@@ -710,7 +705,7 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 	switch (idx) {
 	case TUN_nrt_wait_ms:
 		/* The wait may not have been measured before. */
-		k2->admit.be_since = ktime_get_ns();
+		k2->admit.be_since = flash_update_now(fq);
 		fallthrough;
 	case TUN_reserve:
 		k2_admit_apply(k2);
@@ -767,7 +762,7 @@ static ssize_t k2_calibrate_store(struct elevator_queue *eq, const char *page, s
 	if (ret)
 		return ret;
 	flash_lock(fq);
-	autolimit_calibrate(to_k2(fq)->al, on, ktime_get_ns());
+	autolimit_calibrate(to_k2(fq)->al, on, flash_update_now(fq));
 	k2_apply(to_k2(fq));
 	flash_unlock(fq);
 	flash_resume(fq);
@@ -778,7 +773,6 @@ const struct flash_policy flash_policy = {
 	.name		= "k2",
 	.queue_size	= sizeof(struct k2_queue),
 	.rq_size	= sizeof(struct k2_rq),
-	.lockless_insert = true,
 	.tags_kept	= FLASH_TAGS_BACKGROUND,
 	FLASH_ATTRS,
 

@@ -66,10 +66,10 @@ int k2_stats(struct flash_queue *fq, char *page, int len)
 		age = now > al->device.at ? div_u64(now - al->device.at, NSEC_PER_SEC) : 0;
 	len += sysfs_emit_at(page, len, "served_rt %llu\nserved_meta %llu\nserved_nrt %llu\n"
 			     "served_idle %llu\nmeta_turns %llu\nidle_turns %llu\n"
-			     "rt_by_cgroup %llu\nfirst_expired %llu\n",
+			     "rt_by_cgroup %llu\nfirst_expired %lu\n",
 			     rt, k2->served[K2_META], k2->served[K2_BE],
 			     k2->served[K2_IDLE], k2->meta_turns, k2->idle.turns,
-			     k2->rt_by_group, fq->stats.first_expired);
+			     k2->rt_by_group, READ_ONCE(fq->first.expired));
 	len += sysfs_emit_at(page, len, "nrt_turns %llu\nrt_ended %llu\nrt_late %llu\n"
 			     "target_ns %llu\nsteps %llu\nopened %llu\nload_x16 %llu\n",
 			     k2->admit.be_turns, al->rt_ended, al->rt_late,

@@ -160,8 +160,8 @@ static void layer_apply(struct layer_queue *lq)
 	tun->offset = flash_tun(fq, TUN_lba_offset_sectors);
 	tun->sort_writes = flash_tun(fq, TUN_sort_writes);
 	layer_set(lq->s, tun, layer_capacity(fq));
-	WRITE_ONCE(fq->bound, tun->max_inflight ? tun->max_inflight : UINT_MAX);
-	fq->changed = true;
+	flash_set_bound(fq, tun->max_inflight ? tun->max_inflight : UINT_MAX);
+	flash_change(fq);
 }
 
 /* Store a text, which its check has accepted. */
@@ -242,7 +242,7 @@ static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
 		layer_apply(lq);
 	layer_describe_rq(part, fr->rq);
 	part->seq = fr->seq;
-	part->arrived = ktime_get_ns();
+	part->arrived = fq->now;
 	layer_insert(lq->s, part);
 }
 
@@ -264,7 +264,7 @@ static void layer_read_merged(struct flash_queue *fq, struct flash_rq *fr,
 
 static struct flash_rq *layer_read_select(struct flash_queue *fq)
 {
-	struct layer_part *part = layer_select(to_layer(fq)->s, ktime_get_ns());
+	struct layer_part *part = layer_select(to_layer(fq)->s, fq->now);
 
 	if (WARN_ON_ONCE(!part))
 		return NULL;
@@ -288,7 +288,7 @@ static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bo
 	struct layer_sched *s = to_layer(fq)->s;
 
 	if (layer_complete(s, layer_part_of(fr), ended))
-		layer_adjust_limit(s, ktime_get_ns());
+		layer_adjust_limit(s, fq->now);
 }
 
 static bool layer_read_holds(struct flash_queue *fq)

@@ -112,7 +112,6 @@ struct piq_state {
  * @state:	the large part
  * @learn:	what is learned
  * @next:	request that piq_select() returns, or NULL
- * @now:	time of the latest hook, ns
  * @mode:	mode set by the user
  * @given:	layout set by the user
  */
@@ -121,7 +120,6 @@ struct piq_queue {
 	struct piq_state *state;
 	struct piq_learn *learn;
 	struct piq_req *next;
-	u64 now;
 	enum piq_mode mode;
 	struct flash_geometry given;
 };
@@ -146,11 +144,11 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Set the in-flight limit. The caller then runs a hardware queue, if @limit has risen. */
+/* Set the in-flight limit. */
 static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
 {
 	if (fq->bound != limit)
-		WRITE_ONCE(fq->bound, limit);
+		flash_set_bound(fq, limit);
 }
 
 static void piq_update_limit(struct piq_queue *pq)
@@ -177,8 +175,7 @@ static void piq_apply(struct piq_queue *pq)
 	piq_set(&pq->state->s, pq->mode, &pq->given,
 		flash_tun(fq, TUN_lba_offset_sectors), &tun);
 	piq_update_limit(pq);
-	pq->now = ktime_get_ns();
-	fq->changed = true;
+	flash_change(fq);
 }
 
 static int piq_init(struct flash_queue *fq)
@@ -244,17 +241,15 @@ static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
 	struct piq_queue *pq = to_piq(fq);
 	struct request *rq = fr->rq;
 
-	pq->now = ktime_get_ns();
 	req->urgent = fr->class == PIQ_CLASS_URGENT;
 	piq_add(&pq->state->s, req, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		blk_rq_sectors(rq), pq->now);
+		blk_rq_sectors(rq), fq->now);
 }
 
 static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	piq_grow(piq_sched_of(fq), piq_req_of(fr), flash_sector_of(fr->rq),
 		 blk_rq_sectors(fr->rq));
-	to_piq(fq)->now = ktime_get_ns();
 }
 
 static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
@@ -265,7 +260,6 @@ static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
 	piq_absorb(piq_sched_of(fq), req, piq_req_of(gone), flash_sector_of(fr->rq),
 		   blk_rq_sectors(fr->rq));
 	fr->seq = req->seq;
-	to_piq(fq)->now = ktime_get_ns();
 }
 
 /* Choose the next request, after something has changed. */
@@ -274,7 +268,7 @@ static bool piq_holds(struct flash_queue *fq)
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_sched *s = &pq->state->s;
 
-	pq->next = piq_choose(s, pq->now);
+	pq->next = piq_choose(s, fq->now);
 	return !pq->next && piq_waiting(s);
 }
 
@@ -288,25 +282,22 @@ static struct flash_rq *piq_select(struct flash_queue *fq)
 		return NULL;
 	fr = &container_of(req, struct piq_record, req)->fr;
 	pq->next = NULL;
-	pq->now = ktime_get_ns();
 	/* The end of a polled request is not reported. */
 	piq_dispatch(&pq->state->s, req,
-		     fr->rq->mq_hctx->type != HCTX_TYPE_POLL, pq->now);
+		     fr->rq->mq_hctx->type != HCTX_TYPE_POLL, fq->now);
 	return fr;
 }
 
 static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_req *req = piq_req_of(fr);
-	struct piq_queue *pq = to_piq(fq);
 	struct request *rq = fr->rq;
 
 	/* Called at once after piq_select(), see elv_dispatch_request(). */
 	if (req->out)
 		return;
-	pq->now = ktime_get_ns();
-	piq_start_head(&pq->state->s, req, piq_kind_of(rq), flash_sector_of(rq),
-		       blk_rq_sectors(rq), pq->now);
+	piq_start_head(piq_sched_of(fq), req, piq_kind_of(rq), flash_sector_of(rq),
+		       blk_rq_sectors(rq), fq->now);
 }
 
 static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
@@ -315,11 +306,10 @@ static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ende
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_sched *s = &pq->state->s;
 
-	pq->now = ktime_get_ns();
 	if (ended)
 		piq_set_limit(fq, piq_learn_completion(s, pq->learn, req,
 						       flash_tun(fq, TUN_max_inflight),
-						       pq->now));
+						       fq->now));
 	piq_release(s, req);
 }
 
@@ -346,7 +336,7 @@ static void piq_tuned(struct flash_queue *fq, unsigned int idx)
 		piq_update_limit(pq);
 	else
 		piq_apply(pq);
-	fq->changed = true;
+	flash_change(fq);
 	flash_unlock(fq);
 	flash_resume(fq);
 }

@@ -9,22 +9,24 @@
  *	elv_bio_merge()		a bio joins a waiting request, or
  *	elv_limit_depth()	its task waits for a scheduler tag,
  *	elv_prepare_request()	and it becomes a request,
- *	elv_insert_requests()	which is added to the pending list (pending.c), or under
- *				the lock to the policy's queues (queue.c)
+ *	elv_insert_requests()	which is added to the pending list (pending.c),
  *	elv_has_work()		says that a request may be dispatched (inflight.c)
- *	elv_dispatch_request()	drains the pending list, asks the policy for the next
- *				request, and counts it as in flight
+ *	elv_dispatch_request()	takes the lock, drains the pending list to the policy's
+ *				queues (queue.c), asks the policy for the next request,
+ *				and counts it as in flight
  *	elv_requeue_request()	if the driver hands it back: it is not in flight any more
- *	elv_finish_request()	when it has completed: its slot of the limit is free, and
- *				a hardware queue is run if requests wait for it
+ *	elv_finish_request()	when it has completed: its slot of the limit is free, its
+ *				end is added to a list that is drained likewise, and a
+ *				hardware queue is run if requests wait for the slot
  *
  * Which hook runs for which request differs from kernel to kernel, so nothing is counted
  * by hook: the record of a request (rqtable.c) says what the request holds.
  *
  * On 6.1 a lone request under any elevator is issued by a worker, which costs two context
- * switches; 6.12 issues it in the submitter's context. Where a request may be dispatched
- * at once, and none could be before it, elv_insert_requests() runs the hardware queue
- * itself (flash_may_inline()). The block layer's own run finds has_work() false then.
+ * switches; from 6.9 on each request has a plug, which is flushed in the submitter's
+ * context. Without a plug, where a request may be dispatched at once, and none could be
+ * before it, flash_insert_alone() runs the hardware queue itself (flash_may_inline()). The
+ * block layer's own run finds has_work() false then.
  */
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -91,36 +93,38 @@ bool flash_may_issue(const struct flash_rq *fr)
 		rt_task(current));
 }
 
-/* A new bio: may it join a waiting request? Submission context. */
-static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
-			  unsigned int nr_segs)
+static noinline bool flash_try_merge(struct flash_queue *fq, struct bio *bio,
+				     unsigned int nr_segs)
 {
-	struct flash_queue *fq = compat_queue_data(q);
+	struct request_queue *q = fq->q;
 	struct request *gone = NULL;
-	unsigned long flags;
-	bool merged, held;
+	bool merged, kick;
 
-	if (!flash_pending_any(fq) && !READ_ONCE(fq->queued))
-		return false;
-	if (!flash_store_may(fq, bio))
-		return false;
-
-	flags = flash_lock_save(fq);
-	held = fq->held;
+	flash_lock(fq);
+	flash_store_fresh(fq);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
-	flash_settle(fq);
-	held = held && !fq->held;
-	flash_unlock_restore(fq, flags);
+	kick = merged && fq->held && fq->changed;
+	flash_unlock(fq);
 
 	/* The merge may have made a request eligible; the core runs no queue for it. */
-	if (unlikely(held))
+	if (unlikely(kick))
 		flash_kick(fq, fq->nr_hctx);
 
 	/* Calls finish_request() and wakes waiters: not under the lock. */
 	if (gone)
 		blk_mq_free_request(gone);
 	return merged;
+}
+
+/* A new bio: may it join a waiting request? Submission context. */
+static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
+			  unsigned int nr_segs)
+{
+	struct flash_queue *fq = compat_queue_data(q);
+
+	return flash_any_waits(fq) && flash_store_may(fq, bio) &&
+	       flash_try_merge(fq, bio, nr_segs);
 }
 
 /*
@@ -170,7 +174,7 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 		flash_store_move(fq, rq);
 	if (fq->watches) {
 		flash_policy.grown(fq, flash_rq_of(rq));
-		fq->changed = true;
+		flash_change(fq);
 	}
 }
 
@@ -186,7 +190,8 @@ static void elv_requests_merged(struct request_queue *q, struct request *rq,
 	flash_store_del(fq, next);
 	flash_store_expect(fq, fr);
 	flash_policy.merged(fq, fr, gone);
-	fq->changed |= fq->watches;
+	if (fq->watches)
+		flash_change(fq);
 	flash_queued_del(fq, next->mq_hctx->sched_data);
 	flash_slot_finish(&gone->slot);
 	fq->stats.absorbed++;
@@ -212,27 +217,57 @@ static struct request *elv_next_request(struct request_queue *q, struct request 
 	return flash_same_class(rq, elv_rb_latter_request(q, rq));
 }
 
-/* Do requests wait? Those that are drained at this moment may be missed. */
-static bool flash_waiting(const struct flash_queue *fq)
+/* Insert the requests of @list with the lock held. */
+static noinline void flash_insert_list(struct flash_queue *fq, struct flash_hctx *fh,
+			      struct list_head *list, bool at_head)
 {
-	return READ_ONCE(fq->nr_head) || READ_ONCE(fq->queued) ||
-	       !llist_empty(&fq->pending.list);
+	struct request *rq, *next;
+
+	flash_lock(fq);
+	if (trace_block_rq_insert_enabled()) {
+		list_for_each_entry(rq, list, queuelist)
+			trace_block_rq_insert(rq);
+		if (!at_head) {
+			flash_pending_add(fq, fh, list);
+			flash_drain(fq);
+		}
+	}
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		list_del_init(&rq->queuelist);
+		flash_insert(fq, fh, rq, at_head);
+	}
+	flash_unlock(fq);
+	/*
+	 * @queued before @inflight, which has_work() reads next: pairs with the barriers in
+	 * flash_release(), flash_raised() and flash_resume(). So does the one in
+	 * flash_pending_add().
+	 */
+	smp_mb();
 }
 
-static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
-				struct list_head *list, blk_insert_t how)
+static void flash_insert_any(struct flash_queue *fq, struct flash_hctx *fh,
+			     struct list_head *list, bool at_head)
+{
+	/*
+	 * A trace of insertions has to show each by its submitter, in order with other
+	 * events: that needs the lock.
+	 */
+	if (at_head || trace_block_rq_insert_enabled() || flash_pending_add(fq, fh, list))
+		flash_insert_list(fq, fh, list, at_head);
+}
+
+/*
+ * Insert requests outside of a plug. The block layer would leave the run to a worker (6.1),
+ * so run the hardware queue here, if that makes a request go that could not before.
+ */
+static noinline void flash_insert_alone(struct blk_mq_hw_ctx *hctx, struct list_head *list,
+					bool at_head)
 {
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
-	struct flash_hctx *fh = hctx->sched_data;
-	bool at_head = !!(how & BLK_MQ_INSERT_AT_HEAD);
 	bool run = !at_head && list_is_singular(list) &&
 		   flash_tun(fq, flash_policy.inline_tunable) &&
 		   flash_may_inline(hctx);
-	bool lockless = flash_policy.lockless_insert && !at_head;
-	bool traced = trace_block_rq_insert_enabled();
 	struct request_queue *q = hctx->queue;
-	struct request *rq, *next;
-	unsigned long flags;
 
 	/*
 	 * The requests keep the scheduler attached only until they are inserted:
@@ -240,37 +275,30 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 	 */
 	percpu_ref_get(&q->q_usage_counter);
 	/* If a request may be dispatched already, its run is scheduled. */
-	run = run && !(flash_waiting(fq) && flash_ready(fq));
-	/*
-	 * A trace of insertions has to show each by its submitter, in order with
-	 * other events: that needs the lock.
-	 */
-	if (!lockless || traced || flash_pending_add(fq, fh, list)) {
-		flags = flash_lock_save(fq);
-		list_for_each_entry(rq, list, queuelist)
-			trace_block_rq_insert(rq);
-		if (lockless && traced) {
-			flash_pending_add(fq, fh, list);
-			flash_drain(fq);
-		}
-		list_for_each_entry_safe(rq, next, list, queuelist) {
-			list_del_init(&rq->queuelist);
-			flash_insert(fq, fh, rq, at_head);
-		}
-		flash_unlock_restore(fq, flags);
-		/*
-		 * @queued before @inflight, which has_work() reads next: pairs
-		 * with the barriers in flash_release(), flash_rq_ends() and
-		 * flash_resume(). So does the one in flash_pending_add().
-		 */
-		smp_mb();
-	}
+	run = run && !flash_ready(fq);
+	flash_insert_any(fq, hctx->sched_data, list, at_head);
 	run = run && flash_ready(fq);
 	if (run) {
 		atomic_long_inc(&fq->counts.inlined);
 		blk_mq_run_hw_queue(hctx, false);
 	}
 	percpu_ref_put(&q->q_usage_counter);
+}
+
+static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
+				struct list_head *list, blk_insert_t how)
+{
+	bool at_head = !!(how & BLK_MQ_INSERT_AT_HEAD);
+
+	/*
+	 * A plug is flushed: the block layer keeps the scheduler attached, and runs the
+	 * hardware queue next in this context.
+	 */
+	if (likely(current->plug))
+		flash_insert_any(compat_queue_data(hctx->queue), hctx->sched_data, list,
+				 at_head);
+	else
+		flash_insert_alone(hctx, list, at_head);
 }
 
 /*
@@ -300,10 +328,12 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	struct request *rq = NULL;
 	struct flash_rq *fr;
-	bool pass_on = false;
-	unsigned long flags;
+	bool pass_on = false, missed;
 
-	flags = flash_lock_save(fq);
+	flash_lock(fq);
+	if (fq->watches)
+		flash_update_now(fq);
+	flash_settle(fq);
 	if (unlikely(fq->nr_head)) {
 		rq = list_first_entry(&fq->head, struct request, queuelist);
 		list_del_init(&rq->queuelist);
@@ -317,7 +347,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = static_call(flash_hook_select)(fq);
-		fq->changed |= fq->watches;
+		if (fq->watches)
+			flash_change(fq);
 		if (fr) {
 			rq = fr->rq;
 			flash_store_del(fq, rq);
@@ -333,7 +364,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq->rq_flags |= RQF_STARTED;
 		flash_dispatched(fq);
 	}
-	flash_unlock_restore(fq, flags);
+	missed = fq->held && !rq && flash_pending_events(fq);
+	flash_unlock(fq);
 
 	/*
 	 * A full poll queue ends this round, and accepts requests again only when a
@@ -342,7 +374,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	if (rq && rq->mq_hctx->type == HCTX_TYPE_POLL)
 		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
 							      hctx->queue_num);
-	else if (unlikely(pass_on))
+	else if (unlikely(pass_on || missed))
 		flash_kick(fq, hctx->queue_num);
 	return rq;
 }
@@ -359,39 +391,43 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = compat_queue_data(data->q);
 	struct blk_mq_hw_ctx *hctx = compat_alloc_hctx(data);
-	unsigned int depth;
+	unsigned int depth = 0;
 
 	switch (static_call(flash_hook_urgency)(fq, opf)) {
 	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
 			WRITE_ONCE(fq->urgent_seen, true);
-		break;
+		return;
 	case FLASH_RELATED:
-		break;
+		return;
 	case FLASH_BACKGROUND:
-		if (unlikely(!hctx))
-			break;
-		depth = compat_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
-		data->shallow_depth =
-			min_not_zero(depth, compat_async_depth(data->q, opf));
+		if (likely(hctx))
+			depth = compat_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
 		break;
 	case FLASH_PATIENT:
 		if (unlikely(!hctx))
-			break;
+			return;
 		if (READ_ONCE(fq->urgent_seen))
 			depth = compat_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
 			depth = static_call(flash_hook_tag_limit)(fq, hctx, opf);
-		data->shallow_depth =
-			min_not_zero(depth, compat_async_depth(data->q, opf));
 		break;
 	}
+	depth = min_not_zero(depth, compat_async_depth(data->q, opf));
+	if (depth)
+		data->shallow_depth = depth;
 }
 
-static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
+static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 {
-	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	bool ready = flash_ready(fq);
+
+	/*
+	 * Something has happened while the policy held all requests back. In an interrupt
+	 * the answer may be wrong: it leads to a run in process context.
+	 */
+	if (ready && unlikely(READ_ONCE(fq->held)) && in_task())
+		ready = flash_ready_settled(fq);
 
 	/*
 	 * The core calls this with a dispatch list that is not empty only within a
@@ -401,6 +437,17 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
 		flash_kick(fq, fq->nr_hctx);
 	return ready;
+}
+
+/* The block layer asks several times for each request, mostly when none waits. */
+static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_queue *fq = compat_queue_data(hctx->queue);
+
+	/* See flash_ready(). */
+	if (READ_ONCE(fq->first.rq))
+		smp_mb();
+	return flash_any_waits(fq) && flash_has_work(fq, hctx);
 }
 
 /*
@@ -417,31 +464,13 @@ static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 			  struct request *rq, int slots, bool ended)
 {
 	bool was_first = flash_first_done(fq, rq);
-	unsigned long flags;
-	unsigned int bound;
-	bool kick;
 
 	trace_flash_complete(fq, rq, fr, !slots ? FLASH_WHY_FREED :
 			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
-	if (fr->watched && slots) {
-		flags = flash_lock_save(fq);
-		bound = fq->bound;
-		kick = was_first || fq->held ||
-		       flash_needs_run(fq, atomic_read(&fq->inflight), bound);
-		static_call(flash_hook_completed)(fq, fr, ended);
-		fq->changed = true;
-		flash_settle(fq);
-		/* A submitter may have compared @inflight with the old bound. */
-		kick |= fq->bound != bound;
-		/* After the policy, or one more than the limit could be in flight. */
-		atomic_dec(&fq->inflight);
-		flash_unlock_restore(fq, flags);
-		if (!kick)
-			return;
-		/* Pairs with the barrier in elv_insert_requests(). */
-		smp_mb();
-		flash_kick(fq, rq->mq_hctx->queue_num);
-	} else if (slots) {
+	if (slots) {
+		/* Before the slot: the policy knows of the end whenever the slot is free. */
+		if (fr->watched)
+			flash_pending_end(fq, fr, ended);
 		flash_release(fq, rq->mq_hctx->queue_num, was_first);
 	} else if (was_first) {
 		flash_kick(fq, rq->mq_hctx->queue_num);
@@ -472,6 +501,8 @@ static void elv_requeue_request(struct request *rq)
 
 	if (!fr)
 		return;
+	if (fr->slot == FLASH_SLOT_INFLIGHT)
+		fr->time = ktime_get_ns();
 	slots = flash_slot_requeue(&fr->slot);
 	/* Once: a driver may run and requeue a request that is not inserted again. */
 	if (slots)
@@ -480,12 +511,17 @@ static void elv_requeue_request(struct request *rq)
 }
 
 /*
- * Called for all requests of the device; counts those that never reached the scheduler.
- * Requests that did have their record until finish_request(), which is called later.
+ * Called for all requests of the device that complete, before finish_request(); counts
+ * those that never reached the scheduler.
  */
 static void elv_completed_request(struct request *rq, u64 now)
 {
-	if (!compat_rq_ours(rq) || !flash_rq_of(rq)) {
+	struct flash_rq *fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
+
+	if (likely(fr)) {
+		if (fr->slot == FLASH_SLOT_INFLIGHT)
+			fr->time = now;
+	} else {
 		struct flash_queue *fq = compat_queue_data(rq->q);
 
 		atomic_long_inc(&fq->counts.bypassed);
@@ -611,9 +647,12 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	list_del(&fq->node);
 	mutex_unlock(&flash_queues_lock);
 	flash_first_exit(fq);
+	/* The latest ends may not be drained. */
+	flash_lock(fq);
+	flash_unlock(fq);
 
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first.rq ||
-		  atomic_read(&fq->inflight) || flash_pending_any(fq),
+		  fq->out || atomic_read(&fq->inflight) || flash_pending_any(fq),
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
 		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first.rq,
 		  atomic_read(&fq->inflight), flash_pending_any(fq));

@@ -7,22 +7,23 @@
  * hardware queue is scheduled, or the context that made both true schedules one. These
  * events make both true:
  *
- *   - a request is inserted, or added to the pending list (pending.c): the block layer
+ *   - a request is added to the pending list (pending.c), or inserted: the block layer
  *     runs its hardware queue next;
- *   - a request ends and frees its slot: flash_release() kicks, or flash_rq_ends() in
- *     elevator.c if the policy watches, unless flash_needs_run() finds that a run is
- *     scheduled;
- *   - the limit is raised: flash_resume() kicks;
- *   - the policy stops holding requests back: see flash_settle(). If it does so because
- *     time has passed, its timer kicks;
+ *   - a request ends and frees its slot: flash_release() kicks, unless flash_needs_run()
+ *     finds that a run is scheduled;
+ *   - the limit is raised: flash_unlock() kicks, see flash_set_bound();
+ *   - the policy stops holding requests back: see flash_ask_holds(). If it does so because
+ *     time has passed, its timer calls flash_ask_again();
  *   - the request that had to be issued first has been issued, or its time is over: see
  *     flash_issue_first().
  *
- * A slot is freed without the lock, unless the policy watches, and the kick never takes
- * it. Full barriers close the race of a dispatcher that finds no free slot against a
- * completion that finds no waiting request: insertion writes the pending list or @queued
- * and then reads @inflight; completion writes @inflight and then reads both. At least one
- * of the two sees the other's write.
+ * A slot is freed without the lock, and neither a kick nor a timer takes it. Full barriers
+ * close two races. A dispatcher finds no free slot, and a completion no waiting request:
+ * insertion writes the pending list or @queued and then reads @inflight and @bound;
+ * completion writes @inflight, and flash_set_bound() @bound, and then reads both. A
+ * dispatcher lets the policy hold all requests, and a completion finds that none are held:
+ * one writes @held and then reads the list of ends, the other adds to the list and then
+ * reads @held. At least one of the two sees the other's write.
  *
  * Entry points: flash_ready() is has_work(); flash_kick() schedules a run;
  * flash_take() and flash_release() count.
@@ -46,14 +47,6 @@
  */
 #define FLASH_NO_RUNS		8
 
-/* Has the request that must be issued first not reached the driver yet? */
-static bool flash_first_pending(const struct flash_queue *fq)
-{
-	const struct request *rq = READ_ONCE(fq->first.rq);
-
-	return rq && !blk_mq_request_started((struct request *)rq);
-}
-
 /*
  * Limit the time for which @first blocks other requests. A timer that was armed for an
  * earlier @first arms itself again. It is pinned to this CPU: the CPU of the preempted
@@ -71,11 +64,23 @@ static void flash_first_watch(struct flash_queue *fq)
 	preempt_enable();
 }
 
-/* Does @first block other requests? Then has_work() is false, and the timer is armed. */
+/*
+ * Does @first block other requests? Then has_work() is false, and the timer is armed. Not
+ * if its time is over: others may overtake it from now on. It keeps its slot, and is
+ * issued when its task runs again.
+ */
 static bool flash_first_refuses(struct flash_queue *fq)
 {
-	if (!flash_first_pending(fq))
+	/* Pairs with flash_issue_first(): @nth is not older. */
+	struct request *rq = smp_load_acquire(&fq->first.rq);
+
+	if (!rq || blk_mq_request_started(rq))
 		return false;
+	if (READ_ONCE(fq->first.due) == READ_ONCE(fq->first.nth)) {
+		if (cmpxchg(&fq->first.rq, rq, NULL) == rq)
+			WRITE_ONCE(fq->first.expired, READ_ONCE(fq->first.expired) + 1);
+		return false;
+	}
 	flash_first_watch(fq);
 	return true;
 }
@@ -100,7 +105,7 @@ static bool flash_first_refuses(struct flash_queue *fq)
  * The task that runs the round may be preempted or throttled before it issues @fr.
  * Without a limit all other requests of the device would wait until the task runs
  * again. So the first request that is refused because of @fr arms a timer, which ends
- * the refusals: flash_first_expire(). No timer is armed while no request is refused.
+ * the refusals: flash_first_refuses(). No timer is armed while no request is refused.
  */
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -108,9 +113,9 @@ void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
 
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return;
-	WRITE_ONCE(fq->first.rq, fr->rq);
-	/* After @first, so that no timer is armed for this number too early. */
 	WRITE_ONCE(fq->first.nth, fq->first.nth + 1);
+	/* Pairs with flash_first_refuses(). */
+	smp_store_release(&fq->first.rq, fr->rq);
 }
 
 /**
@@ -131,8 +136,11 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq)
  * flash_ready - may a waiting request be dispatched now?
  * @fq: the device
  *
- * This is has_work(). A false positive makes the block layer poll every 3 ms; a false
- * negative stalls the device. Reads without the lock.
+ * This is has_work(), but that a policy that held all requests back may still do so after
+ * what has happened since, see flash_ready_settled(). A false negative stalls the device.
+ * After a false positive, a run finds that the policy holds all requests, and the block
+ * layer runs the hardware queues 3 ms later, in vain, unless the run had dispatched
+ * another request before. Reads without the lock.
  */
 bool flash_ready(struct flash_queue *fq)
 {
@@ -144,12 +152,28 @@ bool flash_ready(struct flash_queue *fq)
 	if (READ_ONCE(fq->first.rq))
 		smp_mb();
 
-	return READ_ONCE(fq->nr_head) ||
-	       ((flash_pending_any(fq) || READ_ONCE(fq->queued)) &&
-		!READ_ONCE(fq->held) &&
-		flash_slot_free(atomic_read(&fq->inflight),
-				READ_ONCE(fq->bound)) &&
-		!flash_first_refuses(fq));
+	if (READ_ONCE(fq->nr_head))
+		return true;
+	return flash_any_waits(fq) &&
+	       flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
+	       (!READ_ONCE(fq->held) || READ_ONCE(fq->changed) ||
+		flash_pending_events(fq)) &&
+	       !flash_first_refuses(fq);
+}
+
+/**
+ * flash_ready_settled - flash_ready(), after the policy has chosen again
+ * @fq: the device
+ *
+ * For has_work() while the policy held all requests back. Takes the lock; process context.
+ */
+bool flash_ready_settled(struct flash_queue *fq)
+{
+	flash_lock(fq);
+	flash_update_now(fq);
+	flash_settle(fq);
+	flash_unlock(fq);
+	return flash_ready(fq);
 }
 
 /*
@@ -161,6 +185,14 @@ static bool flash_blocked(struct blk_mq_hw_ctx *hctx)
 {
 	return test_bit(BLK_MQ_S_STOPPED, &hctx->state) ||
 	       !list_empty_careful(&hctx->dispatch);
+}
+
+/* Hardware queue @n; NULL while the scheduler is set up or removed */
+static struct blk_mq_hw_ctx *flash_hctx_at(const struct flash_queue *fq, unsigned int n)
+{
+	const struct flash_hctx *fh = READ_ONCE(fq->hctx[n]);
+
+	return fh ? fh->hctx : NULL;
 }
 
 /* The number of the first hardware queue from @n on with waiting requests; or nr_hctx */
@@ -185,16 +217,19 @@ static unsigned int flash_next_work(const struct flash_queue *fq,
 static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 					unsigned int prefer)
 {
-	struct blk_mq_hw_ctx *hctx = NULL;
+	struct blk_mq_hw_ctx *hctx = NULL, *other;
 	unsigned int n;
 
 	if (prefer < fq->nr_hctx && test_bit(prefer, fq->work))
-		hctx = fq->hctx[prefer]->hctx;
+		hctx = flash_hctx_at(fq, prefer);
 
 	if (!hctx || flash_blocked(hctx)) {
 		for (n = flash_next_work(fq, 0); n < fq->nr_hctx;
 		     n = flash_next_work(fq, n + 1)) {
-			hctx = fq->hctx[n]->hctx;
+			other = flash_hctx_at(fq, n);
+			if (!other)
+				continue;
+			hctx = other;
 			if (!flash_blocked(hctx))
 				break;
 		}
@@ -203,26 +238,19 @@ static struct blk_mq_hw_ctx *flash_find(const struct flash_queue *fq,
 }
 
 /*
- * A hardware queue with requests in the pending list; the list may have been drained in the
- * meantime. flash_pending.hctx is one without the lock. If that one is blocked, drain and
- * search.
+ * The hardware queue of one of the latest pending requests; or, if that one is blocked, any
+ * that is not: a run of it drains the list, and dispatches requests of all.
  */
-static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq,
-					     unsigned int prefer)
+static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq)
 {
-	struct blk_mq_hw_ctx *hctx;
-	unsigned long flags;
+	unsigned int last = READ_ONCE(fq->pending.hctx), n;
+	struct blk_mq_hw_ctx *hctx = flash_hctx_at(fq, last), *other;
 
-	if (!llist_empty(&fq->pending.list)) {
-		/* Read the list before @hctx, which is written before the list. */
-		smp_rmb();
-		hctx = fq->hctx[READ_ONCE(fq->pending.hctx)]->hctx;
-		if (!flash_blocked(hctx))
-			return hctx;
+	for (n = 0; n < fq->nr_hctx && hctx && flash_blocked(hctx); n++) {
+		other = flash_hctx_at(fq, n);
+		if (other && !flash_blocked(other))
+			return other;
 	}
-	flags = flash_lock_save(fq);
-	hctx = flash_find(fq, prefer);
-	flash_unlock_restore(fq, flags);
 	return hctx;
 }
 
@@ -243,7 +271,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	smp_rmb();
 	hctx = flash_find(fq, prefer);
 	if (pending && (!hctx || flash_blocked(hctx)))
-		hctx = flash_find_pending(fq, prefer);
+		hctx = flash_find_pending(fq);
 
 	/* No request is left: the dispatcher of the last one has seen the free slot. */
 	if (!hctx)
@@ -263,9 +291,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
  * @prefer: number of the preferred hardware queue; nr_hctx for none
  *
  * Any context in which the hardware queues cannot be freed: the caller has a request of
- * this device, or dispatches, and holds no lock. Or, from a timer, the caller holds the
- * lock while requests wait; but not in a policy with flash_policy.lockless_insert, for
- * which this function may take the lock (flash_find_pending()).
+ * this device, or dispatches, or holds a lock of the sysfs files; and holds no lock of ours.
  */
 void flash_kick(struct flash_queue *fq, unsigned int prefer)
 {
@@ -273,48 +299,58 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 		flash_run(fq, prefer);
 }
 
+/* flash_run() from a timer: the device may have no request, and be about to change. */
+static void flash_run_from_timer(struct flash_queue *fq)
+{
+	/* Keeps each flash_hctx, see flash_hctx_exit(). */
+	rcu_read_lock();
+	if (flash_any_waits(fq))
+		flash_run(fq, fq->nr_hctx);
+	rcu_read_unlock();
+}
+
+/**
+ * flash_ask_again - time has passed, and the policy may not hold requests back any more
+ * @fq: the device
+ *
+ * For a policy's timer. The policy is asked in the context of the run.
+ */
+void flash_ask_again(struct flash_queue *fq)
+{
+	WRITE_ONCE(fq->pending.asks, true);
+	/* @asks before @queued. Pairs with the barrier in flash_ask_holds(). */
+	smp_mb();
+	flash_run_from_timer(fq);
+}
+
 /*
- * @first has not been issued for FLASH_FIRST_NS: others may overtake it from now on. It
- * keeps its slot, and is issued when its task runs again.
+ * @first has not been issued for FLASH_FIRST_NS. It is not looked at here: its memory may be
+ * freed while nr_requests changes. The run calls has_work(), where it is safe.
  */
 static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 {
 	struct flash_queue *fq = container_of(timer, struct flash_queue,
 					      first.timer);
-	struct blk_mq_hw_ctx *hctx;
-	unsigned long flags;
-	unsigned int asked;
-
-	spin_lock_irqsave(&fq->lock, flags);
 	/* Before the flag is cleared: then another context may arm the timer. */
-	asked = READ_ONCE(fq->first.asked);
+	unsigned int asked = READ_ONCE(fq->first.asked);
+
 	/*
 	 * A full barrier between the flag and the queues. Pairs with the barriers in
 	 * elv_insert_requests() and flash_pending_add(): a request that is inserted from
 	 * here on is seen below, or its submitter's has_work() arms the timer.
 	 */
 	xchg(&fq->first.armed, 0);
-	flash_drain(fq);
-	/* While requests wait and the lock is held, no hardware queue is freed. */
-	if (!fq->queued || !flash_first_pending(fq))
-		goto out;
-	if (fq->first.nth != asked) {
+	if (!flash_any_waits(fq) || !READ_ONCE(fq->first.rq))
+		return HRTIMER_NORESTART;
+	if (READ_ONCE(fq->first.nth) != asked) {
 		/* The timer was armed for an earlier request. */
 		flash_first_watch(fq);
-		goto out;
+		return HRTIMER_NORESTART;
 	}
-	fq->stats.first_expired++;
-	WRITE_ONCE(fq->first.rq, NULL);
-	/* Before @inflight: pairs with the barrier in flash_release(). */
+	WRITE_ONCE(fq->first.due, asked);
+	/* Before the run's has_work() */
 	smp_mb();
-	if (flash_ready(fq)) {
-		/* Not flash_run(), which may take the lock. */
-		hctx = flash_find(fq, fq->nr_hctx);
-		atomic_long_inc(&fq->counts.kicks);
-		compat_run_hctx(hctx);
-	}
-out:
-	flash_unlock_restore(fq, flags);
+	flash_run_from_timer(fq);
 	return HRTIMER_NORESTART;
 }
 
@@ -376,13 +412,44 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first)
 {
 	/*
-	 * A full barrier. Pairs with the barriers in elv_insert_requests() and
-	 * flash_pending_add().
+	 * A full barrier. Pairs with the barriers in elv_insert_requests(),
+	 * flash_pending_add() and flash_ask_holds().
 	 */
 	int inflight = atomic_fetch_dec(&fq->inflight);
 
-	if (was_first || flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
+	if (!flash_any_waits(fq))
+		return;
+	if (was_first || READ_ONCE(fq->held) ||
+	    flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
 		flash_kick(fq, idx);
+}
+
+/**
+ * flash_set_bound - change the in-flight limit
+ * @fq: the device, locked
+ * @bound: the limit, in requests
+ *
+ * If it rises, flash_unlock() kicks: a submitter may have compared @inflight with the old
+ * limit.
+ */
+void flash_set_bound(struct flash_queue *fq, unsigned int bound)
+{
+	lockdep_assert_held(&fq->lock);
+
+	if (bound > fq->bound)
+		fq->raised = true;
+	WRITE_ONCE(fq->bound, bound);
+}
+
+/**
+ * flash_raised - flash_unlock(), after the in-flight limit has risen
+ * @fq: the device
+ */
+void flash_raised(struct flash_queue *fq)
+{
+	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
+	smp_mb();
+	flash_kick(fq, fq->nr_hctx);
 }
 
 /**
@@ -411,8 +478,8 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
 	if (fr->watched) {
+		fq->out++;
 		static_call(flash_hook_started)(fq, fr);
-		fq->changed = true;
 	}
 }
 
@@ -424,18 +491,8 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
  */
 void flash_resume(struct flash_queue *fq)
 {
-	unsigned long flags;
-
-	/*
-	 * Pairs with the barriers in elv_insert_requests() and flash_pending_add(): a
-	 * submitter sees that the policy watches now, and drains the pending list, or
-	 * its request is seen below.
-	 */
+	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
 	smp_mb();
-	if (flash_pending_any(fq)) {
-		flags = flash_lock_save(fq);
-		flash_unlock_restore(fq, flags);
-	}
 	/*
 	 * Not flash_kick(): the memory of @first may be freed while nr_requests
 	 * changes. The run calls has_work(), where it is safe.

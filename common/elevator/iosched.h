@@ -36,14 +36,18 @@
  * @class:	the policy's class; requests of different classes never merge
  * @watched:	the policy gets its @started and @completed hooks; the value of
  *		flash_queue.watches at its first insertion
- * @pending:	link in the pending list, until it is drained
+ * @stored:	the merge lookup knows the request
+ * @ended:	it has completed; false: the driver has requeued it. Of records in
+ *		flash_pending.ends
+ * @busy:	it is in flash_pending.ends, and not drained yet
+ * @time:	time of its arrival, then of its end, ns
+ * @pending:	link in flash_pending.list or flash_pending.ends, until it is drained
  * @nth:	length of the pending list when the request was added; valid only in the
  *		newest entry of a batch
- * @by:		the task that inserted it, for comparison only; of policies with
- *		flash_policy.lockless_insert
+ * @by:		the task that inserted it, for comparison only
  * @seam:	sectors at which the merge lookup expects bios, while it waits
  *
- * Preallocated for each hardware queue and scheduler tag; elv.priv[0] of the request
+ * Preallocated, two for each hardware queue and scheduler tag; elv.priv[0] of the request
  * points here from insertion to completion. @slot needs no lock: the block layer never
  * runs two hooks of one request at once.
  *
@@ -57,6 +61,10 @@ struct flash_rq {
 	enum flash_slot slot;
 	unsigned int class;
 	bool watched;
+	bool stored;
+	bool ended;
+	bool busy;
+	u64 time;
 	struct llist_node pending;
 	unsigned int nth;
 	const struct task_struct *by;
@@ -68,15 +76,17 @@ struct flash_rq {
  * @hctx:	the hardware queue
  * @queued:	number of its requests in the policy's queues; written under
  *		flash_queue.lock, read without
- * @nr_recs:	size of @recs; changes only while the queue is frozen
- * @recs:	a record of flash_policy.rq_size bytes for each scheduler tag; queues
+ * @nr_recs:	number of tags in @recs; changes only while the queue is frozen
+ * @recs:	two records of flash_policy.rq_size bytes for each scheduler tag; queues
  *		that share their tags share the records
+ * @rcu:	a timer may look at the structure while it is freed
  */
 struct flash_hctx {
 	struct blk_mq_hw_ctx *hctx;
 	unsigned int queued;
 	unsigned int nr_recs;
 	void *recs;
+	struct rcu_head rcu;
 };
 
 /**
@@ -89,8 +99,6 @@ struct flash_hctx {
  *		limit, and counted as in flight
  * @untracked:	requests inserted without a record, as the table could not grow
  * @polled:	requests dispatched to a poll queue, which ignore the in-flight limit
- * @first_expired: requests that had to be issued first, and were overtaken as they were
- *		not issued in time
  * @peak:	largest number of requests in flight
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
@@ -103,20 +111,29 @@ struct flash_stats {
 	u64 head;
 	u64 untracked;
 	u64 polled;
-	u64 first_expired;
 	unsigned int peak;
 };
 
 /**
- * struct flash_pending - the pending list, see pending.c
- * @list:	the requests, the newest first; any context adds, the lock's holder drains
+ * struct flash_pending - what has happened since the latest drain, see pending.c
+ * @list:	the pending list: requests that have arrived, the newest first
+ * @ends:	records of watched requests that have ended, the newest first
+ * @asks:	time has passed, and the policy may not hold requests back any more
  * @taking:	requests are being moved to the queues; written under the lock
- * @hctx:	number of the hardware queue of one of the newest requests
+ * @hctx:	number of the hardware queue of one of the newest requests in @list
+ * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
+ * @gone:	drained from @ends, and not reported yet, the oldest first; under the lock
+ *
+ * Any context adds to @list and @ends, the lock's holder drains them.
  */
 struct flash_pending {
 	struct llist_head list;
+	struct llist_head ends;
+	bool asks;
 	bool taking;
 	unsigned int hctx;
+	struct llist_node *arrived;
+	struct llist_node *gone;
 };
 
 /**
@@ -124,7 +141,10 @@ struct flash_pending {
  * @rq:		dispatched, and to be issued before any other request is dispatched; or NULL
  * @nth:	number of such requests so far; written under the lock
  * @asked:	@nth when @timer was armed
+ * @due:	@nth of a request that may be overtaken; 0: none
  * @armed:	@timer is armed
+ * @expired:	number of such requests that others have overtaken, as they were not
+ *		issued in time
  * @timer:	limits the time for which @rq blocks other requests
  *
  * Without the lock unless noted.
@@ -133,7 +153,9 @@ struct flash_first {
 	struct request *rq;
 	unsigned int nth;
 	unsigned int asked;
+	unsigned int due;
 	unsigned int armed;
+	unsigned long expired;
 	struct hrtimer timer;
 };
 
@@ -159,17 +181,18 @@ struct flash_counts {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @store, @stats, @seq, @watches, @changed, @pass_on, each
- *		flash_hctx.queued, all writes to @bound, @queued, @nr_head, @held and
- *		@work, and the policy's queues
- * @pending:	requests that are inserted and in no queue yet, of policies with
- *		flash_policy.lockless_insert
+ * @lock:	guards @head, @store, @fresh, @now, @stats, @seq, @watches, @pass_on, each
+ *		flash_hctx.queued, all writes to @bound, @queued, @nr_head, @held, @changed
+ *		and @work, and the policy's queues. A plain spin lock of process context
+ * @pending:	arrivals and ends since the latest drain
  * @inflight:	requests in flight; without the lock
+ * @out:	watched requests in flight, but for those whose end is not drained yet
  * @bound:	the in-flight limit, in requests; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
- * @held:	the policy holds back all @queued requests; read without the lock, see
- *		flash_settle()
+ * @held:	the policy held back all @queued requests when it was last asked; read
+ *		without the lock, see flash_settle()
+ * @changed:	@held has to be computed again before the next choice; read without the lock
  * @left:	requests waited when the latest request was dispatched; read without the
  *		lock
  * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
@@ -177,10 +200,13 @@ struct flash_counts {
  * @head:	requests that precede all others, and are dispatched even above the limit:
  *		requeued by the driver, or needed by the flush machinery
  * @store:	merge lookup over the policy's queues
+ * @fresh:	requests that the merge lookup does not know yet; empty without the lock
+ * @now:	while the policy watches, the time of the event that a hook reports, ns; never
+ *		decreases
  * @seq:	the latest flash_rq.seq
  * @watches:	value of flash_rq.watched for requests inserted from now on
+ * @raised:	@bound has risen since the lock was taken
  * @stats:	counters
- * @changed:	@held has to be computed again before the lock is released
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
@@ -205,9 +231,12 @@ struct flash_queue {
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct list_head head;
 	struct flash_store store;
+	struct llist_node *fresh;
+	u64 now;
+	unsigned int out;
 	u64 seq;
 	bool watches;
-	bool changed;
+	bool raised;
 	struct flash_stats stats;
 	unsigned int why;
 
@@ -218,6 +247,7 @@ struct flash_queue {
 	unsigned int queued;
 	unsigned int nr_head;
 	bool held;
+	bool changed;
 	bool left;
 	unsigned int no_runs;
 	bool pass_on;
@@ -297,9 +327,21 @@ static inline u64 flash_sector_of(const struct request *rq)
 /* elevator.c */
 bool flash_may_issue(const struct flash_rq *fr);
 
+/**
+ * flash_update_now - bring flash_queue.now up to date
+ * @fq: the device, locked
+ */
+static inline u64 flash_update_now(struct flash_queue *fq)
+{
+	fq->now = max(fq->now, ktime_get_ns());
+	return fq->now;
+}
+
 /* pending.c */
 bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
-		     struct list_head *list);
+		       struct list_head *list);
+void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr, bool ended);
+void flash_drain(struct flash_queue *fq);
 
 /**
  * flash_pending_any - are there requests that are in no queue of the policy yet?
@@ -311,69 +353,58 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
 {
 	if (!llist_empty(&fq->pending.list))
 		return true;
-	/*
-	 * The list before @taking. Pairs with the full barrier of llist_del_all() in
-	 * flash_pending_take().
-	 */
+	/* The list before @taking. Pairs with the barrier in flash_pending_take(). */
 	smp_rmb();
-	/* If clear, the drained requests are queued: pairs with flash_pending_taken(). */
+	/* If clear, the drained requests are queued: pairs with flash_drain(). */
 	return smp_load_acquire(&fq->pending.taking);
 }
 
 /**
- * flash_pending_take - empty the pending list
- * @fq: the device, locked
+ * flash_any_waits - does any request wait?
+ * @fq: the device
  *
- * The caller adds the requests to the policy's queues and calls flash_pending_taken(),
- * with the lock held all the time.
- * Return: the records of its requests, the oldest first, linked by flash_rq.pending; NULL
- * if there is none.
+ * No lock.
  */
-static inline struct llist_node *flash_pending_take(struct flash_queue *fq)
+static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	WRITE_ONCE(fq->pending.taking, true);
-	/*
-	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
-	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
-	 * one of the two sees the other's write.
-	 */
-	return llist_reverse_order(llist_del_all(&fq->pending.list));
+	return READ_ONCE(fq->queued) || flash_pending_any(fq) || READ_ONCE(fq->nr_head);
 }
 
 /**
- * flash_pending_taken - the requests of flash_pending_take() are in the queues
- * @fq: the device, locked
+ * flash_pending_events - has something happened that the policy does not know yet?
+ * @fq: the device
+ *
+ * No lock.
  */
-static inline void flash_pending_taken(struct flash_queue *fq)
+static inline bool flash_pending_events(const struct flash_queue *fq)
 {
-	/* Pairs with flash_pending_any(). */
-	smp_store_release(&fq->pending.taking, false);
+	return !llist_empty(&fq->pending.list) || !llist_empty(&fq->pending.ends) ||
+	       READ_ONCE(fq->pending.asks) || READ_ONCE(fq->pending.taking);
 }
 
 /* queue.c */
+void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request *rq);
+void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
+			  struct flash_rq *fr, struct request *rq, bool at_head);
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head);
-void flash_drain_pending(struct flash_queue *fq);
 void flash_ask_holds(struct flash_queue *fq);
 
 /**
- * flash_drain - add the pending requests, if any, to the policy's queues
- * @fq: the device, locked
- */
-static inline void flash_drain(struct flash_queue *fq)
-{
-	if (!llist_empty(&fq->pending.list))
-		flash_drain_pending(fq);
-}
-
-/**
- * flash_settle - update flash_queue.held, if it may have changed
+ * flash_settle - let the policy choose, if something has changed since it last did
  * @fq: the device, locked
  */
 static inline void flash_settle(struct flash_queue *fq)
 {
 	if (fq->changed)
 		flash_ask_holds(fq);
+}
+
+/** flash_change - the policy has to choose again before the next dispatch */
+static inline void flash_change(struct flash_queue *fq)
+{
+	if (!fq->changed)
+		WRITE_ONCE(fq->changed, true);
 }
 
 /* Written under the lock, read without it, a word at a time */
@@ -414,51 +445,12 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 	WRITE_ONCE(fq->queued, fq->queued - 1);
 }
 
-/**
- * flash_lock - take the device's lock, and drain the pending list
- * @fq: the device
- *
- * Process context, interrupts on.
- */
-static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
-{
-	spin_lock_irq(&fq->lock);
-	flash_drain(fq);
-}
-
-/**
- * flash_lock_save - the same as flash_lock(), in any context
- * @fq: the device
- *
- * Return: flags for flash_unlock_restore().
- */
-static inline unsigned long flash_lock_save(struct flash_queue *fq)
-	__acquires(&fq->lock)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fq->lock, flags);
-	flash_drain(fq);
-	return flags;
-}
-
-/** flash_unlock - undo flash_lock() */
-static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
-{
-	flash_settle(fq);
-	spin_unlock_irq(&fq->lock);
-}
-
-/** flash_unlock_restore - undo flash_lock_save(), which has returned @flags */
-static inline void flash_unlock_restore(struct flash_queue *fq, unsigned long flags)
-	__releases(&fq->lock)
-{
-	flash_settle(fq);
-	spin_unlock_irqrestore(&fq->lock, flags);
-}
-
 /* inflight.c */
 bool flash_ready(struct flash_queue *fq);
+bool flash_ready_settled(struct flash_queue *fq);
+void flash_set_bound(struct flash_queue *fq, unsigned int bound);
+void flash_raised(struct flash_queue *fq);
+void flash_ask_again(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
 void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
@@ -468,6 +460,32 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq);
 void flash_first_init(struct flash_queue *fq);
 void flash_first_exit(struct flash_queue *fq);
 void flash_take(struct flash_queue *fq, struct flash_rq *fr);
+
+/**
+ * flash_lock - take the device's lock, and drain arrivals and ends
+ * @fq: the device
+ *
+ * Process context.
+ */
+static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
+{
+	spin_lock(&fq->lock);
+	if (flash_pending_events(fq))
+		flash_drain(fq);
+}
+
+/** flash_unlock - undo flash_lock() */
+static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
+{
+	bool raised = fq->raised;
+
+	fq->raised = false;
+	if (fq->fresh)
+		flash_store_fresh(fq);
+	spin_unlock(&fq->lock);
+	if (unlikely(raised))
+		flash_raised(fq);
+}
 
 /* rqtable.c */
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);
@@ -493,21 +511,18 @@ enum flash_urgency {
  * struct flash_policy - what a scheduler supplies: one const table in each module
  *
  * Hooks stand in the order of a request's life. Unless noted, a hook runs under
- * flash_queue.lock with interrupts off, in any context, and must neither sleep nor
- * allocate, nor take the lock, nor run a hardware queue. Hooks marked "optional" may be
- * NULL. It has more than 20 fields as each is one hook or one constant.
+ * flash_queue.lock in process context, and must neither sleep nor allocate, nor take the
+ * lock, nor run a hardware queue. The current task need not be the one that submitted the
+ * request. Hooks marked "optional" may be NULL. The struct has more than 20 fields as each
+ * is one hook or one constant.
  *
  * @name: the elevator's name, at most 15 characters
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
  * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
- *	@started, @completed, @grown and @holds. The lock is then taken once more for
- *	each request, at its end. A policy may change flash_queue.watches; the new value
- *	holds for requests that are inserted later.
- * @lockless_insert: requests may be added to the pending list without the lock while
- *	flash_queue.watches is false. @insert is called later then, in the context of
- *	another task, before the next decision. Such a policy holds nothing unless it
- *	watches, and calls flash_resume() after it began to watch.
+ *	@started, @completed, @grown and @holds, and the time of each event in
+ *	flash_queue.now. A policy may change flash_queue.watches; the new value holds for
+ *	requests that arrive later.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see compat_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch", which each policy has
@@ -532,8 +547,10 @@ enum flash_urgency {
  *	different classes are not merged. Optional, with @rq_class: one class.
  * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
- * @rq_class: the class of a request that is about to be inserted, when it is drained if it
- *	was pending. Optional.
+ * @arrived: a request is about to be added to the pending list, by the current task: the
+ *	place to remember who that is. Optional. No lock held, any context. The policy's
+ *	part of the record is zero, if it watches. Not for a request that is inserted again.
+ * @rq_class: the class of a request that is about to be inserted. Optional.
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
@@ -542,20 +559,21 @@ enum flash_urgency {
  *
  * @select: removes the next request from the policy's queues, and returns it. Called only
  *	while requests wait, a slot is free, and @holds has returned false after the latest
- *	change; while the policy watches, once for each call of @holds. Returns NULL only
- *	with flash_queue.pass_on set: the current task may not dispatch the next request.
+ *	change. Returns NULL only with flash_queue.pass_on set: the current task may not
+ *	dispatch the next request.
  * @started: a request has taken a slot of the in-flight limit: directly after @select with
  *	the lock held, or without @select for requests that bypass the queues. Requests
  *	without a slot (of poll queues, without a record) are not reported. Only of requests
  *	with flash_rq.watched.
- * @completed: the request gives its slot back, exactly once for each @started, before
- *	the slot is counted as free; @ended: it has completed, else the driver requeued
- *	it. Hard interrupt context, too.
+ * @completed: the request has given its slot back, exactly once for each @started, before
+ *	the next choice; @ended: it has completed, else the driver requeued it. The request
+ *	itself (flash_rq.rq) may be another one by now.
  *
  * @holds: do all waiting requests have to wait? Optional: no. Called while
- *	flash_queue.watches is set, after the hooks above have changed something and before
- *	the lock is released, once however many they were; see flash_settle(). A policy that
- *	chooses ahead chooses here the request that @select returns.
+ *	flash_queue.watches is set and requests wait, after the hooks above have changed
+ *	something and before @select, once however many they were; see flash_settle(). A
+ *	policy that chooses ahead chooses here the request that @select returns. If it
+ *	holds them for some time, its timer calls flash_ask_again().
  *
  * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
  * @text_tuned: text @idx has changed to @text, which its check has accepted.
@@ -569,7 +587,6 @@ struct flash_policy {
 	size_t queue_size;
 	size_t rq_size;
 	bool watches;
-	bool lockless_insert;
 	unsigned int tags_kept;
 	unsigned int inline_tunable;
 	const void *data;
@@ -592,6 +609,7 @@ struct flash_policy {
 	unsigned int (*bio_class)(struct flash_queue *fq, const struct bio *bio);
 	bool (*front_merges)(const struct flash_queue *fq);
 
+	void (*arrived)(struct flash_queue *fq, struct flash_rq *fr);
 	unsigned int (*rq_class)(struct flash_queue *fq, const struct request *rq);
 	void (*insert)(struct flash_queue *fq, struct flash_rq *fr);
 	void (*grown)(struct flash_queue *fq, struct flash_rq *fr);
@@ -613,9 +631,12 @@ struct flash_policy {
 extern const struct flash_policy flash_policy;
 
 /**
- * flash_hctx_rec - the record that belongs to a request's scheduler tag
+ * flash_hctx_rec - a record for a request that is about to be inserted
  * @fh: the request's hardware queue
  * @rq: the request
+ *
+ * The end of the previous request with the same tag may not be drained yet; then the
+ * other record of the tag is free, as that request was drained when it was dispatched.
  *
  * Return: the record, or NULL if the table is too small because growing it had
  * failed. Such a request is dispatched at once and not accounted.
@@ -624,10 +645,15 @@ static inline struct flash_rq *flash_hctx_rec(struct flash_hctx *fh,
 					      struct request *rq)
 {
 	unsigned int tag = rq->internal_tag;
+	struct flash_rq *fr;
 
 	if (unlikely(tag >= fh->nr_recs))
 		return NULL;
-	return fh->recs + tag * flash_policy.rq_size;
+	fr = fh->recs + 2 * tag * flash_policy.rq_size;
+	/* Pairs with the drain: it has read all of the record. */
+	if (smp_load_acquire(&fr->busy))
+		fr = (void *)fr + flash_policy.rq_size;
+	return fr;
 }
 
 /* policy.c: hooks that are called directly */
@@ -635,7 +661,7 @@ void flash_bind_hooks(void);
 #define FLASH_DIRECT_HOOKS(X)						\
 	X(insert) X(select) X(started) X(completed)
 #define FLASH_DIRECT_OPTIONAL_HOOKS(X)					\
-	X(urgency) X(tag_limit) X(bio_class) X(rq_class) X(holds)
+	X(urgency) X(tag_limit) X(bio_class) X(arrived) X(rq_class) X(holds)
 #define FLASH_DECLARE_HOOK(hook)					\
 	DECLARE_STATIC_CALL(flash_hook_##hook, *flash_policy.hook);
 

@@ -7,8 +7,9 @@
  * request, and the core's insert-time merge asks no hook whether two requests may merge,
  * so it could cross a class.
  *
- * Most bios merge with no request. A policy with a pending list (pending.c) finds that
- * out without the lock: see seam.h.
+ * Most bios merge with no request, which is found out without the lock: see seam.h. And
+ * most requests are dispatched as soon as they are drained, so a request is added to the
+ * lookup only if it still waits when the lock is released (flash_store_fresh()).
  */
 #include <linux/mm.h>
 
@@ -32,8 +33,6 @@ int flash_store_init(struct flash_queue *fq)
 
 	fq->store.sort[READ] = RB_ROOT;
 	fq->store.sort[WRITE] = RB_ROOT;
-	if (!flash_policy.lockless_insert)
-		return 0;
 	seams->bits = flash_seams_bits(fq->nr_hctx);
 	seams->count = kvzalloc_node(sizeof(*seams->count) << seams->bits,
 				     GFP_KERNEL, fq->q->node);
@@ -49,7 +48,7 @@ void flash_store_free(struct flash_queue *fq)
 /**
  * flash_store_expect - bios may join a request that is about to be inserted
  * @fq: the device
- * @fr: its record, of which only flash_rq.rq is set
+ * @fr: its record
  *
  * No lock. Until flash_store_del().
  */
@@ -78,24 +77,42 @@ bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
 }
 
 /**
- * flash_store_add - let later bios find @rq
+ * flash_store_add - let later bios find a request
  * @fq: the device, locked
- * @rq: a request in the policy's queues
+ * @fr: its record; the request is in the policy's queues
  */
-void flash_store_add(struct flash_queue *fq, struct request *rq)
+void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct request_queue *q = fq->q;
+	struct request *rq = fr->rq;
 
 	lockdep_assert_held(&fq->lock);
 
-	RB_CLEAR_NODE(&rq->rb_node);
-	INIT_HLIST_NODE(&rq->hash);
-	if (!compat_rq_mergeable(rq))
+	if (fr->stored || !compat_rq_mergeable(rq))
 		return;
+	fr->stored = true;
 	elv_rb_add(flash_sort_root(fq, rq), rq);
 	elv_rqhash_add(q, rq);
 	if (!q->last_merge)
 		q->last_merge = rq;
+}
+
+/**
+ * flash_store_fresh - let later bios find the requests that were drained and still wait
+ * @fq: the device, locked
+ */
+void flash_store_fresh(struct flash_queue *fq)
+{
+	struct llist_node *node = fq->fresh;
+	struct flash_rq *fr;
+
+	fq->fresh = NULL;
+	while (node) {
+		fr = llist_entry(node, struct flash_rq, pending);
+		node = node->next;
+		if (fr->slot == FLASH_SLOT_QUEUED)
+			flash_store_add(fq, fr);
+	}
 }
 
 /**
@@ -105,14 +122,17 @@ void flash_store_add(struct flash_queue *fq, struct request *rq)
  */
 void flash_store_del(struct flash_queue *fq, struct request *rq)
 {
+	struct flash_rq *fr = flash_rq_of(rq);
 	struct request_queue *q = fq->q;
 
 	lockdep_assert_held(&fq->lock);
 
-	if (!RB_EMPTY_NODE(&rq->rb_node))
-		elv_rb_del(flash_sort_root(fq, rq), rq);
+	flash_seams_del(&fq->store.seams, &fr->seam);
+	if (!fr->stored)
+		return;
+	fr->stored = false;
+	elv_rb_del(flash_sort_root(fq, rq), rq);
 	elv_rqhash_del(q, rq);
-	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
 }

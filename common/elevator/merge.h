@@ -23,7 +23,7 @@ struct flash_rq;
  * struct flash_store - merge lookup of one device
  * @sort: reads and writes by start sector, under flash_queue.lock
  * @seams: sectors at which a bio could join a waiting or pending request, readable
- *	without the lock; only of policies with flash_policy.lockless_insert
+ *	without the lock
  */
 struct flash_store {
 	struct rb_root sort[2];
@@ -33,7 +33,8 @@ struct flash_store {
 int flash_store_init(struct flash_queue *fq);
 void flash_store_free(struct flash_queue *fq);
 void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr);
-void flash_store_add(struct flash_queue *fq, struct request *rq);
+void flash_store_add(struct flash_queue *fq, struct flash_rq *fr);
+void flash_store_fresh(struct flash_queue *fq);
 void flash_store_del(struct flash_queue *fq, struct request *rq);
 
 bool flash_store_may(const struct flash_queue *fq, struct bio *bio);

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pending.c - insertion without the device's lock
+ * pending.c - arrival and completion without the device's lock
  *
- * Submitters add requests to the pending list, which needs no lock. The next holder of
- * the lock drains it in order (flash_lock()) before it looks at the policy's queues. So
- * each decision is made with the same requests as if every submitter had taken the lock,
- * and a request needs the lock once, when it is dispatched.
+ * Submitters add requests to the pending list. Completions add the records of requests
+ * that the policy watches to a second list. Neither needs a lock. The next holder of the
+ * lock drains both (flash_lock()) before it looks at the policy's queues. So each decision
+ * is made with the same knowledge as if every submitter and every completion had taken the
+ * lock, and a request needs the lock once, when it is dispatched. The lock is never taken
+ * in interrupt context.
+ *
+ * A record is in one list at most, as it is drained between arrival and dispatch. Both
+ * lists are drained in order, and merged by time. The end of a request is drained before
+ * all that its submitter does next.
  *
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
  * request is moved from the list to a queue it is in neither; @taking is set then.
  *
- * A policy that watches needs the time of an insertion, and an insertion may end a hold of
- * other requests. Then, and if the event is traced or the list has become long, the
- * submitter takes the lock and drains.
+ * If insertions are traced or the list has become long, the submitter takes the lock and
+ * drains. A long drain releases the lock now and then (FLASH_DRAIN_MOST).
  */
 #include "iosched.h"
 #include "trace.h"
 
 /*
- * Length of the list at which the submitter drains it, in requests. It limits the work
- * with interrupts off, and costs one submission in 64 the lock.
+ * Length of the list at which the submitter drains it, in requests. It costs one
+ * submission in 64 the lock.
  */
 #define FLASH_PENDING_MOST	64
+
+/* Events that are drained before the lock is released for a moment */
+#define FLASH_DRAIN_MOST	32
 
 /*
  * The length of the list that begins with @newest; approximate if it is drained at the
@@ -33,39 +41,51 @@ static unsigned int flash_pending_length(struct llist_node *newest)
 	       data_race(llist_entry(newest, struct flash_rq, pending)->nth) : 0;
 }
 
+/* Move the requests of @list that have a record to a chain. The number of these. */
+static unsigned int flash_pending_chain(struct flash_queue *fq, struct flash_hctx *fh,
+					struct list_head *list,
+					struct llist_node **newest,
+					struct llist_node **oldest)
+{
+	struct request *rq, *next;
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		struct flash_rq *fr = compat_rq_ours(rq) && !flash_rq_of(rq) ?
+				      flash_hctx_rec(fh, rq) : NULL;
+
+		/* A requeued request has its record, and is rare. */
+		if (unlikely(!fr))
+			continue;
+		list_del_init(&rq->queuelist);
+		flash_rq_begin(fq, fr, rq);
+		nr++;
+		flash_store_expect(fq, fr);
+		fr->pending.next = *newest;
+		*newest = &fr->pending;
+		if (!*oldest)
+			*oldest = *newest;
+	}
+	return nr;
+}
+
 /**
  * flash_pending_add - add requests to the pending list
  * @fq: the device
  * @fh: their hardware queue
- * @list: the requests; those without a record remain on it
+ * @list: the requests; those without a record, or with one already, remain on it
  *
  * No lock, any context. The caller holds a reference that keeps the device from being
  * frozen: the requests may have completed on return.
  * Return: true if the caller has to take the lock, drain, and insert the rest of @list.
  */
 bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
-		     struct list_head *list)
+		       struct list_head *list)
 {
 	struct llist_node *first, *newest = NULL, *oldest = NULL;
-	unsigned int nr = 0, nth = 0;
-	struct request *rq, *next;
+	unsigned int nr, nth = 0;
 
-	list_for_each_entry_safe(rq, next, list, queuelist) {
-		struct flash_rq *fr = compat_rq_ours(rq) ? flash_hctx_rec(fh, rq) :
-							NULL;
-
-		if (unlikely(!fr))
-			continue;
-		list_del_init(&rq->queuelist);
-		fr->rq = rq;
-		fr->by = current;
-		nr++;
-		flash_store_expect(fq, fr);
-		fr->pending.next = newest;
-		newest = &fr->pending;
-		if (!oldest)
-			oldest = newest;
-	}
+	nr = flash_pending_chain(fq, fh, list, &newest, &oldest);
 	if (newest) {
 		/* Before the requests: flash_find_pending() reads it after the list. */
 		if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
@@ -74,9 +94,8 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		 * llist_add_batch(), but with the length of the list, which several
 		 * concurrent submitters would not see otherwise.
 		 *
-		 * A full barrier: the list before @inflight and @first, which
-		 * has_work() reads next (see elv_insert_requests()), and before
-		 * @watches, which pairs with flash_resume().
+		 * A full barrier: the list before @inflight, @bound, @held and @first,
+		 * which has_work() reads next (see elv_insert_requests()).
 		 */
 		first = READ_ONCE(fq->pending.list.first);
 		do {
@@ -86,5 +105,114 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
 	}
 	return !list_empty(list) || nth >= FLASH_PENDING_MOST ||
-	       READ_ONCE(fq->watches) || trace_flash_insert_enabled();
+	       trace_flash_insert_enabled();
+}
+
+/**
+ * flash_pending_end - a watched request gives its slot back
+ * @fq: the device
+ * @fr: its record
+ * @ended: it has completed; false: the driver has requeued it
+ *
+ * No lock, any context. A full barrier: the list before @inflight, @held and the queues.
+ */
+void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+{
+	fr->ended = ended;
+	/* Whoever uses the record next, after the tag, sees this: the tag is freed later. */
+	WRITE_ONCE(fr->busy, true);
+	llist_add(&fr->pending, &fq->pending.ends);
+}
+
+/* Move what has happened to the lists of the lock's holder, which are empty. */
+static void flash_pending_take(struct flash_queue *fq)
+{
+	struct flash_pending *p = &fq->pending;
+
+	WRITE_ONCE(p->taking, true);
+	if (READ_ONCE(p->asks)) {
+		WRITE_ONCE(p->asks, false);
+		flash_change(fq);
+	}
+	/*
+	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
+	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
+	 * one of the two sees the other's write. And whoever has seen @asks set before is
+	 * seen by the policy's next choice.
+	 *
+	 * Arrivals before ends: a request that follows the end of another one is not
+	 * inserted before that end is known.
+	 */
+	p->arrived = llist_reverse_order(llist_del_all(&p->list));
+	if (!llist_empty(&p->ends))
+		p->gone = llist_reverse_order(llist_del_all(&p->ends));
+}
+
+static struct flash_rq *flash_pending_rq(struct llist_node *node)
+{
+	return node ? llist_entry(node, struct flash_rq, pending) : NULL;
+}
+
+/* The request of @fr has left the device. */
+static void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
+{
+	fq->now = max(fq->now, fr->time);
+	static_call(flash_hook_completed)(fq, fr, fr->ended);
+	fq->out--;
+	flash_change(fq);
+	/* The tag's next request but one may use the record. */
+	smp_store_release(&fr->busy, false);
+}
+
+/* The request of @fr enters the policy's queues. */
+static void flash_drain_arrival(struct flash_queue *fq, struct flash_rq *fr)
+{
+	fq->now = max(fq->now, fr->time);
+	flash_insert_tracked(fq, fr->rq->mq_hctx->sched_data, fr, fr->rq, false);
+	fr->pending.next = fq->fresh;
+	fq->fresh = &fr->pending;
+}
+
+/* Drain up to FLASH_DRAIN_MOST events. True if that was all. */
+static bool flash_drain_some(struct flash_queue *fq)
+{
+	struct flash_pending *p = &fq->pending;
+	unsigned int n;
+
+	if (!p->arrived && !p->gone)
+		flash_pending_take(fq);
+	for (n = 0; n < FLASH_DRAIN_MOST; n++) {
+		struct flash_rq *came = flash_pending_rq(p->arrived);
+		struct flash_rq *gone = flash_pending_rq(p->gone);
+
+		if (gone && (!came || gone->time <= came->time)) {
+			p->gone = gone->pending.next;
+			flash_drain_end(fq, gone);
+		} else if (came) {
+			p->arrived = came->pending.next;
+			flash_drain_arrival(fq, came);
+		} else {
+			break;
+		}
+	}
+	if (p->arrived || p->gone)
+		return false;
+	/* Pairs with flash_pending_any(). */
+	smp_store_release(&p->taking, false);
+	return true;
+}
+
+/**
+ * flash_drain - tell the policy what has happened since the latest drain
+ * @fq: the device, locked; the lock may be released and taken again
+ */
+void flash_drain(struct flash_queue *fq)
+{
+	lockdep_assert_held(&fq->lock);
+
+	while (!flash_drain_some(fq)) {
+		flash_store_fresh(fq);
+		spin_unlock(&fq->lock);
+		spin_lock(&fq->lock);
+	}
 }

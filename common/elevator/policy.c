@@ -28,6 +28,10 @@ static unsigned int flash_default_bio_class(struct flash_queue *fq,
 	return 0;
 }
 
+static void flash_default_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+}
+
 static unsigned int flash_default_rq_class(struct flash_queue *fq,
 					   const struct request *rq)
 {

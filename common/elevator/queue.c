@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * queue.c - requests enter and leave the queues of a device
+ * queue.c - requests enter the queues of a device, and the policy chooses
  *
- * The device's lock is taken by flash_lock() and flash_lock_save(), which drain the
- * pending list first. So the lock's holder finds all requests that were submitted
- * before in the policy's queues, and no caller can forget to drain. flash_unlock() and
- * flash_unlock_restore() update flash_queue.held if it may have changed. Only code that
- * touches no request (a counter, a tunable) may use the spin lock itself.
+ * The device's lock is taken by flash_lock(), which drains arrivals and ends first
+ * (pending.c). So the lock's holder finds all requests that were submitted before in the
+ * policy's queues, and no caller can forget to drain. Only code that touches no request
+ * (a counter, a tunable) may use the spin lock itself.
  *
  * No run of a hardware queue has to follow a drain: the run of the task that added the
- * request to the pending list is on its way.
+ * request to the pending list is on its way, and each end runs a hardware queue where
+ * necessary.
  */
 #include "iosched.h"
 #include "trace.h"
@@ -25,27 +25,49 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
 }
 
-/* Add @rq with the record @fr. */
-static void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
-				 struct flash_rq *fr, struct request *rq, bool at_head)
+/**
+ * flash_rq_begin - a request arrives
+ * @fq: the device
+ * @fr: its record, which still has the state of the tag's previous request
+ * @rq: the request
+ *
+ * No lock.
+ */
+void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request *rq)
 {
-	fq->stats.inserted++;
+	fr->watched = READ_ONCE(fq->watches);
+	if (fr->watched)
+		memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
+	fr->rq = rq;
+	fr->slot = FLASH_SLOT_IDLE;
+	fr->seq = 0;
+	fr->class = 0;
+	fr->stored = false;
+	fr->time = rq->start_time_ns;
+	fr->by = current;
+	static_call(flash_hook_arrived)(fq, fr);
+}
 
-	/* The record still has the state of the tag's previous request. */
-	if (rq->elv.priv[0] != fr) {
-		if (fq->watches)
-			memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
-		fr->watched = fq->watches;
-		fr->slot = FLASH_SLOT_IDLE;
-		fr->seq = 0;
-		fr->class = 0;
-		fr->rq = rq;
-		rq->elv.priv[0] = fr;
-	}
+/**
+ * flash_insert_tracked - add a request with a record to the policy's queues
+ * @fq: the device, locked
+ * @fh: the request's hardware queue
+ * @fr: the record, prepared by flash_rq_begin()
+ * @rq: the request
+ * @at_head: before everything
+ */
+void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
+			  struct flash_rq *fr, struct request *rq, bool at_head)
+{
+	lockdep_assert_held(&fq->lock);
+
+	fq->stats.inserted++;
+	rq->elv.priv[0] = fr;
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
 		if (fr->watched) {
 			static_call(flash_hook_completed)(fq, fr, false);
-			fq->changed = true;
+			fq->out--;
+			flash_change(fq);
 		}
 		atomic_dec(&fq->inflight);
 	}
@@ -60,8 +82,7 @@ static void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 	fr->class = static_call(flash_hook_rq_class)(fq, rq);
 	static_call(flash_hook_insert)(fq, fr);
 	if (fq->watches)
-		fq->changed = true;
-	flash_store_add(fq, rq);
+		flash_change(fq);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
 }
@@ -76,10 +97,19 @@ static void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		  struct request *rq, bool at_head)
 {
-	struct flash_rq *fr = flash_hctx_rec(fh, rq);
+	struct flash_rq *fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
 
-	if (likely(fr && compat_rq_ours(rq))) {
+	if (!fr && compat_rq_ours(rq)) {
+		fr = flash_hctx_rec(fh, rq);
+		if (fr)
+			flash_rq_begin(fq, fr, rq);
+	}
+	if (likely(fr)) {
+		if (fq->watches)
+			flash_update_now(fq);
 		flash_insert_tracked(fq, fh, fr, rq, at_head);
+		if (!at_head)
+			flash_store_add(fq, fr);
 		return;
 	}
 	/* Without a record its end cannot be accounted: not counted, dispatched at once. */
@@ -94,19 +124,20 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  * @fq: the device, locked
  *
  * flash_queue.held is a level, like the limit, which has_work() reads without the lock.
- * The hooks that may change it set flash_queue.changed, as do a policy's timers and
- * tunables. Drains and unlocking then call this function (flash_settle()): once, however
- * many requests were inserted or dispatched.
+ * What may change it sets flash_queue.changed. The policy chooses when a choice is needed
+ * (flash_settle()): in elv_dispatch_request() before the choice, and in has_work() while
+ * all requests were held back. So it chooses once a request, however many events there
+ * were.
  *
- * Between a hook and this function readers without the lock may see the previous value,
- * which costs at most a run that dispatches nothing.
+ * Until then readers without the lock see the previous value. If it is false, has_work()
+ * may be true too early, and a run finds nothing to dispatch and sets @held. If it is true,
+ * whoever sees @changed or a pending event lets the policy choose: it may never hide work.
  *
- * A context that clears @held has to schedule a run if none is scheduled: after
- * flash_policy.insert() the block layer runs the hardware queue, after
- * flash_policy.select() the round continues, after flash_policy.completed()
- * flash_rq_ends() kicks, after a merge elv_bio_merge() kicks, and a change of a tunable
- * calls flash_resume(). A policy that holds all requests while none is in flight, and has
- * no timer armed, stalls the device.
+ * So a context that may clear @held has to schedule a run if none is scheduled: after an
+ * insertion the block layer runs the hardware queue, after flash_policy.select() the round
+ * continues, after an end flash_release() kicks, after a merge elv_bio_merge() kicks, and a
+ * change of a tunable calls flash_resume(). A policy that holds all requests while none is
+ * in flight, and has no timer armed, stalls the device.
  */
 void flash_ask_holds(struct flash_queue *fq)
 {
@@ -114,26 +145,15 @@ void flash_ask_holds(struct flash_queue *fq)
 
 	lockdep_assert_held(&fq->lock);
 
-	fq->changed = false;
-	held = fq->watches && static_call(flash_hook_holds)(fq);
+	held = fq->watches && fq->queued && static_call(flash_hook_holds)(fq);
+	WRITE_ONCE(fq->changed, false);
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);
-}
-
-/**
- * flash_drain_pending - flash_drain(), if the pending list is not empty
- * @fq: the device, locked
- */
-void flash_drain_pending(struct flash_queue *fq)
-{
-	struct llist_node *oldest;
-	struct flash_rq *fr, *next;
-
-	lockdep_assert_held(&fq->lock);
-
-	oldest = flash_pending_take(fq);
-	llist_for_each_entry_safe(fr, next, oldest, pending)
-		flash_insert_tracked(fq, fr->rq->mq_hctx->sched_data, fr, fr->rq, false);
-	flash_pending_taken(fq);
-	flash_settle(fq);
+	/*
+	 * @held before the lists: an end or an arrival that has not seen @held is seen by
+	 * flash_unlock_held(). Pairs with the barriers in flash_pending_add(),
+	 * flash_release() and flash_ask_again().
+	 */
+	if (held)
+		smp_mb();
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rqtable.c - one record for each scheduler tag
+ * rqtable.c - two records for each scheduler tag
  *
  * A request needs a place for the scheduler's own data from insertion to completion,
- * in contexts that cannot allocate. Each hardware queue has a table with a record for
- * each of its scheduler tags; hardware queues that share their tags share the table.
+ * in contexts that cannot allocate. Each hardware queue has a table with two records for
+ * each of its scheduler tags: one for the latest request, and one for the request before
+ * it, whose end may not be drained yet (pending.c). Hardware queues that share their tags
+ * share the table.
  * The table changes only while the device is frozen, so no record is in use then.
  */
 #include <linux/mm.h>
@@ -14,7 +16,7 @@
 
 static void *flash_recs_alloc(struct blk_mq_hw_ctx *hctx)
 {
-	return kvzalloc_node(array_size(compat_hctx_tags(hctx), flash_policy.rq_size),
+	return kvzalloc_node(array3_size(compat_hctx_tags(hctx), 2, flash_policy.rq_size),
 			     GFP_KERNEL, hctx->numa_node);
 }
 
@@ -58,9 +60,9 @@ int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 	fh->nr_recs = compat_hctx_tags(hctx);
 	fh->hctx = hctx;
 	/* The module's debugfs file shows this device already. */
-	spin_lock_irq(&fq->lock);
-	fq->hctx[hctx->queue_num] = fh;
-	spin_unlock_irq(&fq->lock);
+	spin_lock(&fq->lock);
+	WRITE_ONCE(fq->hctx[hctx->queue_num], fh);
+	spin_unlock(&fq->lock);
 	hctx->sched_data = fh;
 	if (flash_policy.tags_changed)
 		flash_policy.tags_changed(fq);
@@ -78,14 +80,15 @@ void flash_hctx_exit(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 
 	WARN_ON_ONCE(fh->queued);
 	/* The debugfs file shows the device until exit_sched(). */
-	spin_lock_irq(&fq->lock);
-	fq->hctx[hctx->queue_num] = NULL;
-	spin_unlock_irq(&fq->lock);
+	flash_lock(fq);
+	WRITE_ONCE(fq->hctx[hctx->queue_num], NULL);
+	flash_unlock(fq);
 	hctx->sched_data = NULL;
 	/* The last one that shares the table frees it. */
 	if (!flash_recs_shared(fq, hctx))
 		kvfree(fh->recs);
-	kfree(fh);
+	/* A timer may run at this moment, see flash_find(). */
+	kfree_rcu(fh, rcu);
 }
 
 /**
@@ -109,6 +112,9 @@ void flash_hctx_resize(struct blk_mq_hw_ctx *hctx)
 	recs = flash_recs_alloc(hctx);
 	if (!recs)
 		return;
+	/* The latest ends are drained before their records are freed. */
+	flash_lock(compat_queue_data(hctx->queue));
+	flash_unlock(compat_queue_data(hctx->queue));
 	kvfree(fh->recs);
 	fh->recs = recs;
 	fh->nr_recs = compat_hctx_tags(hctx);

@@ -146,9 +146,11 @@ static void fairshare_group_key(enum fairshare_by by, const struct cgroup_subsys
 static void fairshare_bio_key(const struct fairshare_queue *fsq, const struct bio *bio,
 			      blk_opf_t opf, unsigned short ioprio, struct tenant_key *key)
 {
+	enum fairshare_by by = READ_ONCE(fsq->by);
+
 	key->kind = FLASH_BY_ALL;
 	key->id = 0;
-	switch (fsq->by) {
+	switch (by) {
 	case FAIRSHARE_BY_IOPRIO:
 		key->kind = FLASH_BY_PRIO;
 		key->id = fairshare_prio(ioprio);
@@ -157,7 +159,7 @@ static void fairshare_bio_key(const struct fairshare_queue *fsq, const struct bi
 		fairshare_task_key(key);
 		return;
 	default:
-		fairshare_group_key(fsq->by, flash_bio_css(bio), opf, key);
+		fairshare_group_key(by, flash_bio_css(bio), opf, key);
 	}
 }
 
@@ -212,7 +214,6 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct flash_tags *tags;
 	struct tenant_key key;
-	unsigned long flags;
 	struct tenant *t;
 	bool known;
 	u32 who;
@@ -224,7 +225,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	if (!flash_tags_short(all, free))
 		return 0;
 	known = fairshare_sender_key(fsq, opf, &key);
-	flags = flash_lock_save(fq);
+	flash_lock(fq);
 	t = tenant_expect(&fsq->fair->table, &key);
 	/* A new tenant holds no tags yet. */
 	if (t) {
@@ -237,8 +238,8 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	}
 	fsq->limited += !!places;
 	if (t && known && places)
-		tenant_wants_tag(t, ktime_get_ns());
-	flash_unlock_restore(fq, flags);
+		tenant_wants_tag(t, flash_update_now(fq));
+	flash_unlock(fq);
 	return places ? flash_tags_shallow(all, compat_shallow_unit(hctx), places) : 0;
 }
 
@@ -262,6 +263,15 @@ unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio)
 	return t ? fairshare_class(p, t, bio->bi_opf & FLASH_ROOT_FLAGS) : FLASH_NO_TENANT;
 }
 
+/** fairshare_arrived - hook: identify the tenant of a request, in its context */
+void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct request *rq = fr->rq;
+
+	fairshare_bio_key(to_fsq(fq), rq->bio, rq->cmd_flags, req_get_ioprio(rq),
+			  &to_fsr(fr)->key);
+}
+
 /** fairshare_rq_class - hook: the class of a request; creates its tenant if necessary */
 unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq)
 {
@@ -271,14 +281,10 @@ unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq
 	struct fair_queue *q = fsq->fair;
 	struct tenant *t;
 
-	/* A requeue runs in another task's context, so the original tenant is kept. */
-	if (!fsr->has_key)
-		fairshare_bio_key(fsq, rq->bio, rq->cmd_flags, ioprio, &fsr->key);
-	fsr->has_key = true;
 	t = tenant_find(&q->table, &fsr->key);
 	if (!t)
 		t = fair_tenant(q, &fsr->key, fairshare_weight(fsq, &fsr->key, ioprio),
-				ktime_get_ns());
+				fq->now);
 	/* Usually the priority is the same as that of the request before. */
 	if (t->key.kind == FLASH_BY_TASK && t->second.prio != ioprio) {
 		t->second.prio = ioprio;
@@ -308,11 +314,10 @@ void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 	struct fair_rq *fair = &to_fsr(fr)->fair;
 	struct request *rq = fr->rq;
 
-	fsq->now = ktime_get_ns();
 	fair_describe(fair, flash_dir_of(rq), op_is_sync(rq->cmd_flags),
 		      flash_sector_of(rq), blk_rq_sectors(rq));
 	fair_add(fsq->fair, fair, &fsq->fair->table.t[who], fairshare_tags(fsq, fr), urgent,
-		 fsq->now);
+		 fq->now);
 }
 
 /** fairshare_grown - hook: a waiting request has merged with a bio */
@@ -322,7 +327,6 @@ void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr)
 
 	fair_grow(fsq->fair, &to_fsr(fr)->fair, flash_sector_of(fr->rq),
 		  blk_rq_sectors(fr->rq));
-	fsq->now = ktime_get_ns();
 }
 
 /** fairshare_merged - hook: a waiting request has absorbed another one */
@@ -335,7 +339,6 @@ void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr, struct flash_
 		fr->seq = gone->seq;
 	fair_absorb(fsq->fair, &to_fsr(fr)->fair, &to_fsr(gone)->fair, earlier,
 		    flash_sector_of(fr->rq), blk_rq_sectors(fr->rq));
-	fsq->now = ktime_get_ns();
 }
 
 /** fairshare_holds - hook: choose the next request after an event, or hold all back */
@@ -344,13 +347,12 @@ bool fairshare_holds(struct flash_queue *fq)
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_queue *q = fsq->fair;
 
-	/* The limit rises only where a run follows, or where the caller starts one. */
 	if (fq->bound != fair_limit(q))
-		WRITE_ONCE(fq->bound, fair_limit(q));
-	fsq->next = fair_next(q, fsq->now);
+		flash_set_bound(fq, fair_limit(q));
+	fsq->next = fair_next(q, fq->now);
 	/* A timer that is not needed any more may expire: it chooses, too. */
-	if (q->wake && q->wake != fsq->armed) {
-		fsq->armed = q->wake;
+	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
+		WRITE_ONCE(fsq->armed, q->wake);
 		hrtimer_start(&fsq->timer, ns_to_ktime(q->wake), HRTIMER_MODE_ABS);
 	}
 	return !fsq->next && q->waiting;
@@ -360,25 +362,9 @@ bool fairshare_holds(struct flash_queue *fq)
 static enum hrtimer_restart fairshare_timer(struct hrtimer *timer)
 {
 	struct fairshare_queue *fsq = container_of(timer, struct fairshare_queue, timer);
-	struct flash_queue *fq = &fsq->fq;
-	unsigned long flags;
 
-	flags = flash_lock_save(fq);
-	fsq->armed = 0;
-	if (fq->queued) {
-		fsq->now = ktime_get_ns();
-		fq->changed = true;
-		flash_settle(fq);
-		/* held before inflight: pairs with the barrier in flash_release(). */
-		smp_mb();
-		/*
-		 * Under the lock, because nothing else keeps the hardware queues here:
-		 * with the lock held, waiting requests stay, and so does the device. A
-		 * kick only queues work.
-		 */
-		flash_kick(fq, fq->nr_hctx);
-	}
-	flash_unlock_restore(fq, flags);
+	WRITE_ONCE(fsq->armed, 0);
+	flash_ask_again(&fsq->fq);
 	return HRTIMER_NORESTART;
 }
 
@@ -391,13 +377,12 @@ struct flash_rq *fairshare_select(struct flash_queue *fq)
 
 	if (WARN_ON_ONCE(!fair))
 		return NULL;
-	fsq->now = ktime_get_ns();
 	fsq->next = NULL;
 	fr = &container_of(fair, struct fairshare_rq, fair)->fr;
-	fair_issue(fsq->fair, fair, fsq->now);
+	fair_issue(fsq->fair, fair, fq->now);
 	/* The completion of a polled request is not reported. */
 	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
-		fair_release(fsq->fair, fair, false, fsq->now);
+		fair_release(fsq->fair, fair, false, fq->now);
 	return fr;
 }
 
@@ -409,10 +394,9 @@ void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
 
 	if (fair->tenant)
 		return;
-	fsq->now = ktime_get_ns();
 	fair_describe(fair, flash_dir_of(fr->rq), false, flash_sector_of(fr->rq),
 		      blk_rq_sectors(fr->rq));
-	fair_bypass(fsq->fair, fair, fairshare_tags(fsq, fr), fsq->now);
+	fair_bypass(fsq->fair, fair, fairshare_tags(fsq, fr), fq->now);
 }
 
 /** fairshare_completed - hook: a request gives its slot back */
@@ -420,8 +404,7 @@ void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 
-	fsq->now = ktime_get_ns();
-	fair_release(fsq->fair, &to_fsr(fr)->fair, ended, fsq->now);
+	fair_release(fsq->fair, &to_fsr(fr)->fair, ended, fq->now);
 }
 
 /* Report, once for each disk and number of tags, that shares do not follow weights. */
@@ -470,8 +453,7 @@ static void fairshare_apply(struct fairshare_queue *fsq)
 	fair_set_rules(q, &rules);
 	fair_set_weight(q, &q->table.t[0], flash_tun(fq, TUN_shared_weight));
 	q->table.max = flash_tun(fq, TUN_max_tenants);
-	fsq->now = ktime_get_ns();
-	fq->changed = true;
+	flash_change(fq);
 }
 
 static void fairshare_set_text(struct fairshare_queue *fsq, unsigned int idx,
@@ -484,7 +466,7 @@ static void fairshare_set_text(struct fairshare_queue *fsq, unsigned int idx,
 		fsq->mode = match_string(scheduler->modes, scheduler->nr_modes, text);
 		break;
 	case TEXT_tenant_by:
-		/* fairshare_sender_key() reads it without the lock. */
+		/* Submitters read it without the lock. */
 		WRITE_ONCE(fsq->by, match_string(fairshare_bys, ARRAY_SIZE(fairshare_bys),
 						 text));
 		break;
@@ -520,7 +502,7 @@ int fairshare_init(struct flash_queue *fq)
 	INIT_DELAYED_WORK(&fsq->few_work, fairshare_report_few);
 	flash_lock(fq);
 	fair_init(fsq->fair, &any);
-	fsq->fair->second.begun = ktime_get_ns();
+	fsq->fair->second.begun = flash_update_now(fq);
 	/* All texts were valid when they were set. */
 	for (idx = 0; idx < flash_policy.nr_texts; idx++)
 		fairshare_set_text(fsq, idx, fq->disk->text[idx]);
@@ -699,7 +681,7 @@ static void fairshare_print(const struct tenant *t, struct seq_file *m)
 void fairshare_arrays(struct flash_queue *fq, struct seq_file *m)
 {
 	struct fair_queue *q = to_fsq(fq)->fair;
-	u64 now = ktime_get_ns();
+	u64 now = flash_update_now(fq);
 	unsigned int i;
 
 	fair_check_second(q, now);

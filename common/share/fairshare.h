@@ -92,13 +92,11 @@ enum fairshare_by {
  * @fr: the record of every policy
  * @fair: its part in the queues
  * @key: identity of its tenant
- * @has_key: @key is set
  */
 struct fairshare_rq {
 	struct flash_rq fr;
 	struct fair_rq fair;
 	struct tenant_key key;
-	bool has_key;
 };
 
 /**
@@ -107,9 +105,8 @@ struct fairshare_rq {
  * @fair: the queues
  * @tags: tags that tenants hold, for each set of scheduler tags, by compat_hctx_set()
  * @next: the next request, or NULL
- * @now: time of the latest hook, ns
  * @timer: chooses again at @armed
- * @armed: expiry of @timer, ns; 0: it has expired
+ * @armed: expiry of @timer, ns; 0: it has expired; the timer writes it without the lock
  * @limited: number of searches for a tag that were limited by a quota
  * @weights: weights of control groups; they outlive this structure
  * @from: place of the first weight that is shown
@@ -125,7 +122,6 @@ struct fairshare_queue {
 	struct fair_queue *fair;
 	struct flash_tags *tags;
 	struct fair_rq *next;
-	u64 now;
 	struct hrtimer timer;
 	u64 armed;
 	u64 limited;
@@ -146,6 +142,7 @@ enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf
 unsigned int fairshare_tag_limit(struct flash_queue *fq,
 				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
 unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio);
+void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr);
 unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq);
 void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr);
 void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr);
@@ -171,6 +168,7 @@ void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 	.urgency	= fairshare_urgency,				\
 	.tag_limit	= fairshare_tag_limit,				\
 	.bio_class	= fairshare_bio_class,				\
+	.arrived	= fairshare_arrived,				\
 	.rq_class	= fairshare_rq_class,				\
 	.insert		= fairshare_insert,				\
 	.grown		= fairshare_grown,				\
