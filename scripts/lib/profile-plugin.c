@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A plugin of QEMU's that counts the instructions of the guest's kernel by
+ * address, for scripts/bench-cost --profile.
+ *
+ * QEMU translates guest code block by block. Each block has a counter for
+ * what ran with interrupts on and one for what ran with them off; user space
+ * has one pair. Nothing in the guest changes, so its clock does not either.
+ *
+ * The processor's interrupt flag is not to be seen from a plugin, so it is
+ * followed: STI, IRET and SYSRET set it, CLI clears it, and so does every way
+ * into the kernel. Those from user space are seen as such, those from kernel
+ * code begin with CLD, which the kernel uses nowhere else. POPF does not
+ * occur: Linux tests the flag and uses STI.
+ *
+ * A mark is the instruction XCHG RSI,RSI in user space (profile-mark.c). What was
+ * counted since the last one is then written to the file out=: a line "mark N",
+ * and a line "ADDRESS ON OFF" for each block that ran; user space has address 0.
+ *
+ * Virtual time has one CPU, so nothing here is locked.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of QEMU's interface, version 1, that this uses. */
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+void qemu_plugin_register_vcpu_tb_trans_cb(
+	qemu_plugin_id_t id,
+	void (*cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb));
+void qemu_plugin_register_vcpu_tb_exec_cb(
+	struct qemu_plugin_tb *tb, void (*cb)(unsigned int cpu, void *data),
+	enum qemu_plugin_cb_flags flags, void *data);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *
+qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t at);
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+
+int qemu_plugin_version = 1;
+
+#define SLOTS (1 << 20)
+#define KERNEL (1ULL << 63)
+
+/* What an instruction does to the interrupt flag. */
+enum effect { KEEPS, CLEARS, SETS };
+
+/**
+ * struct block - a piece of guest code that is translated in one go
+ * @addr: of its first instruction; 0 for all of user space
+ * @insns: number of its instructions
+ * @before: how many of them run before @effect shows, or all
+ * @effect: of the block as a whole
+ * @mark: is it one?
+ * @count: instructions run since the last mark, with interrupts on and off
+ */
+struct block {
+	uint64_t addr;
+	uint32_t insns;
+	uint32_t before;
+	enum effect effect;
+	bool mark;
+	uint64_t count[2];
+};
+
+static struct block *blocks[SLOTS];
+static FILE *out;
+static unsigned long marks;
+static bool irqs_off, in_user;
+
+static void write_counts(void)
+{
+	fprintf(out, "mark %lu\n", ++marks);
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct block *b = blocks[i];
+
+		if (!b || !(b->count[0] | b->count[1]))
+			continue;
+		fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n",
+			b->addr, b->count[0], b->count[1]);
+		b->count[0] = b->count[1] = 0;
+	}
+	fflush(out);
+}
+
+static void executed(unsigned int cpu, void *data)
+{
+	struct block *b = data;
+
+	(void)cpu;
+	if (!b->addr) {
+		irqs_off = false;
+		in_user = true;
+		b->count[0] += b->insns;
+		if (b->mark)
+			write_counts();
+		return;
+	}
+	if (in_user) {
+		irqs_off = true;
+		in_user = false;
+	}
+	b->count[irqs_off] += b->before;
+	if (b->effect == KEEPS)
+		return;
+	irqs_off = b->effect == CLEARS;
+	b->count[irqs_off] += b->insns - b->before;
+}
+
+static enum effect effect_of(const struct qemu_plugin_insn *insn)
+{
+	const uint8_t *code = qemu_plugin_insn_data(insn);
+	size_t size = qemu_plugin_insn_size(insn);
+
+	if (size == 1 && (code[0] == 0xfa || code[0] == 0xfc))
+		return CLEARS;		/* CLI, CLD */
+	if (size == 1 && code[0] == 0xfb)
+		return SETS;		/* STI */
+	if ((size == 2 && code[0] == 0x48 && code[1] == 0xcf) ||
+	    (size == 3 && !memcmp(code, "\x48\x0f\x07", 3)))
+		return SETS;		/* IRETQ, SYSRETQ */
+	return KEEPS;
+}
+
+static struct block *find(const struct block *key)
+{
+	size_t at = (key->addr * 0x9e3779b97f4a7c15ULL + key->insns) >> 44;
+
+	for (;; at = (at + 1) % SLOTS) {
+		struct block *b = blocks[at];
+
+		if (!b) {
+			b = blocks[at] = malloc(sizeof(*b));
+			if (!b)
+				abort();
+			*b = *key;
+			return b;
+		}
+		if (b->addr == key->addr && b->insns == key->insns &&
+		    b->before == key->before && b->effect == key->effect &&
+		    b->mark == key->mark)
+			return b;
+	}
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t insns = qemu_plugin_tb_n_insns(tb);
+	struct block key = { .insns = insns, .before = insns };
+
+	(void)id;
+	key.addr = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	if (key.addr < KERNEL)
+		key.addr = 0;
+	for (size_t i = 0; i < insns; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		enum effect effect;
+
+		if (!key.addr) {
+			if (qemu_plugin_insn_size(insn) == 3 &&
+			    !memcmp(qemu_plugin_insn_data(insn), "\x48\x87\xf6", 3))
+				key.mark = true;
+			continue;
+		}
+		effect = effect_of(insn);
+		if (effect == KEEPS)
+			continue;
+		/* Of two in a block, which is rare, the second one decides. */
+		key.effect = effect;
+		key.before = i + 1;
+	}
+	qemu_plugin_register_vcpu_tb_exec_cb(tb, executed, QEMU_PLUGIN_CB_NO_REGS,
+					     find(&key));
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
+int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+{
+	(void)info;
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], "out=", 4))
+			out = fopen(argv[i] + 4, "w");
+	}
+	if (!out) {
+		fprintf(stderr, "profile-plugin: no out=FILE that can be written\n");
+		return -1;
+	}
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	return 0;
+}
