@@ -13,7 +13,9 @@
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
-# COST_SEED: of the offsets.
+# COST_SEED: of the offsets. COST_MARK: a program to be run right before and after
+#   each timed load, or nothing; then the guest's functions go to /out/symbols, those of
+#   modules to /out/symbols.ID.
 #
 # Answers on stdout, one line each, begin with "cost: ".
 
@@ -33,7 +35,7 @@ nap() { read -rt "$1" -u "$NAP" _ || :; }
 # Disks: each is made once and stays, but flashsim has one set of parameters.
 
 declare -A DISKS=()
-DISK='' MADE=0
+DISK='' MADE=0 MARKS=0
 
 # expand OPTIONS - a line for each combination of values
 expand() {
@@ -208,6 +210,18 @@ fio_ios() {
 	awk -F '[:,]' '/"total_ios"/ { print $2 + 0; exit }' "$TMP/fio"
 }
 
+# mark - whoever counts the guest's instructions begins again
+mark() {
+	[[ -n ${COST_MARK:-} ]] || return 0
+	"$COST_MARK"
+	((++MARKS))
+}
+
+# symbols PATTERN FILE - the functions whose lines in /proc/kallsyms have it
+symbols() {
+	[[ -z ${COST_MARK:-} ]] || grep " [tTwW] .*$1" /proc/kallsyms >"/out/$2"
+}
+
 # time_runs ID DEPTH DISKS - a short and a long run: what is done once for each run is
 # in both, so the difference has only what is done for each I/O.
 time_runs() {
@@ -228,8 +242,10 @@ time_runs() {
 		switches=$SWITCHES
 		clock
 		now=$NOW idle=$IDLE
+		mark
 		load "$2" "$ios"
 		status=$?
+		mark
 		clock
 		switches
 		[[ -z $reader ]] || {
@@ -244,6 +260,7 @@ time_runs() {
 		}
 		answer "part $1 $part $got $((NOW - now)) $((IDLE - idle))" \
 			"$((SWITCHES - switches))"
+		((MARKS == 0)) || answer "mark $1 $part $got $MARKS"
 	done
 }
 
@@ -255,6 +272,7 @@ time_cell() {
 		disk "$2" "$kind" && scheduler "$5" "$6" || return
 		time_runs "$1" "$4" ${#kinds[@]} || return 0
 	done
+	symbols '\]$' "symbols.$1"
 	answer "done $1"
 }
 
@@ -326,6 +344,7 @@ answer "machine fio $(fio --version)"
 answer "machine clocksource" \
 	"$(</sys/devices/system/clocksource/clocksource0/current_clocksource)"
 
+symbols '[^]]$' symbols
 while read -r id kind options depth name settings; do
 	[[ -n $id ]] || continue
 	answer "begin $id"
