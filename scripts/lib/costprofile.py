@@ -99,29 +99,32 @@ class Symbols:
 
 
 def marks(lines):
-    """{number of a mark: {address: (on, off)}} of what the plugin wrote."""
-    found, block, here = {}, {}, False
+    """Yields (number of a mark, {address: (on, off)}) of what the plugin wrote."""
+    number, block = None, {}
     for line in lines:
         match = re.fullmatch(r"mark (\d+)\n?", line)
         if match:
-            block = found[int(match[1])] = {}
-            here = True
+            if number is not None:
+                yield number, block
+            number, block = int(match[1]), {}
             continue
         words = line.split()
         try:
             addr, on, off = int(words[0], 16), int(words[1]), int(words[2])
         except (ValueError, IndexError):
             raise ProfileError(f"no line of a profile: {line.strip()!r}") from None
-        if not here or len(words) != 3:
+        if number is None or len(words) != 3:
             raise ProfileError(f"no line of a profile: {line.strip()!r}")
         old = block.get(addr, (0, 0))
         block[addr] = (old[0] + on, old[1] + off)
-    return found
+    if number is not None:
+        yield number, block
 
 
 def per_io(found, parts, symbols):
     """{(function, module): [instructions an I/O, with interrupts off]}.
 
+    found: what marks() yields of the cell, as a dict.
     parts: (which, I/Os, number of the mark at its end) of the runs of a cell, as many
     short as long ones; the difference of the two has what each I/O takes.
     """
@@ -133,7 +136,7 @@ def per_io(found, parts, symbols):
         sign = 1 if which == "long" else -1
         ios += sign * count
         if mark not in found:
-            raise ProfileError(f"no mark {mark}: the plugin counted {len(found)}")
+            raise ProfileError(f"no counts of mark {mark}")
         for addr, counts in found[mark].items():
             function = sums[symbols.at(addr)]
             function[0] += sign * sum(counts)
@@ -290,13 +293,28 @@ class Profiler:
 
     def profiles(self, cells):
         """{cell id: per_io()} of the cells that were measured."""
-        with open(self.counts, encoding="ascii") as lines:
-            found = marks(lines)
         kernel = (self.guest / "symbols").read_text("ascii")
-        return {cell["id"]: per_io(
-            found, self.parts[cell["id"]],
-            Symbols(kernel, (self.guest / f"symbols.{cell['id']}").read_text("ascii")))
-            for cell in cells if cell["id"] in self.parts}
+        names = [cell["id"] for cell in cells if cell["id"] in self.parts]
+        owner = {mark: name for name in names for _, _, mark in self.parts[name]}
+        found, profiles = collections.defaultdict(dict), {}
+
+        def finish(name):
+            # One cell after the other: all counts together do not fit into memory.
+            modules = (self.guest / f"symbols.{name}").read_text("ascii")
+            profiles[name] = per_io(found.pop(name, {}), self.parts[name],
+                                    Symbols(kernel, modules))
+
+        with open(self.counts, encoding="ascii") as lines:
+            for number, block in marks(lines):
+                name = owner.get(number)
+                if name:
+                    found[name][number] = block
+                    if len(found[name]) == len(self.parts[name]):
+                        finish(name)
+        for name in names:
+            if name not in profiles:
+                finish(name)
+        return profiles
 
     def cells(self, lines):
         """The cells of profile.json; lines: of the cells' costs."""

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plugin of QEMU's that counts the instructions of the guest's kernel by
- * address, for scripts/bench-cost --profile.
+ * A plugin of QEMU that counts the instructions of the guest's kernel by address, for
+ * scripts/bench-cost --profile.
  *
- * QEMU translates guest code block by block. Each block has a counter for
- * what ran with interrupts on and one for what ran with them off; user space
- * has one pair. Nothing in the guest changes, so its clock does not either.
+ * QEMU translates guest code block by block. Each block of the kernel has two counters:
+ * instructions run with interrupts on, and with interrupts off. User space as a whole has
+ * one. Nothing in the guest changes, and neither does its virtual time.
  *
- * The processor's interrupt flag is not to be seen from a plugin, so it is
- * followed: STI, IRET and SYSRET set it, CLI clears it, and so does every way
- * into the kernel. Those from user space are seen as such, those from kernel
- * code begin with CLD, which the kernel uses nowhere else. POPF does not
- * occur: Linux tests the flag and uses STI.
+ * A plugin cannot read the interrupt flag, so this one follows it. STI, IRET and SYSRET set
+ * it; CLI and every way into the kernel clear it. An entry from user space is the first
+ * kernel block after a user block; an interrupt in the kernel begins with CLD, which the
+ * kernel uses at entries only. POPF does not matter: Linux restores the flag with STI,
+ * except on the way to suspend.
  *
- * A mark is the instruction XCHG RSI,RSI in user space (profile-mark.c). What was
- * counted since the last one is then written to the file out=: a line "mark N",
- * and a line "ADDRESS ON OFF" for each block that ran; user space has address 0.
+ * A mark is the instruction XCHG RSI,RSI in user space (profile-mark.c). Every other mark
+ * starts the count again; the next one writes it to the file out=: a line "mark N", and a
+ * line "ADDRESS ON OFF" for each block that ran. User space has address 0.
  *
  * Virtual time has one CPU, so nothing here is locked.
  */
@@ -49,17 +49,18 @@ int qemu_plugin_version = 1;
 #define SLOTS (1 << 20)
 #define KERNEL (1ULL << 63)
 
-/* What an instruction does to the interrupt flag. */
+/* Effect of an instruction on the interrupt flag. */
 enum effect { KEEPS, CLEARS, SETS };
 
 /**
- * struct block - a piece of guest code that is translated in one go
- * @addr: of its first instruction; 0 for all of user space
- * @insns: number of its instructions
- * @before: how many of them run before @effect shows, or all
- * @effect: of the block as a whole
- * @mark: is it one?
- * @count: instructions run since the last mark, with interrupts on and off
+ * struct block - code of the guest that QEMU translates as one unit
+ * @addr: address of the first instruction; 0 for user space
+ * @insns: number of instructions
+ * @before: number of instructions up to the one that has @effect, that one included;
+ *	@insns if there is none
+ * @effect: effect of the block on the interrupt flag
+ * @mark: the block contains a mark
+ * @count: instructions since the last mark, with interrupts on [0] and off [1]
  */
 struct block {
 	uint64_t addr;
@@ -75,16 +76,21 @@ static FILE *out;
 static unsigned long marks;
 static bool irqs_off, in_user;
 
-static void write_counts(void)
+/* Writes what was counted if this mark ends a count, and starts again. */
+static void marked(void)
 {
-	fprintf(out, "mark %lu\n", ++marks);
+	bool write = ++marks % 2 == 0;
+
+	if (write)
+		fprintf(out, "mark %lu\n", marks);
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct block *b = blocks[i];
 
 		if (!b || !(b->count[0] | b->count[1]))
 			continue;
-		fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n",
-			b->addr, b->count[0], b->count[1]);
+		if (write)
+			fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n",
+				b->addr, b->count[0], b->count[1]);
 		b->count[0] = b->count[1] = 0;
 	}
 	fflush(out);
@@ -100,7 +106,7 @@ static void executed(unsigned int cpu, void *data)
 		in_user = true;
 		b->count[0] += b->insns;
 		if (b->mark)
-			write_counts();
+			marked();
 		return;
 	}
 	if (in_user) {
@@ -172,7 +178,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		effect = effect_of(insn);
 		if (effect == KEEPS)
 			continue;
-		/* Of two in a block, which is rare, the second one decides. */
+		/* The last one counts if a block has several, which is rare. */
 		key.effect = effect;
 		key.before = i + 1;
 	}
