@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""scripts/bench-cost --profile: how many instructions each function takes for an I/O.
+"""scripts/bench-cost --profile: instructions of each function for an I/O.
 
-A plugin of QEMU's (profile-plugin.c) counts the instructions of the guest by address,
-those with interrupts off apart. Nothing is sampled, so the figures are exact and
-interrupt handlers are in them; perf's cpu-clock, which is all that there is in such a
-guest, sees neither them nor other code that runs with interrupts off.
+A plugin of QEMU (profile-plugin.c) counts the guest's instructions by address, those with
+interrupts off separately. The counts are exact and include interrupt handlers. perf is no
+alternative: a guest in virtual time has only cpu-clock, a timer, which cannot sample code
+that runs with interrupts off.
 """
 
 import bisect
@@ -18,22 +18,22 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 
 KERNEL, USER = "kernel", "user space"
-# Debian has it built in: its functions are known by their names.
+# Schedulers that Debian builds into the kernel: names of their functions.
 BUILT_IN = {"mq-deadline": r"(__)?(dd|deadline)_\w+"}
-# Functions of others that the table has; functions that the picture has.
+# Functions in a table besides the scheduler's own; functions in a picture.
 OTHERS, BARS = 40, 30
-# What is less is left out: memory that fio frees at its end shows as a few.
+# Instructions an I/O: smaller figures are left out.
 LEAST = 0.05
 
 
 class ProfileError(ValueError):
-    """What is wrong with the counts, one line."""
+    """An error in the counts, one line."""
 
 
 # --- the programs -----------------------------------------------------------
 
 def build(folder):
-    """Makes plugin.so and files/profile-mark, which goes into the guest."""
+    """Compiles plugin.so for QEMU and files/profile-mark for the guest."""
     files = folder / "files"
     files.mkdir(parents=True, exist_ok=True)
     usual = ["gcc-12", "-O2", "-Wall", "-Wextra", "-Werror"]
@@ -53,7 +53,7 @@ def build(folder):
 
 
 def vm_options(folder, counts, out):
-    """Options of scripts/vm for a guest that is counted."""
+    """Options of scripts/vm for a guest whose instructions are counted."""
     quoted = str(counts).replace(",", ",,")
     plugin = str(folder / "plugin.so").replace(",", ",,")
     return ["--files", str(folder / "files"), "--out", str(out),
@@ -73,8 +73,8 @@ class Symbols:
                 if not match:
                     continue
                 addr, function = int(match[1], 16), (match[2], match[3] or KERNEL)
-                # Of several names one that says what runs there.
-                if addr not in found or self._worse(found[addr][0], match[2]):
+                # An address may have several names, such as those of sections.
+                if addr not in found or self._better(found[addr][0], match[2]):
                     found[addr] = function
         if not any(found):
             raise ProfileError("no addresses of functions: want lines of /proc/kallsyms "
@@ -83,15 +83,15 @@ class Symbols:
         self.functions = [found[addr] for addr in self.addrs]
 
     @staticmethod
-    def _worse(old, new):
-        """Is a name less good than another one of the same address?"""
+    def _better(old, new):
+        """Is `new` a better name for an address than `old`?"""
         def badness(name):
             return (name.startswith("__pfx_") or
                     bool(re.search(r"_(start|end|begin)$", name)), len(name), name)
         return badness(new) < badness(old)
 
     def at(self, addr):
-        """(function, module) that has an address; 0 is user space."""
+        """(function, module) at an address; address 0 is user space."""
         if not addr:
             return USER, USER
         at = bisect.bisect_right(self.addrs, addr) - 1
@@ -99,7 +99,7 @@ class Symbols:
 
 
 def marks(lines):
-    """Yields (number of a mark, {address: (on, off)}) of what the plugin wrote."""
+    """Yields (number of a mark, {address: (on, off)}) of the plugin's file."""
     number, block = None, {}
     for line in lines:
         match = re.fullmatch(r"mark (\d+)\n?", line)
@@ -124,9 +124,9 @@ def marks(lines):
 def per_io(found, parts, symbols):
     """{(function, module): [instructions an I/O, with interrupts off]}.
 
-    found: what marks() yields of the cell, as a dict.
-    parts: (which, I/Os, number of the mark at its end) of the runs of a cell, as many
-    short as long ones; the difference of the two has what each I/O takes.
+    found: the cell's counts, {number of a mark: {address: (on, off)}}.
+    parts: (which, I/Os, number of the mark at its end) of each run of the cell. The work
+    for each I/O is the difference between the long and the short runs.
     """
     sums, ios = collections.defaultdict(lambda: [0, 0]), 0
     kinds = collections.Counter(which for which, _, _ in parts)
@@ -157,7 +157,7 @@ def is_own(function, module, scheduler):
 
 
 def result(profile, base, scheduler):
-    """What profile.json has of a cell; base: per_io() of none, if there is one."""
+    """The profile of a cell in profile.json; base: per_io() of `none`, or None."""
     total = sum(counts[0] for counts in profile.values())
     functions = []
     for key in sorted(set(profile) | set(base or ()),
@@ -191,10 +191,9 @@ def _line(name, count, off, total, more, module=""):
 
 
 def others(cell):
-    """Functions outside of the scheduler, the largest first.
+    """Functions outside of the scheduler, by their difference from `none`.
 
-    Largest in what they take more or less than with none; with none itself, in what
-    they take.
+    Those of `none` itself are ordered by their cost.
     """
     key = "instructions_per_io" if cell["scheduler"] == "none" or \
         cell["functions"][0]["over_none"] is None else "over_none"
@@ -203,7 +202,7 @@ def others(cell):
 
 
 def table(cell, base_total=None):
-    """Lines of text of a cell of profile.json."""
+    """Lines of text for a cell of profile.json; base_total: cost of `none`, or None."""
     total = cell["instructions_per_io"]
     found = [f"{cell['scheduler']} on {cell['disk']}, depth {cell['depth']}: "
              f"{total:.0f} instructions an I/O; busy for {cell['busy_ns_per_io']:.0f} ns "
@@ -277,7 +276,7 @@ class Profiler:
         self.parts = collections.defaultdict(list)
 
     def prepare(self):
-        """Builds what the guest and QEMU need."""
+        """Compiles the programs for the guest and QEMU."""
         build(self.folder)
 
     def vm_options(self):
@@ -285,7 +284,7 @@ class Profiler:
         return vm_options(self.folder, self.counts.absolute(), self.guest.absolute())
 
     def mark(self, name, text):
-        """What the guest said of a part: WHICH IOS NUMBER."""
+        """Adds a run of a cell, which the guest reports as "WHICH IOS NUMBER"."""
         match = re.fullmatch(r"(short|long) (\d+) (\d+)", text)
         if not match:
             raise ProfileError(f"no mark of a part: {text!r}")
@@ -299,7 +298,7 @@ class Profiler:
         found, profiles = collections.defaultdict(dict), {}
 
         def finish(name):
-            # One cell after the other: all counts together do not fit into memory.
+            # Called as soon as possible: the counts of all cells may exceed the memory.
             modules = (self.guest / f"symbols.{name}").read_text("ascii")
             profiles[name] = per_io(found.pop(name, {}), self.parts[name],
                                     Symbols(kernel, modules))
@@ -317,7 +316,7 @@ class Profiler:
         return profiles
 
     def cells(self, lines):
-        """The cells of profile.json; lines: of the cells' costs."""
+        """The cells of profile.json; lines: rows of the cost table."""
         profiles, found = self.profiles(lines), []
         for line in lines:
             if line["id"] not in profiles:

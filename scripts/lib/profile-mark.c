@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runs in the guest: the instruction that profile-plugin.c takes for a mark, and
- * the end. Without a C library: nothing else runs.
+ * A program for the guest: executes the instruction that profile-plugin.c takes for a mark
+ * and exits. It uses no C library, so that nothing else runs.
  */
 void _start(void);
 void _start(void)

@@ -66,7 +66,7 @@ def test_addresses_are_functions_of_modules():
     assert known.at(0xffffffffc0000040) == ("flash_ready", "k2")
     assert known.at(0xffffffffc0001fff) == ("flash_ready", "piq")
     assert known.at(0) == ("user space", "user space")
-    # Of two names of one address the shorter one, and none that only ends a section.
+    # Of two names of an address the shorter one, but no section's boundary.
     assert known.at(0xffffffff81000081) == ("blk_mq_run_hw_queue", "kernel")
     assert costprofile.Symbols("0f0 T a_rather_long_name\n0f0 T __x_end\n").at(0xf0)[0] == \
         "a_rather_long_name"
@@ -98,7 +98,7 @@ def test_an_io_takes_what_the_longer_run_took_more():
     assert found[("k2_select", "k2")] == [86, 86]
     # Two blocks of one function.
     assert found[("blk_mq_run_hw_queue", "kernel")] == [35, 15]
-    # What each run does once is not an I/O's.
+    # Work that each run does once is no I/O's.
     assert found[("dd_has_work", "kernel")] == [0, 0]
     # The sum over several disks.
     assert profile(PARTS * 2) == found
@@ -146,7 +146,7 @@ def test_result_has_sums_and_differences():
     assert list(functions) == ["flash_ready", "k2_select", "blk_mq_run_hw_queue",
                                "user space", "null_queue_rqs"]
     assert functions["blk_mq_run_hw_queue"]["over_none"] == 5
-    # What only none does.
+    # A function that only `none` calls.
     assert functions["null_queue_rqs"]["over_none"] == -51
     assert functions["flash_ready"] == {
         "function": "flash_ready", "module": "k2", "instructions_per_io": 175,
@@ -247,7 +247,7 @@ def test_a_whole_run(tmp_path, capsys):
     assert [made["id"] for made in found["cells"]] == ["null-32.none", "null-32.fifo"]
     text = (made.out / "profile.txt").read_text()
     assert "with interrupts off" in text and text in capsys.readouterr().out + text
-    # The raw counts are large, and nobody reads them again.
+    # The raw counts are large and are removed.
     assert {path.name for path in made.out.iterdir()} == {
         "null-32.none.1.json", "null-32.fifo.1.json", "summary.json", "plot.png",
         "profile.json", "profile.txt", "profile-null-32.none.png",
@@ -266,7 +266,7 @@ def test_a_run_without_counts_is_trouble(tmp_path, capsys):
 def test_the_programs_build(tmp_path):
     costprofile.build(tmp_path)
     assert (tmp_path / "plugin.so").stat().st_mode & 0o100
-    # Alone it must end, with status 0, and print nothing.
+    # The program ends at once with status 0 and prints nothing.
     done = subprocess.run([tmp_path / "files" / "profile-mark"], check=False,
                           capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

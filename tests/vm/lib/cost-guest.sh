@@ -13,9 +13,10 @@
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
-# COST_SEED: of the offsets. COST_MARK: a program to be run right before and after
-#   each timed load, or nothing; then the guest's functions go to /out/symbols, those of
-#   modules to /out/symbols.ID.
+# COST_SEED: of the offsets.
+# COST_MARK: a program to run before and after each timed load, or empty. If it is set,
+#   the kernel's functions are written to /out/symbols, those of modules to
+#   /out/symbols.ID after each cell.
 #
 # Answers on stdout, one line each, begin with "cost: ".
 
@@ -210,14 +211,14 @@ fio_ios() {
 	awk -F '[:,]' '/"total_ios"/ { print $2 + 0; exit }' "$TMP/fio"
 }
 
-# mark - whoever counts the guest's instructions begins again
+# mark - starts or ends a count of the guest's instructions
 mark() {
 	[[ -n ${COST_MARK:-} ]] || return 0
 	"$COST_MARK"
 	((++MARKS))
 }
 
-# symbols PATTERN FILE - the functions whose lines in /proc/kallsyms have it
+# symbols PATTERN FILE - writes the functions in /proc/kallsyms that match to /out/FILE
 symbols() {
 	[[ -z ${COST_MARK:-} ]] || grep " [tTwW] .*$1" /proc/kallsyms >"/out/$2"
 }
