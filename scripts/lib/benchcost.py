@@ -508,7 +508,7 @@ class BenchCost:
                   "COST_SHORT": SHORT, "COST_LONG": SHORT + self.args.ios,
                   "COST_LOCKS": LOCK_IOS, "COST_SEED": seed}
         if self.profiler:
-            values["COST_MARK"] = "/files/profile-mark"
+            values["COST_PROFILER"] = "/files/profile-mark"
         words_ = " ".join(f"{key}={shlex.quote(str(value))}"
                           for key, value in values.items())
         limit = 300 + len(cells) * (30 + self.args.ios // 100) * \

@@ -238,7 +238,7 @@ def plot(path, cell, circumstances):
     from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
 
     own = [f for f in cell["functions"] if f["own"]][:BARS]
-    rest = others(cell)[:max(5, BARS - len(own))]
+    rest = others(cell)[:max(BARS // 2, BARS - len(own))]
     shown = own + rest
     figure, axis = pyplot.subplots(
         figsize=(8, 1.6 + 0.2 * len(shown)), layout="constrained")

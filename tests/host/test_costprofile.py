@@ -218,7 +218,7 @@ def bench(tmp_path):
 def test_the_virtual_machine_is_counted(tmp_path):
     made = bench(tmp_path)
     line = made.command(made.cells, "time", 1)
-    assert "COST_MARK=/files/profile-mark" in line[-1]
+    assert "COST_PROFILER=/files/profile-mark" in line[-1]
     assert f"out={made.out.absolute()}/counts" in line[line.index("--qemu") + 1]
     assert line[line.index("--files") + 1].endswith("/profile/files")
     assert costprofile.vm_options(pathlib.Path("/a,b"), "/c,d", "/e")[-1] == \

@@ -14,7 +14,7 @@
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
 # COST_SEED: of the offsets.
-# COST_MARK: a program to run before and after each timed load, or empty. If it is set,
+# COST_PROFILER: a program to run before and after each timed load, or empty. If it is set,
 #   the kernel's functions are written to /out/symbols, those of modules to
 #   /out/symbols.ID after each cell.
 #
@@ -213,14 +213,14 @@ fio_ios() {
 
 # mark - starts or ends a count of the guest's instructions
 mark() {
-	[[ -n ${COST_MARK:-} ]] || return 0
-	"$COST_MARK"
+	[[ -n ${COST_PROFILER:-} ]] || return 0
+	"$COST_PROFILER"
 	((++MARKS))
 }
 
 # symbols PATTERN FILE - writes the functions in /proc/kallsyms that match to /out/FILE
 symbols() {
-	[[ -z ${COST_MARK:-} ]] || grep " [tTwW] .*$1" /proc/kallsyms >"/out/$2"
+	[[ -z ${COST_PROFILER:-} ]] || grep " [tTwW] .*$1" /proc/kallsyms >"/out/$2"
 }
 
 # time_runs ID DEPTH DISKS - a short and a long run: what is done once for each run is
