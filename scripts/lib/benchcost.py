@@ -91,11 +91,11 @@ def parse(argv):
     add("--ios", type=options.number(1000, 1000000), default=10000,
         metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000)")
     add("--profile", action="store_true",
-        help="count the instructions of each function for an I/O, with interrupts off "
-        "apart; one boot, no locks, no variants of a scheduler's settings")
+        help="print the instructions of each function for an I/O, and how many of them "
+        "run with interrupts off; one boot, without locks and variants")
     add("--repeats", type=options.number(1, 10), metavar="N",
         help="boots, each with all cells and another seed, every other in "
-        "reverse order, 1 to 10 (default 2)")
+        "reverse order, 1 to 10 (default 2; 1 with --profile)")
     add("--seed", type=options.number(1, 2**31), default=1, metavar="N",
         help="of the first boot's offsets, 1 to 2147483648 (default 1)")
     add("--no-locks", action="store_true", help="do not count locks")

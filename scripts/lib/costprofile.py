@@ -90,6 +90,11 @@ class Symbols:
                     bool(re.search(r"_(start|end|begin)$", name)), len(name), name)
         return badness(new) < badness(old)
 
+    def entered(self, addr):
+        """Is it the address of a function's first instruction?"""
+        at = bisect.bisect_left(self.addrs, addr)
+        return at < len(self.addrs) and self.addrs[at] == addr
+
     def at(self, addr):
         """(function, module) at an address; address 0 is user space."""
         if not addr:
@@ -99,7 +104,7 @@ class Symbols:
 
 
 def marks(lines):
-    """Yields (number of a mark, {address: (on, off)}) of the plugin's file."""
+    """Yields (number of a mark, {address: (runs, on, off)}) of the plugin's file."""
     number, block = None, {}
     for line in lines:
         match = re.fullmatch(r"mark (\d+)\n?", line)
@@ -110,25 +115,25 @@ def marks(lines):
             continue
         words = line.split()
         try:
-            addr, on, off = int(words[0], 16), int(words[1]), int(words[2])
+            addr, counts = int(words[0], 16), tuple(map(int, words[1:]))
         except (ValueError, IndexError):
             raise ProfileError(f"no line of a profile: {line.strip()!r}") from None
-        if number is None or len(words) != 3:
+        if number is None or len(counts) != 3:
             raise ProfileError(f"no line of a profile: {line.strip()!r}")
-        old = block.get(addr, (0, 0))
-        block[addr] = (old[0] + on, old[1] + off)
+        old = block.get(addr, (0, 0, 0))
+        block[addr] = tuple(map(sum, zip(old, counts)))
     if number is not None:
         yield number, block
 
 
 def per_io(found, parts, symbols):
-    """{(function, module): [instructions an I/O, with interrupts off]}.
+    """{(function, module): [instructions an I/O, with interrupts off, calls an I/O]}.
 
-    found: the cell's counts, {number of a mark: {address: (on, off)}}.
+    found: the cell's counts, {number of a mark: {address: (runs, on, off)}}.
     parts: (which, I/Os, number of the mark at its end) of each run of the cell. The work
     for each I/O is the difference between the long and the short runs.
     """
-    sums, ios = collections.defaultdict(lambda: [0, 0]), 0
+    sums, ios = collections.defaultdict(lambda: [0, 0, 0]), 0
     kinds = collections.Counter(which for which, _, _ in parts)
     if kinds["short"] != kinds["long"] or not parts:
         raise ProfileError(f"{kinds['short']} short and {kinds['long']} long runs")
@@ -137,10 +142,11 @@ def per_io(found, parts, symbols):
         ios += sign * count
         if mark not in found:
             raise ProfileError(f"no counts of mark {mark}")
-        for addr, counts in found[mark].items():
+        for addr, (runs, on, off) in found[mark].items():
             function = sums[symbols.at(addr)]
-            function[0] += sign * sum(counts)
-            function[1] += sign * counts[1]
+            function[0] += sign * (on + off)
+            function[1] += sign * off
+            function[2] += sign * runs * symbols.entered(addr)
     if ios <= 0:
         raise ProfileError("the long runs are not the longer ones")
     return {function: [count / ios for count in counts]
@@ -162,13 +168,14 @@ def result(profile, base, scheduler):
     functions = []
     for key in sorted(set(profile) | set(base or ()),
                       key=lambda key: (-profile.get(key, (0, 0))[0], key)):
-        counts = profile.get(key, (0, 0))
+        counts = profile.get(key, (0, 0, 0))
         more = counts[0] - base.get(key, (0, 0))[0] if base is not None else None
         if max(abs(counts[0]), abs(more or 0)) >= LEAST:
             functions.append({
                 "function": key[0], "module": key[1],
                 "instructions_per_io": round(counts[0], 3),
                 "interrupts_off_per_io": round(counts[1], 3),
+                "calls_per_io": round(counts[2], 4),
                 "share": round(counts[0] / total, 6),
                 "over_none": None if more is None else round(more, 3),
                 "own": is_own(*key, scheduler)})
@@ -184,10 +191,10 @@ def result(profile, base, scheduler):
         "functions": functions}
 
 
-def _line(name, count, off, total, more, module=""):
+def _line(name, count, off, total, more, module="", calls=None):
     return (f"{count:9.1f} {100 * count / total:6.2f} {off:9.1f} "
-            + (f"{more:+8.1f}" if more is not None else f"{'-':>8}")
-            + f"  {name}" + (f" [{module}]" if module else ""))
+            + (f"{more:+8.1f} " if more is not None else f"{'-':>8} ")
+            + (f"{calls:7.2f}" if calls else f"{'-':>7}") + f"  {name}" + (f" [{module}]" if module else ""))
 
 
 def others(cell):
@@ -207,7 +214,8 @@ def table(cell, base_total=None):
     found = [f"{cell['scheduler']} on {cell['disk']}, depth {cell['depth']}: "
              f"{total:.0f} instructions an I/O; busy for {cell['busy_ns_per_io']:.0f} ns "
              "by the guest's clock",
-             f"{'an I/O':>9} {'%':>6} {'irqs off':>9} {'+none':>8}  function [module]",
+             f"{'an I/O':>9} {'%':>6} {'irqs off':>9} {'+none':>8} {'calls':>7}  "
+             "function [module]",
              _line("all", total, cell["interrupts_off_per_io"], total,
                    None if base_total is None else total - base_total),
              _line("with interrupts off", cell["interrupts_off_per_io"],
@@ -223,10 +231,10 @@ def table(cell, base_total=None):
                                cell["own_interrupts_off_per_io"], total,
                                None if base_total is None else cell["own_per_io"]))
         else:
-            found.append(f"{'':>36}{heading}:")
+            found.append(f"{'':>45}{heading}:")
         found += [_line("  " + f["function"], f["instructions_per_io"],
                         f["interrupts_off_per_io"], total, f["over_none"],
-                        "" if f["module"] == USER else f["module"])
+                        "" if f["module"] == USER else f["module"], f["calls_per_io"])
                   for f in functions]
     return found
 

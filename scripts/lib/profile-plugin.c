@@ -15,7 +15,7 @@
  *
  * A mark is the instruction XCHG RSI,RSI in user space (profile-mark.c). Every other mark
  * starts the count again; the next one writes it to the file out=: a line "mark N", and a
- * line "ADDRESS ON OFF" for each block that ran. User space has address 0.
+ * line "ADDRESS RUNS ON OFF" for each block that ran. User space has address 0.
  *
  * Virtual time has one CPU, so nothing here is locked.
  */
@@ -60,6 +60,7 @@ enum effect { KEEPS, CLEARS, SETS };
  *	@insns if there is none
  * @effect: effect of the block on the interrupt flag
  * @mark: the block contains a mark
+ * @runs: how often the block ran since the last mark
  * @count: instructions since the last mark, with interrupts on [0] and off [1]
  */
 struct block {
@@ -68,6 +69,7 @@ struct block {
 	uint32_t before;
 	enum effect effect;
 	bool mark;
+	uint64_t runs;
 	uint64_t count[2];
 };
 
@@ -86,12 +88,12 @@ static void marked(void)
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct block *b = blocks[i];
 
-		if (!b || !(b->count[0] | b->count[1]))
+		if (!b || !b->runs)
 			continue;
 		if (write)
-			fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n",
-				b->addr, b->count[0], b->count[1]);
-		b->count[0] = b->count[1] = 0;
+			fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+				b->addr, b->runs, b->count[0], b->count[1]);
+		b->runs = b->count[0] = b->count[1] = 0;
 	}
 	fflush(out);
 }
@@ -101,6 +103,7 @@ static void executed(unsigned int cpu, void *data)
 	struct block *b = data;
 
 	(void)cpu;
+	b->runs++;
 	if (!b->addr) {
 		irqs_off = false;
 		in_user = true;

@@ -31,21 +31,21 @@ ffffffffc0001000 t flash_ready\t[piq]
 # Two runs of a cell, 100 and 1100 I/Os: marks 2 and 4 end them.
 COUNTS = """\
 mark 1
-0 9999 0
+0 9 9999 0
 mark 2
-0 1000 0
-ffffffff81000020 500 0
-ffffffff81000080 1000 200
+0 9 1000 0
+ffffffff81000020 50 500 0
+ffffffff81000080 100 1000 200
 mark 3
-ffffffffc0000000 7 7
+ffffffffc0000000 1 7 7
 mark 4
-0 21000 0
-ffffffff81000020 500 0
-ffffffff81000080 21000 10200
-ffffffff81000090 0 5000
-ffffffffc0000000 0 86000
-ffffffffc0000044 155000 0
-ffffffffc0000048 0 20000
+0 99 21000 0
+ffffffff81000020 50 500 0
+ffffffff81000080 3100 21000 10200
+ffffffff81000090 500 0 5000
+ffffffffc0000000 1000 0 86000
+ffffffffc0000044 1000 155000 0
+ffffffffc0000048 1000 0 20000
 """
 PARTS = [("short", 100, 2), ("long", 1100, 4)]
 
@@ -81,25 +81,26 @@ def test_without_addresses_there_is_no_profile():
 def test_counts_since_a_mark():
     found = dict(costprofile.marks(COUNTS.splitlines(True)))
     assert set(found) == {1, 2, 3, 4}
-    assert found[2][0xffffffff81000080] == (1000, 200)
+    assert found[2][0xffffffff81000080] == (100, 1000, 200)
     # A block that was translated twice.
-    assert list(costprofile.marks(["mark 1\n", "ff 1 2\n", "ff 10 20\n"])) == [
-        (1, {0xff: (11, 22)})]
+    assert list(costprofile.marks(["mark 1\n", "ff 1 2 3\n", "ff 10 20 30\n"])) == [
+        (1, {0xff: (11, 22, 33)})]
     assert not list(costprofile.marks([]))
-    for bad in ("ff 1 2", "mark 1\nff 1", "mark 1\nff x 2", "mark 1\nff 1 2 3", "mark x"):
+    for bad in ("ff 1 2 3", "mark 1\nff 1 2", "mark 1\nff x 2 3", "mark 1\nff 1 2 3 4", "mark 1\n\n",
+                "mark x"):
         with pytest.raises(costprofile.ProfileError, match="no line of a profile"):
             list(costprofile.marks(bad.splitlines(True)))
 
 
 def test_an_io_takes_what_the_longer_run_took_more():
     found = profile()
-    assert found[("user space", "user space")] == [20, 0]
-    assert found[("flash_ready", "k2")] == [175, 20]
-    assert found[("k2_select", "k2")] == [86, 86]
-    # Two blocks of one function.
-    assert found[("blk_mq_run_hw_queue", "kernel")] == [35, 15]
+    assert found[("user space", "user space")] == [20, 0, 0]
+    assert found[("flash_ready", "k2")] == [175, 20, 0]
+    assert found[("k2_select", "k2")] == [86, 86, 1]
+    # Two blocks of one function; only the first one is a call of it.
+    assert found[("blk_mq_run_hw_queue", "kernel")] == [35, 15, 3]
     # Work that each run does once is no I/O's.
-    assert found[("dd_has_work", "kernel")] == [0, 0]
+    assert found[("dd_has_work", "kernel")] == [0, 0, 0]
     # The sum over several disks.
     assert profile(PARTS * 2) == found
 
@@ -135,8 +136,8 @@ def cell(base=None):
 
 
 def test_result_has_sums_and_differences():
-    base = {("blk_mq_run_hw_queue", "kernel"): [30, 10],
-            ("null_queue_rqs", "null_blk"): [51, 0], ("noise", "kernel"): [0.01, 0]}
+    base = {("blk_mq_run_hw_queue", "kernel"): [30, 10, 1],
+            ("null_queue_rqs", "null_blk"): [51, 0, 1], ("noise", "kernel"): [0.01, 0, 0]}
     found = cell(base)
     assert found["instructions_per_io"] == 316
     assert found["interrupts_off_per_io"] == 121
@@ -150,27 +151,27 @@ def test_result_has_sums_and_differences():
     assert functions["null_queue_rqs"]["over_none"] == -51
     assert functions["flash_ready"] == {
         "function": "flash_ready", "module": "k2", "instructions_per_io": 175,
-        "interrupts_off_per_io": 20, "share": round(175 / 316, 6), "over_none": 175,
+        "interrupts_off_per_io": 20, "calls_per_io": 0, "share": round(175 / 316, 6), "over_none": 175,
         "own": True}
     json.dumps(found)
 
 
 def test_table_has_own_functions_first_then_the_largest_differences():
-    base = {("blk_mq_run_hw_queue", "kernel"): [30, 10],
-            ("null_queue_rqs", "null_blk"): [51, 0],
-            ("user space", "user space"): [20, 0]}
+    base = {("blk_mq_run_hw_queue", "kernel"): [30, 10, 1],
+            ("null_queue_rqs", "null_blk"): [51, 0, 1],
+            ("user space", "user space"): [20, 0, 0]}
     text = costprofile.table(cell(base), 101)
     rows = [line.split() for line in text]
     assert rows[0][:5] == ["k2", "on", "null,", "depth", "32:"] and "314" in rows[0]
-    assert rows[2] == ["316.0", "100.00", "121.0", "+215.0", "all"]
-    assert rows[3] == ["121.0", "38.29", "121.0", "-", "with", "interrupts", "off"]
-    assert rows[4] == ["261.0", "82.59", "106.0", "+261.0", "own"]
+    assert rows[2] == ["316.0", "100.00", "121.0", "+215.0", "-", "all"]
+    assert rows[3] == ["121.0", "38.29", "121.0", "-", "-", "with", "interrupts", "off"]
+    assert rows[4] == ["261.0", "82.59", "106.0", "+261.0", "-", "own"]
     assert [row[-2:] for row in rows[5:7]] == [["flash_ready", "[k2]"],
                                                ["k2_select", "[k2]"]]
     assert "difference from none" in text[7]
     assert [row[4:] for row in rows[8:]] == [
-        ["null_queue_rqs", "[null_blk]"], ["blk_mq_run_hw_queue", "[kernel]"],
-        ["user", "space"]]
+        ["-", "null_queue_rqs", "[null_blk]"],
+        ["3.00", "blk_mq_run_hw_queue", "[kernel]"], ["-", "user", "space"]]
     assert rows[8][:4] == ["0.0", "0.00", "0.0", "-51.0"]
 
 
