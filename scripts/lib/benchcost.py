@@ -652,7 +652,7 @@ class BenchCost:
             return
         texts = costprofile.texts(cells)
         options.write_json(self.out / "profile.json",
-                           {"schema": 1, **self.circumstances(), "cells": cells})
+                           {"schema": 1, "kind": "cost", **self.circumstances(), "cells": cells})
         (self.out / "profile.txt").write_text("\n\n".join(texts.values()) + "\n", "utf-8")
         for cell in cells:
             self.progress.console.print()

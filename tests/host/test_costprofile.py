@@ -245,6 +245,8 @@ def test_a_whole_run(tmp_path, capsys):
     measured(made, "null-32.fifo", 316, (6, 8))
     assert made.conclude(0) == 0
     found = json.loads((made.out / "profile.json").read_text())
+    # scripts/report skips it without a word: summary.json has the costs.
+    assert found["kind"] == "cost"
     assert [made["id"] for made in found["cells"]] == ["null-32.none", "null-32.fifo"]
     text = (made.out / "profile.txt").read_text()
     assert "with interrupts off" in text and text in capsys.readouterr().out + text
