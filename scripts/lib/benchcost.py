@@ -650,6 +650,8 @@ class BenchCost:
         except (OSError, ValueError) as error:
             self.trouble.append(f"no profile: {error}")
             return
+        finally:
+            self.profiler.discard()
         texts = costprofile.texts(cells)
         options.write_json(self.out / "profile.json",
                            {"schema": 1, "kind": "cost", **self.circumstances(), "cells": cells})
@@ -659,7 +661,6 @@ class BenchCost:
             self.progress.console.print(texts[cell["id"]], markup=False, highlight=False)
             costprofile.plot(self.out / f"profile-{cell['id']}.png", cell,
                              self.circumstances())
-        self.profiler.discard()
         self.progress.say(f"profiles: {options.shown(self.out)}/profile.txt, "
                           "profile.json, profile-*.png")
 

@@ -300,7 +300,11 @@ class Profiler:
 
     def profiles(self, cells):
         """{cell id: per_io()} of the cells that were measured."""
-        kernel = (self.guest / "symbols").read_text("ascii")
+        try:
+            kernel = (self.guest / "symbols").read_text("ascii")
+        except FileNotFoundError:
+            raise ProfileError("the guest died before it wrote the addresses of its "
+                               "functions") from None
         names = [cell["id"] for cell in cells if cell["id"] in self.parts]
         owner = {mark: name for name in names for _, _, mark in self.parts[name]}
         found, profiles = collections.defaultdict(dict), {}

@@ -259,11 +259,13 @@ def test_a_whole_run(tmp_path, capsys):
 
 def test_a_run_without_counts_is_trouble(tmp_path, capsys):
     made = bench(tmp_path)
+    made.profiler.counts.write_text(COUNTS)
     measured(made, "null-32.none", 316, (2, 4))
     made.line("cost: mark null-32.none short x", "time", 1, 1)
     assert made.conclude(0) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "no profile" in said and "no mark of a part" in said
+    assert "no profile: the guest died" in said and "no mark of a part" in said
+    assert not made.profiler.counts.exists()
 
 
 def test_the_programs_build(tmp_path):
