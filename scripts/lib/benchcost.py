@@ -658,7 +658,8 @@ class BenchCost:
         (self.out / "profile.txt").write_text("\n\n".join(texts.values()) + "\n", "utf-8")
         for cell in cells:
             self.progress.console.print()
-            self.progress.console.print(texts[cell["id"]], markup=False, highlight=False)
+            self.progress.console.print(texts[cell["id"]], markup=False, highlight=False,
+                                        soft_wrap=True)
             costprofile.plot(self.out / f"profile-{cell['id']}.png", cell,
                              self.circumstances())
         self.progress.say(f"profiles: {options.shown(self.out)}/profile.txt, "
