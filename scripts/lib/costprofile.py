@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 KERNEL, USER = "kernel", "user space"
 # Schedulers that Debian builds into the kernel: names of their functions.
 BUILT_IN = {"mq-deadline": r"(__)?(dd|deadline)_\w+"}
-# Functions in a table besides the scheduler's own; functions in a picture.
+# Functions of the kernel in a table; functions in a picture.
 OTHERS, BARS = 40, 30
 # Instructions an I/O: smaller figures are left out.
 LEAST = 0.05
@@ -53,7 +53,7 @@ def build(folder):
 
 
 def vm_options(folder, counts, out):
-    """Options of scripts/vm for a guest whose instructions are counted."""
+    """Options of scripts/vm to count a guest's instructions."""
     quoted = str(counts).replace(",", ",,")
     plugin = str(folder / "plugin.so").replace(",", ",,")
     return ["--files", str(folder / "files"), "--out", str(out),
