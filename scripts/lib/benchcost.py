@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 
+import costprofile
 import kernel
 import options
 import schedulers as known_schedulers
@@ -89,9 +90,12 @@ def parse(argv):
         help="1 to 256; default " + ",".join(map(str, DEPTHS)))
     add("--ios", type=options.number(1000, 1000000), default=10000,
         metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000)")
-    add("--repeats", type=options.number(1, 10), default=2, metavar="N",
+    add("--profile", action="store_true",
+        help="print the instructions of each function for an I/O, and how many of them "
+        "run with interrupts off; one boot, without locks and variants")
+    add("--repeats", type=options.number(1, 10), metavar="N",
         help="boots, each with all cells and another seed, every other in "
-        "reverse order, 1 to 10 (default 2)")
+        "reverse order, 1 to 10 (default 2; 1 with --profile)")
     add("--seed", type=options.number(1, 2**31), default=1, metavar="N",
         help="of the first boot's offsets, 1 to 2147483648 (default 1)")
     add("--no-locks", action="store_true", help="do not count locks")
@@ -99,6 +103,11 @@ def parse(argv):
         help="for the results (default build/results/cost-DATE-TIME)")
     args = parser.parse_args(argv)
     args.given = list(argv)
+    if args.profile and args.repeats not in (None, 1):
+        parser.error(f"argument --repeats: '{args.repeats}': want 1 with --profile, "
+                     "whose counts are exact")
+    args.repeats = args.repeats or (1 if args.profile else 2)
+    args.no_locks = args.no_locks or args.profile
     # Before anything is built: what will be is known from the source.
     try:
         choose(args.schedulers, known_schedulers.in_source(REPO))
@@ -179,6 +188,8 @@ def plan(args, schedulers, own):
             for name in schedulers:
                 for label, settings, parallel in variants(
                         name, disk, depth, own):
+                    if args.profile and label != name:
+                        continue
                     cells.append({
                         "id": f"{disk}-{depth}.{label.replace(' ', '-')}",
                         "disk": disk, "depth": depth, "label": label,
@@ -451,6 +462,7 @@ class BenchCost:
         self.out = args.out or REPO / "build" / "results" / f"cost-{stamp}"
         self.results = collections.defaultdict(list)
         self.locks = {}
+        self.profiler = costprofile.Profiler(self.out) if args.profile else None
         self.machine = {}
         self.trouble = []
         # {what is not there: cells that were left out for it}
@@ -495,11 +507,15 @@ class BenchCost:
         values = {"COST_PLAN": plan_text(cells), "COST_TASK": task,
                   "COST_SHORT": SHORT, "COST_LONG": SHORT + self.args.ios,
                   "COST_LOCKS": LOCK_IOS, "COST_SEED": seed}
+        if self.profiler:
+            values["COST_PROFILER"] = "/files/profile-mark"
         words_ = " ".join(f"{key}={shlex.quote(str(value))}"
                           for key, value in values.items())
-        limit = 300 + len(cells) * (30 + self.args.ios // 100)
+        limit = 300 + len(cells) * (30 + self.args.ios // 100) * \
+            (2 if self.profiler else 1)
         return [str(REPO / "scripts" / "vm"), "--kernel", self.args.kernel,
-                "--virtual-time", "--timeout", str(min(limit, 86400)), "--",
+                "--virtual-time", "--timeout", str(min(limit, 86400)),
+                *(self.profiler.vm_options() if self.profiler else ()), "--",
                 words_ + " bash /tests/vm/lib/cost-guest.sh"]
 
     def circumstances(self):
@@ -567,6 +583,11 @@ class BenchCost:
                 self.parts[which] = added(self.parts.get(which), figures)
             except ValueError as error:
                 self.trouble.append(f"{name}: {error}")
+        elif word == "mark" and self.profiler:
+            try:
+                self.profiler.mark(name, rest)
+            except ValueError as error:
+                self.trouble.append(f"{name}: {error}")
         elif word == "locks":
             try:
                 self.locks[name] = locks(rest)
@@ -622,6 +643,28 @@ class BenchCost:
         """Ends scripts/vm, and with it the guest."""
         options.end(self.vm)
 
+    def conclude_profile(self, lines):
+        """Writes and prints the profiles of what was measured."""
+        try:
+            cells = self.profiler.cells(lines)
+        except (OSError, ValueError) as error:
+            self.trouble.append(f"no profile: {error}")
+            return
+        finally:
+            self.profiler.discard()
+        texts = costprofile.texts(cells)
+        options.write_json(self.out / "profile.json",
+                           {"schema": 1, "kind": "cost", **self.circumstances(), "cells": cells})
+        (self.out / "profile.txt").write_text("\n\n".join(texts.values()) + "\n", "utf-8")
+        for cell in cells:
+            self.progress.console.print()
+            self.progress.console.print(texts[cell["id"]], markup=False, highlight=False,
+                                        soft_wrap=True)
+            costprofile.plot(self.out / f"profile-{cell['id']}.png", cell,
+                             self.circumstances())
+        self.progress.say(f"profiles: {options.shown(self.out)}/profile.txt, "
+                          "profile.json, profile-*.png")
+
     def conclude(self, stopped):
         """Table, summary, plot; the exit status."""
         say = self.progress.say
@@ -647,6 +690,8 @@ class BenchCost:
         options.write_json(self.out / "summary.json", summary)
         if lines:
             show(self.progress.console, summary)
+        if lines and self.profiler:
+            self.conclude_profile(lines)
         runs = sum(map(len, self.results.values()))
         say(f"{runs} runs and {len(self.locks)} counts of locks in "
             f"{options.minutes(time.monotonic() - self.started)}; results: "
@@ -690,6 +735,8 @@ def main(argv=None):
         bench = BenchCost(args, schedulers, own)
         bench.announce()
         bench.out.mkdir(parents=True, exist_ok=True)
+        if bench.profiler:
+            bench.profiler.prepare()
         with bench.progress:
             bench.measure()
     except options.Interrupted as stop:

@@ -14,6 +14,9 @@
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
 # COST_SEED: of the offsets.
+# COST_PROFILER: a program to run before and after each timed load, or empty. If it is set,
+#   the kernel's functions are written to /out/symbols, those of modules to
+#   /out/symbols.ID after each cell.
 #
 # Answers on stdout, one line each, begin with "cost: ".
 
@@ -33,7 +36,7 @@ nap() { read -rt "$1" -u "$NAP" _ || :; }
 # Disks: each is made once and stays, but flashsim has one set of parameters.
 
 declare -A DISKS=()
-DISK='' MADE=0
+DISK='' MADE=0 MARKS=0
 
 # expand OPTIONS - a line for each combination of values
 expand() {
@@ -208,6 +211,18 @@ fio_ios() {
 	awk -F '[:,]' '/"total_ios"/ { print $2 + 0; exit }' "$TMP/fio"
 }
 
+# mark - starts or ends a count of the guest's instructions
+mark() {
+	[[ -n ${COST_PROFILER:-} ]] || return 0
+	"$COST_PROFILER"
+	((++MARKS))
+}
+
+# symbols PATTERN FILE - writes the functions in /proc/kallsyms that match to /out/FILE
+symbols() {
+	[[ -z ${COST_PROFILER:-} ]] || grep " [tTwW] .*$1" /proc/kallsyms >"/out/$2"
+}
+
 # time_runs ID DEPTH DISKS - a short and a long run: what is done once for each run is
 # in both, so the difference has only what is done for each I/O.
 time_runs() {
@@ -228,8 +243,10 @@ time_runs() {
 		switches=$SWITCHES
 		clock
 		now=$NOW idle=$IDLE
+		mark
 		load "$2" "$ios"
 		status=$?
+		mark
 		clock
 		switches
 		[[ -z $reader ]] || {
@@ -244,6 +261,7 @@ time_runs() {
 		}
 		answer "part $1 $part $got $((NOW - now)) $((IDLE - idle))" \
 			"$((SWITCHES - switches))"
+		((MARKS == 0)) || answer "mark $1 $part $got $MARKS"
 	done
 }
 
@@ -255,6 +273,7 @@ time_cell() {
 		disk "$2" "$kind" && scheduler "$5" "$6" || return
 		time_runs "$1" "$4" ${#kinds[@]} || return 0
 	done
+	symbols '\]$' "symbols.$1"
 	answer "done $1"
 }
 
@@ -326,6 +345,7 @@ answer "machine fio $(fio --version)"
 answer "machine clocksource" \
 	"$(</sys/devices/system/clocksource/clocksource0/current_clocksource)"
 
+symbols '[^]]$' symbols
 while read -r id kind options depth name settings; do
 	[[ -n $id ]] || continue
 	answer "begin $id"
