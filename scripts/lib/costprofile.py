@@ -200,11 +200,13 @@ def _line(name, count, off, total, more, module="", calls=None):
 def others(cell):
     """Functions outside of the scheduler, by their difference from `none`.
 
-    Those of `none` itself are ordered by their cost.
+    Those of `none` itself are ordered by their cost. A negative count is left out: it is
+    work of fio's start or end that differed between the runs.
     """
     key = "instructions_per_io" if cell["scheduler"] == "none" or \
         cell["functions"][0]["over_none"] is None else "over_none"
-    return sorted((f for f in cell["functions"] if not f["own"]),
+    return sorted((f for f in cell["functions"]
+                   if not f["own"] and f["instructions_per_io"] > -LEAST),
                   key=lambda f: -abs(f[key]))[:OTHERS]
 
 

@@ -175,6 +175,13 @@ def test_table_has_own_functions_first_then_the_largest_differences():
     assert rows[8][:4] == ["0.0", "0.00", "0.0", "-51.0"]
 
 
+def test_negative_counts_are_in_no_table():
+    made = {**profile(), ("clear_page_erms", "kernel"): [-70, 0, 0]}
+    found = {**cell(), **costprofile.result(made, {}, "k2")}
+    assert "clear_page_erms" in [f["function"] for f in found["functions"]]
+    assert "clear_page_erms" not in "\n".join(costprofile.table(found, 101))
+
+
 def test_table_of_none_has_what_takes_most():
     none = {**cell(), "scheduler": "none",
             **costprofile.result(profile(), profile(), "none")}
