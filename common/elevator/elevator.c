@@ -147,7 +147,7 @@ static bool elv_allow_merge(struct request_queue *q, struct request *rq,
 	if (flash_policy.front_merges && bio_end_sector(bio) == blk_rq_pos(rq) &&
 	    !flash_policy.front_merges(fq))
 		return false;
-	return flash_rq_of(rq)->class == static_call(flash_hook_bio_class)(fq, bio);
+	return flash_rq_of(rq)->class == flash_hook_bio_class(fq, bio);
 }
 
 /* A request that starts where @bio ends */
@@ -346,7 +346,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
 	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);
-		fr = static_call(flash_hook_select)(fq);
+		fr = flash_policy.select(fq);
 		if (fq->watches)
 			flash_change(fq);
 		if (fr) {
@@ -393,7 +393,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	struct blk_mq_hw_ctx *hctx = compat_alloc_hctx(data);
 	unsigned int depth = 0;
 
-	switch (static_call(flash_hook_urgency)(fq, opf)) {
+	switch (flash_hook_urgency(fq, opf)) {
 	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
 			WRITE_ONCE(fq->urgent_seen, true);
@@ -410,7 +410,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		if (READ_ONCE(fq->urgent_seen))
 			depth = compat_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
-			depth = static_call(flash_hook_tag_limit)(fq, hctx, opf);
+			depth = flash_hook_tag_limit(fq, hctx, opf);
 		break;
 	}
 	depth = min_not_zero(depth, compat_async_depth(data->q, opf));
@@ -739,7 +739,6 @@ static int __init flash_module_init(void)
 {
 	int ret;
 
-	flash_bind_hooks();
 	flash_elevator.elevator_attrs = flash_policy.attrs;
 	flash_elevator.elevator_name = flash_policy.name;
 	flash_debugfs_dir = debugfs_create_dir(flash_policy.name, NULL);

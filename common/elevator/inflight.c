@@ -479,7 +479,7 @@ void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 		fq->stats.peak = now;
 	if (fr->watched) {
 		fq->out++;
-		static_call(flash_hook_started)(fq, fr);
+		flash_policy.started(fq, fr);
 	}
 }
 

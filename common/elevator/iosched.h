@@ -14,7 +14,6 @@
 #include <linux/debugfs.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
-#include <linux/static_call.h>
 
 #include "tunables.h"
 #include "compat.h"
@@ -656,16 +655,45 @@ static inline struct flash_rq *flash_hctx_rec(struct flash_hctx *fh,
 	return fr;
 }
 
-/* policy.c: hooks that are called directly */
-void flash_bind_hooks(void);
-#define FLASH_DIRECT_HOOKS(X)						\
-	X(insert) X(select) X(started) X(completed)
-#define FLASH_DIRECT_OPTIONAL_HOOKS(X)					\
-	X(urgency) X(tag_limit) X(bio_class) X(arrived) X(rq_class) X(holds)
-#define FLASH_DECLARE_HOOK(hook)					\
-	DECLARE_STATIC_CALL(flash_hook_##hook, *flash_policy.hook);
+/*
+ * The optional hooks that each I/O needs. A module is compiled as one file, <name>/build.c,
+ * so the compiler knows the table, and calls of hooks are direct or inline.
+ */
 
-FLASH_DIRECT_HOOKS(FLASH_DECLARE_HOOK)
-FLASH_DIRECT_OPTIONAL_HOOKS(FLASH_DECLARE_HOOK)
+static inline enum flash_urgency flash_hook_urgency(const struct flash_queue *fq,
+						    blk_opf_t opf)
+{
+	return flash_policy.urgency ? flash_policy.urgency(fq, opf) : FLASH_PATIENT;
+}
+
+static inline unsigned int flash_hook_tag_limit(struct flash_queue *fq,
+						const struct blk_mq_hw_ctx *hctx,
+						blk_opf_t opf)
+{
+	return flash_policy.tag_limit ? flash_policy.tag_limit(fq, hctx, opf) : 0;
+}
+
+static inline unsigned int flash_hook_bio_class(struct flash_queue *fq,
+						const struct bio *bio)
+{
+	return flash_policy.bio_class ? flash_policy.bio_class(fq, bio) : 0;
+}
+
+static inline void flash_hook_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (flash_policy.arrived)
+		flash_policy.arrived(fq, fr);
+}
+
+static inline unsigned int flash_hook_rq_class(struct flash_queue *fq,
+					       const struct request *rq)
+{
+	return flash_policy.rq_class ? flash_policy.rq_class(fq, rq) : 0;
+}
+
+static inline bool flash_hook_holds(struct flash_queue *fq)
+{
+	return flash_policy.holds && flash_policy.holds(fq);
+}
 
 #endif /* FLASH_IOSCHED_H */

@@ -157,7 +157,7 @@ static struct flash_rq *flash_pending_rq(struct llist_node *node)
 static void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
 {
 	fq->now = max(fq->now, fr->time);
-	static_call(flash_hook_completed)(fq, fr, fr->ended);
+	flash_policy.completed(fq, fr, fr->ended);
 	fq->out--;
 	flash_change(fq);
 	/* The tag's next request but one may use the record. */

@@ -45,7 +45,7 @@ void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request 
 	fr->stored = false;
 	fr->time = rq->start_time_ns;
 	fr->by = current;
-	static_call(flash_hook_arrived)(fq, fr);
+	flash_hook_arrived(fq, fr);
 }
 
 /**
@@ -65,7 +65,7 @@ void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 	rq->elv.priv[0] = fr;
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
 		if (fr->watched) {
-			static_call(flash_hook_completed)(fq, fr, false);
+			flash_policy.completed(fq, fr, false);
 			fq->out--;
 			flash_change(fq);
 		}
@@ -79,8 +79,8 @@ void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 		return;
 	}
 	fr->seq = ++fq->seq;
-	fr->class = static_call(flash_hook_rq_class)(fq, rq);
-	static_call(flash_hook_insert)(fq, fr);
+	fr->class = flash_hook_rq_class(fq, rq);
+	flash_policy.insert(fq, fr);
 	if (fq->watches)
 		flash_change(fq);
 	flash_queued_add(fq, fh);
@@ -145,7 +145,7 @@ void flash_ask_holds(struct flash_queue *fq)
 
 	lockdep_assert_held(&fq->lock);
 
-	held = fq->watches && fq->queued && static_call(flash_hook_holds)(fq);
+	held = fq->watches && fq->queued && flash_hook_holds(fq);
 	WRITE_ONCE(fq->changed, false);
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);

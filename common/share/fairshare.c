@@ -38,8 +38,10 @@
 #define FAIRSHARE_TAGS_ENOUGH	64
 
 /* The tables of every such scheduler begin alike. */
-enum { FAIRSHARE_TUNABLES(FLASH_TUN_INDEX) };
-enum { FAIRSHARE_TEXTS(FLASH_TEXT_INDEX) };
+#define FAIRSHARE_TUN(name, ...)	FAIRSHARE_TUN_##name,
+#define FAIRSHARE_TEXT(name, ...)	FAIRSHARE_TEXT_##name,
+enum { FAIRSHARE_TUNABLES(FAIRSHARE_TUN) };
+enum { FAIRSHARE_TEXTS(FAIRSHARE_TEXT) };
 
 static_assert(FLASH_LAYOUT_LEN <= FLASH_TEXT_LEN);
 
@@ -441,18 +443,18 @@ static void fairshare_apply(struct fairshare_queue *fsq)
 	struct flash_queue *fq = &fsq->fq;
 	struct fair_queue *q = fsq->fair;
 	struct fair_rules rules = {
-		.antic		= flash_tun(fq, TUN_anticipation),
-		.antic_max	= flash_tun(fq, TUN_antic_max_us) * (u64)NSEC_PER_USEC,
-		.depth		= flash_tun(fq, TUN_window_depth),
-		.limit		= flash_tun(fq, TUN_max_inflight),
+		.antic		= flash_tun(fq, FAIRSHARE_TUN_anticipation),
+		.antic_max	= flash_tun(fq, FAIRSHARE_TUN_antic_max_us) * (u64)NSEC_PER_USEC,
+		.depth		= flash_tun(fq, FAIRSHARE_TUN_window_depth),
+		.limit		= flash_tun(fq, FAIRSHARE_TUN_max_inflight),
 	};
 
 	lockdep_assert_held(&fq->lock);
 
 	fairshare_scheduler()->set_rules(fq, fsq->mode, fsq->charge, &rules);
 	fair_set_rules(q, &rules);
-	fair_set_weight(q, &q->table.t[0], flash_tun(fq, TUN_shared_weight));
-	q->table.max = flash_tun(fq, TUN_max_tenants);
+	fair_set_weight(q, &q->table.t[0], flash_tun(fq, FAIRSHARE_TUN_shared_weight));
+	q->table.max = flash_tun(fq, FAIRSHARE_TUN_max_tenants);
 	flash_change(fq);
 }
 
@@ -462,22 +464,22 @@ static void fairshare_set_text(struct fairshare_queue *fsq, unsigned int idx,
 	const struct fairshare *scheduler = fairshare_scheduler();
 
 	switch (idx) {
-	case TEXT_mode:
+	case FAIRSHARE_TEXT_mode:
 		fsq->mode = match_string(scheduler->modes, scheduler->nr_modes, text);
 		break;
-	case TEXT_tenant_by:
+	case FAIRSHARE_TEXT_tenant_by:
 		/* Submitters read it without the lock. */
 		WRITE_ONCE(fsq->by, match_string(fairshare_bys, ARRAY_SIZE(fairshare_bys),
 						 text));
 		break;
-	case TEXT_charge:
+	case FAIRSHARE_TEXT_charge:
 		fsq->charge = match_string(fairshare_charges,
 					   ARRAY_SIZE(fairshare_charges), text);
 		break;
 	default:
 		flash_geometry_parse(text, &fsq->geo);
 		fair_set_layout(fsq->fair, &fsq->geo,
-				flash_tun(&fsq->fq, TUN_lba_offset_sectors));
+				flash_tun(&fsq->fq, FAIRSHARE_TUN_lba_offset_sectors));
 	}
 }
 
@@ -533,12 +535,12 @@ void fairshare_tuned(struct flash_queue *fq, unsigned int idx)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 
-	if (idx == TUN_inline_dispatch)
+	if (idx == FAIRSHARE_TUN_inline_dispatch)
 		return;
 	flash_lock(fq);
-	if (idx == TUN_lba_offset_sectors)
+	if (idx == FAIRSHARE_TUN_lba_offset_sectors)
 		fair_set_layout(fsq->fair, &fsq->geo,
-				flash_tun(fq, TUN_lba_offset_sectors));
+				flash_tun(fq, FAIRSHARE_TUN_lba_offset_sectors));
 	fairshare_apply(fsq);
 	flash_unlock(fq);
 	flash_resume(fq);
