@@ -329,7 +329,7 @@ static inline bool k2_has_groups(const struct k2_queue *k2)
 	return unlikely(rcu_access_pointer(k2->table));
 }
 
-static enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static __always_inline enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	const struct k2_queue *k2 = container_of(fq, const struct k2_queue, fq);
 	unsigned short ioprio = get_current_ioprio();
@@ -352,7 +352,7 @@ static unsigned int k2_bio_class(struct flash_queue *fq, const struct bio *bio)
 	return k2_class(level, bio->bi_opf & FLASH_ROOT_FLAGS, bio->bi_ioprio);
 }
 
-static unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq)
+static __always_inline unsigned int k2_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	bool meta = (rq->rq_flags & RQF_FLUSH_SEQ) || flash_rq_root(rq);
@@ -397,7 +397,7 @@ static noinline void k2_watch_insert(struct k2_queue *k2, struct flash_rq *fr)
 	k2_apply_limit(k2);
 }
 
-static void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void k2_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct k2_queue *k2 = to_k2(fq);
 
@@ -596,7 +596,7 @@ static noinline unsigned int k2_watch_pick(struct k2_queue *k2, const struct fla
 	return class;
 }
 
-static struct flash_rq *k2_select(struct flash_queue *fq)
+static __always_inline struct flash_rq *k2_select(struct flash_queue *fq)
 {
 	struct k2_queue *k2 = to_k2(fq);
 	struct flash_rq *meta = k2_head(k2, K2_META);

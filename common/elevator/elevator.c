@@ -169,7 +169,7 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 {
 	struct flash_queue *fq = compat_queue_data(q);
 
-	flash_store_expect(fq, flash_rq_of(rq));
+	flash_store_grown(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE)
 		flash_store_move(fq, rq);
 	if (fq->watches) {
@@ -187,8 +187,8 @@ static void elv_requests_merged(struct request_queue *q, struct request *rq,
 
 	lockdep_assert_held(&fq->lock);
 
-	flash_store_del(fq, next);
-	flash_store_expect(fq, fr);
+	flash_store_del(fq, gone);
+	flash_store_grown(fq, fr);
 	flash_policy.merged(fq, fr, gone);
 	if (fq->watches)
 		flash_change(fq);
@@ -351,7 +351,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			flash_change(fq);
 		if (fr) {
 			rq = fr->rq;
-			flash_store_del(fq, rq);
+			flash_store_del(fq, fr);
 			flash_take(fq, fr);
 			flash_queued_del(fq, rq->mq_hctx->sched_data);
 			trace_flash_dispatch(fq, rq, fr, fq->why);
@@ -418,23 +418,23 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 		data->shallow_depth = depth;
 }
 
+/*
+ * What has to be done in elv_has_work() in rare cases, if a request may be dispatched.
+ *
+ * Something may have happened while the policy held all requests back. In an interrupt the
+ * answer may be wrong then: it leads to a run in process context.
+ *
+ * The core calls has_work() with a dispatch list that is not empty only within a round,
+ * which it then ends, as the dispatch list precedes all other requests. The list may be
+ * stuck while other hardware queues accept requests.
+ */
 static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 {
-	bool ready = flash_ready(fq);
+	bool ready = true;
 
-	/*
-	 * Something has happened while the policy held all requests back. In an interrupt
-	 * the answer may be wrong: it leads to a run in process context.
-	 */
-	if (ready && unlikely(READ_ONCE(fq->held)) && in_task())
+	if (READ_ONCE(fq->held) && in_task())
 		ready = flash_ready_settled(fq);
-
-	/*
-	 * The core calls this with a dispatch list that is not empty only within a
-	 * round, which it then ends, as the dispatch list precedes all other requests.
-	 * The list may be stuck while other hardware queues accept requests.
-	 */
-	if (ready && unlikely(!list_empty_careful(&hctx->dispatch)))
+	if (ready && !list_empty_careful(&hctx->dispatch))
 		flash_kick(fq, fq->nr_hctx);
 	return ready;
 }
@@ -444,10 +444,11 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
 
-	/* See flash_ready(). */
-	if (READ_ONCE(fq->first.rq))
-		smp_mb();
-	return flash_any_waits(fq) && flash_has_work(fq, hctx);
+	if (!flash_ready(fq))
+		return false;
+	if (unlikely(READ_ONCE(fq->held) || !list_empty_careful(&hctx->dispatch)))
+		return flash_has_work(fq, hctx);
+	return true;
 }
 
 /*
@@ -460,7 +461,7 @@ static void elv_prepare_request(struct request *rq)
 }
 
 /* @rq has completed, or was requeued by the driver, and frees @slots, 0 or 1. */
-static void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
+static __always_inline void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
 			  struct request *rq, int slots, bool ended)
 {
 	bool was_first = flash_first_done(fq, rq);

@@ -69,7 +69,7 @@ static void flash_first_watch(struct flash_queue *fq)
  * if its time is over: others may overtake it from now on. It keeps its slot, and is
  * issued when its task runs again.
  */
-static bool flash_first_refuses(struct flash_queue *fq)
+static noinline bool flash_first_refuses(struct flash_queue *fq)
 {
 	/* Pairs with flash_issue_first(): @nth is not older. */
 	struct request *rq = smp_load_acquire(&fq->first.rq);
@@ -126,7 +126,7 @@ void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr)
  * Return: true if it was @first and blocked others until now. The caller kicks;
  * cmpxchg() is the full barrier that a kick needs before it.
  */
-bool flash_first_done(struct flash_queue *fq, struct request *rq)
+__always_inline bool flash_first_done(struct flash_queue *fq, struct request *rq)
 {
 	/* A later request may be first by now. */
 	return READ_ONCE(fq->first.rq) == rq && cmpxchg(&fq->first.rq, rq, NULL) == rq;
@@ -142,23 +142,24 @@ bool flash_first_done(struct flash_queue *fq, struct request *rq)
  * layer runs the hardware queues 3 ms later, in vain, unless the run had dispatched
  * another request before. Reads without the lock.
  */
-bool flash_ready(struct flash_queue *fq)
+__always_inline bool flash_ready(struct flash_queue *fq)
 {
 	/*
 	 * A task that has just issued @first may ask for more: the driver's write to
 	 * the state of @first before our reads of the queues. Pairs with the barriers
 	 * in elv_insert_requests() and flash_pending_add().
 	 */
-	if (READ_ONCE(fq->first.rq))
+	if (unlikely(READ_ONCE(fq->first.rq)))
 		smp_mb();
 
-	if (READ_ONCE(fq->nr_head))
+	if (!flash_any_waits(fq))
+		return false;
+	if (unlikely(READ_ONCE(fq->nr_head)))
 		return true;
-	return flash_any_waits(fq) &&
-	       flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
-	       (!READ_ONCE(fq->held) || READ_ONCE(fq->changed) ||
-		flash_pending_events(fq)) &&
-	       !flash_first_refuses(fq);
+	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
+	       likely(!READ_ONCE(fq->held) || READ_ONCE(fq->changed) ||
+		      flash_pending_events(fq)) &&
+	       !(unlikely(READ_ONCE(fq->first.rq)) && flash_first_refuses(fq));
 }
 
 /**
@@ -409,7 +410,8 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
  *
  * Any context, hard interrupts included.
  */
-void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first)
+__always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
+				   bool was_first)
 {
 	/*
 	 * A full barrier. Pairs with the barriers in elv_insert_requests(),
@@ -460,7 +462,7 @@ void flash_raised(struct flash_queue *fq)
  * Requests of poll queues take no slot: they complete only when their task polls, and a
  * task that stops polling must not stop the device.
  */
-void flash_take(struct flash_queue *fq, struct flash_rq *fr)
+__always_inline void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 {
 	int now;
 

@@ -46,19 +46,33 @@ void flash_store_free(struct flash_queue *fq)
 }
 
 /**
- * flash_store_expect - bios may join a request that is about to be inserted
+ * flash_store_expect - bios may join a request that is about to be added
  * @fq: the device
  * @fr: its record
  *
  * No lock. Until flash_store_del().
  */
-void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
+__always_inline void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 {
 	const struct request *rq = fr->rq;
 
+	fr->seam.begin = 0;
 	if (compat_rq_mergeable(rq))
-		flash_seams_set(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
+		flash_seams_add(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
 				blk_rq_pos(rq) + blk_rq_sectors(rq));
+}
+
+/**
+ * flash_store_grown - a waiting request has taken a bio
+ * @fq: the device, locked
+ * @fr: its record
+ */
+void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	const struct request *rq = fr->rq;
+
+	flash_seams_set(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
+			blk_rq_pos(rq) + blk_rq_sectors(rq));
 }
 
 /**
@@ -68,7 +82,7 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
  *
  * No lock. A false "no" does not occur.
  */
-bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
+__always_inline bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
 {
 	/* These need not touch each other. */
 	return bio_op(bio) == REQ_OP_DISCARD ||
@@ -115,26 +129,31 @@ void flash_store_fresh(struct flash_queue *fq)
 	}
 }
 
-/**
- * flash_store_del - @rq leaves the policy's queues
- * @fq: the device, locked
- * @rq: the request
- */
-void flash_store_del(struct flash_queue *fq, struct request *rq)
+/* The lookup forgets @fr. */
+static noinline void flash_store_forget(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct flash_rq *fr = flash_rq_of(rq);
 	struct request_queue *q = fq->q;
+	struct request *rq = fr->rq;
 
-	lockdep_assert_held(&fq->lock);
-
-	flash_seams_del(&fq->store.seams, &fr->seam);
-	if (!fr->stored)
-		return;
 	fr->stored = false;
 	elv_rb_del(flash_sort_root(fq, rq), rq);
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
+}
+
+/**
+ * flash_store_del - a request leaves the policy's queues
+ * @fq: the device, locked
+ * @fr: its record
+ */
+__always_inline void flash_store_del(struct flash_queue *fq, struct flash_rq *fr)
+{
+	lockdep_assert_held(&fq->lock);
+
+	flash_seams_del(&fq->store.seams, &fr->seam);
+	if (unlikely(fr->stored))
+		flash_store_forget(fq, fr);
 }
 
 /**

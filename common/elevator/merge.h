@@ -33,9 +33,10 @@ struct flash_store {
 int flash_store_init(struct flash_queue *fq);
 void flash_store_free(struct flash_queue *fq);
 void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr);
+void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr);
 void flash_store_add(struct flash_queue *fq, struct flash_rq *fr);
 void flash_store_fresh(struct flash_queue *fq);
-void flash_store_del(struct flash_queue *fq, struct request *rq);
+void flash_store_del(struct flash_queue *fq, struct flash_rq *fr);
 
 bool flash_store_may(const struct flash_queue *fq, struct bio *bio);
 struct request *flash_store_find(struct flash_queue *fq, const struct bio *bio);

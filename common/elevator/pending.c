@@ -41,71 +41,70 @@ static unsigned int flash_pending_length(struct llist_node *newest)
 	       data_race(llist_entry(newest, struct flash_rq, pending)->nth) : 0;
 }
 
-/* Move the requests of @list that have a record to a chain. The number of these. */
-static unsigned int flash_pending_chain(struct flash_queue *fq, struct flash_hctx *fh,
-					struct list_head *list,
-					struct llist_node **newest,
-					struct llist_node **oldest)
+/* May all requests of @list be added to the pending list? Others are rare. */
+static bool flash_pending_may(const struct flash_hctx *fh, const struct list_head *list)
 {
-	struct request *rq, *next;
-	unsigned int nr = 0;
+	const struct request *rq;
 
-	list_for_each_entry_safe(rq, next, list, queuelist) {
-		struct flash_rq *fr = compat_rq_ours(rq) && !flash_rq_of(rq) ?
-				      flash_hctx_rec(fh, rq) : NULL;
-
-		/* A requeued request has its record, and is rare. */
-		if (unlikely(!fr))
-			continue;
-		list_del_init(&rq->queuelist);
-		flash_rq_begin(fq, fr, rq);
-		nr++;
-		flash_store_expect(fq, fr);
-		fr->pending.next = *newest;
-		*newest = &fr->pending;
-		if (!*oldest)
-			*oldest = *newest;
-	}
-	return nr;
+	list_for_each_entry(rq, list, queuelist)
+		/* A requeued request has its record. */
+		if (unlikely(!compat_rq_ours(rq) || flash_rq_of(rq) ||
+			     (unsigned int)rq->internal_tag >= fh->nr_recs))
+			return false;
+	return true;
 }
 
 /**
  * flash_pending_add - add requests to the pending list
  * @fq: the device
  * @fh: their hardware queue
- * @list: the requests; those without a record, or with one already, remain on it
+ * @list: the requests; empty on return, or as it was
  *
  * No lock, any context. The caller holds a reference that keeps the device from being
  * frozen: the requests may have completed on return.
  * Return: true if the caller has to take the lock, drain, and insert the rest of @list.
  */
-bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
-		       struct list_head *list)
+__always_inline bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
+				       struct list_head *list)
 {
 	struct llist_node *first, *newest = NULL, *oldest = NULL;
-	unsigned int nr, nth = 0;
+	struct request *rq, *next;
+	unsigned int nr = 0, nth;
 
-	nr = flash_pending_chain(fq, fh, list, &newest, &oldest);
-	if (newest) {
-		/* Before the requests: flash_find_pending() reads it after the list. */
-		if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
-			WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
-		/*
-		 * llist_add_batch(), but with the length of the list, which several
-		 * concurrent submitters would not see otherwise.
-		 *
-		 * A full barrier: the list before @inflight, @bound, @held and @first,
-		 * which has_work() reads next (see elv_insert_requests()).
-		 */
-		first = READ_ONCE(fq->pending.list.first);
-		do {
-			oldest->next = first;
-			nth = flash_pending_length(first) + nr;
-			llist_entry(newest, struct flash_rq, pending)->nth = nth;
-		} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
+	if (unlikely(!flash_pending_may(fh, list)))
+		return true;
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		struct flash_rq *fr = flash_hctx_rec(fh, rq);
+
+		INIT_LIST_HEAD(&rq->queuelist);
+		flash_rq_begin(fq, fr, rq);
+		flash_store_expect(fq, fr);
+		fr->pending.next = newest;
+		newest = &fr->pending;
+		if (!oldest)
+			oldest = newest;
+		nr++;
 	}
-	return !list_empty(list) || nth >= FLASH_PENDING_MOST ||
-	       trace_flash_insert_enabled();
+	INIT_LIST_HEAD(list);
+	if (unlikely(!newest))
+		return false;
+	/* Before the requests: flash_find_pending() reads it after the list. */
+	if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
+		WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
+	/*
+	 * llist_add_batch(), but with the length of the list, which several concurrent
+	 * submitters would not see otherwise.
+	 *
+	 * A full barrier: the list before @inflight, @bound, @held and @first, which
+	 * has_work() reads next (see elv_insert_requests()).
+	 */
+	first = READ_ONCE(fq->pending.list.first);
+	do {
+		oldest->next = first;
+		nth = flash_pending_length(first) + nr;
+		llist_entry(newest, struct flash_rq, pending)->nth = nth;
+	} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
+	return nth >= FLASH_PENDING_MOST || trace_flash_insert_enabled();
 }
 
 /**
@@ -116,7 +115,8 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
  *
  * No lock, any context. A full barrier: the list before @inflight, @held and the queues.
  */
-void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+__always_inline void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr,
+				       bool ended)
 {
 	fr->ended = ended;
 	/* Whoever uses the record next, after the tag, sees this: the tag is freed later. */

@@ -33,7 +33,8 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
  *
  * No lock.
  */
-void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request *rq)
+__always_inline void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr,
+				    struct request *rq)
 {
 	fr->watched = READ_ONCE(fq->watches);
 	if (fr->watched)
@@ -56,8 +57,9 @@ void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request 
  * @rq: the request
  * @at_head: before everything
  */
-void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
-			  struct flash_rq *fr, struct request *rq, bool at_head)
+__always_inline void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
+					  struct flash_rq *fr, struct request *rq,
+					  bool at_head)
 {
 	lockdep_assert_held(&fq->lock);
 

@@ -45,7 +45,7 @@ static inline int atomic_read(const atomic_t *v)
 
 /**
  * struct flash_seams - the table
- * @count: number of requests by index; NULL: no table, each bio may merge
+ * @count: number of requests by index
  * @bits: log2 of the number of counters
  */
 struct flash_seams {
@@ -106,9 +106,27 @@ static inline void flash_seams_del(struct flash_seams *s,
 }
 
 /**
- * flash_seams_set - count a request that waits, or has grown while it waits
+ * flash_seams_add - count a request that waits
  * @s: the table
- * @seam: counters of the request; none if it is new
+ * @seam: counters of the request
+ * @from: its first sector
+ * @to: the sector after its last one
+ */
+static inline void flash_seams_add(struct flash_seams *s,
+				   struct flash_seam *seam, u64 from, u64 to)
+{
+	u32 begin = flash_seam_place(s, from, false), end = flash_seam_place(s, to, true);
+
+	atomic_inc(&s->count[begin]);
+	atomic_inc(&s->count[end]);
+	seam->begin = begin + 1;
+	seam->end = end + 1;
+}
+
+/**
+ * flash_seams_set - flash_seams_add() for a request that has grown
+ * @s: the table
+ * @seam: counters of the request
  * @from: its first sector
  * @to: the sector after its last one
  */
@@ -117,13 +135,8 @@ static inline void flash_seams_set(struct flash_seams *s,
 {
 	struct flash_seam was = *seam;
 
-	if (!s->count)
-		return;
-	seam->begin = flash_seam_place(s, from, false) + 1;
-	seam->end = flash_seam_place(s, to, true) + 1;
 	/* Increment first, so that a seam that has not changed is counted all the time. */
-	atomic_inc(&s->count[seam->begin - 1]);
-	atomic_inc(&s->count[seam->end - 1]);
+	flash_seams_add(s, seam, from, to);
 	flash_seams_del(s, &was);
 }
 
@@ -138,8 +151,7 @@ static inline void flash_seams_set(struct flash_seams *s,
 static inline bool flash_seams_may(const struct flash_seams *s, u64 from,
 				   u64 to)
 {
-	return !s->count ||
-	       atomic_read(&s->count[flash_seam_place(s, from, true)]) ||
+	return atomic_read(&s->count[flash_seam_place(s, from, true)]) ||
 	       atomic_read(&s->count[flash_seam_place(s, to, false)]);
 }
 
