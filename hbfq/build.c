@@ -2,11 +2,10 @@
 /*
  * build.c - hbfq.ko as one compilation unit
  *
- * So the compiler sees the table of hooks and the code that calls them: hooks are called
- * directly, and small functions are inlined whatever file they are in.
+ * See common/elevator/build.c.
  */
-#define FLASH_COMPAT_TIMER
-#include "../common/flash/op.c"
+#include "../common/elevator/cgroup.c"
+#include "../common/elevator/groups.c"
 #include "../common/flash/layout.c"
 #include "../common/flash/chipvec.c"
 #include "../common/flash/occupancy.c"
@@ -22,13 +21,4 @@
 
 #include "hbfq.c"
 
-#include "../common/elevator/elevator.c"
-#include "../common/elevator/inflight.c"
-#include "../common/elevator/queue.c"
-#include "../common/elevator/rqtable.c"
-#include "../common/elevator/pending.c"
-#include "../common/elevator/merge.c"
-#include "../common/elevator/tunables.c"
-#include "../common/elevator/trace.c"
-#include "../common/elevator/cgroup.c"
-#include "../common/elevator/groups.c"
+#include "../common/elevator/build.c"

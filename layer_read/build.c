@@ -2,11 +2,8 @@
 /*
  * build.c - layer_read.ko as one compilation unit
  *
- * So the compiler sees the table of hooks and the code that calls them: hooks are called
- * directly, and small functions are inlined whatever file they are in.
+ * See common/elevator/build.c.
  */
-#define FLASH_COMPAT_TIMER
-#include "../common/flash/op.c"
 #include "../common/flash/layout.c"
 #include "../common/flash/chipvec.c"
 #include "../common/flash/occupancy.c"
@@ -17,11 +14,4 @@
 #include "select.c"
 #include "sublayer.c"
 
-#include "../common/elevator/elevator.c"
-#include "../common/elevator/inflight.c"
-#include "../common/elevator/queue.c"
-#include "../common/elevator/rqtable.c"
-#include "../common/elevator/pending.c"
-#include "../common/elevator/merge.c"
-#include "../common/elevator/tunables.c"
-#include "../common/elevator/trace.c"
+#include "../common/elevator/build.c"

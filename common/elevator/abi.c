@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * layout.c - instances of all that compat.h restates, for scripts/abi-check
+ * abi.c - instances of all that compat.h restates, for scripts/abi-check
  *
  * Never linked into a module: only its debug information is read.
  */
+#define FLASH_ABI_CHECK
 #include "compat.h"
 
 struct elevator_mq_ops layout_elevator_mq_ops;

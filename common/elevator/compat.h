@@ -637,8 +637,8 @@ static inline unsigned int compat_ioprio_level(unsigned short ioprio)
 	return ioprio & 7;
 }
 
-/* Users of timers only: scripts/abi-check compiles this file with layouts of other kernels. */
-#ifdef FLASH_COMPAT_TIMER
+/* Not in abi.c, which scripts/abi-check compiles with layouts of other kernels. */
+#ifndef FLASH_ABI_CHECK
 
 /* compat_hrtimer_setup - a timer of the monotonic clock */
 static inline void compat_hrtimer_setup(struct hrtimer *timer,
@@ -653,6 +653,6 @@ static inline void compat_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-#endif /* FLASH_COMPAT_TIMER */
+#endif /* FLASH_ABI_CHECK */
 
 #endif /* FLASH_COMPAT_H */

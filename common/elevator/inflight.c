@@ -30,7 +30,6 @@
  */
 #include <linux/preempt.h>
 
-#define FLASH_COMPAT_TIMER
 #include "iosched.h"
 
 /*

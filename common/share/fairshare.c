@@ -30,7 +30,6 @@
 #include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
-#define FLASH_COMPAT_TIMER
 #include "../elevator/cgroup.h"
 #include "fairshare.h"
 

@@ -14,7 +14,6 @@
 #include <linux/vmalloc.h>
 #include <linux/xarray.h>
 
-#define FLASH_COMPAT_TIMER
 #include "dev.h"
 #include "disk.h"
 

@@ -14,7 +14,6 @@
 #include <linux/hrtimer.h>
 #include <linux/xarray.h>
 
-#define FLASH_COMPAT_TIMER
 #include "../../common/elevator/compat.h"
 #include "dev.h"
 

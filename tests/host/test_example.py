@@ -23,11 +23,11 @@ def code():
     return blocks[0]
 
 
-def kbuild_line():
-    """The line for Kbuild."""
-    lines = re.findall(rf"^common-{NAME} := .*$", PAGE, re.M)
-    assert len(lines) == 1
-    return lines[0]
+def build_c():
+    """Its build.c."""
+    blocks = re.findall(r"^```\n(#include .*?)^```$", PAGE, re.M | re.S)
+    assert len(blocks) == 1
+    return blocks[0]
 
 
 def kernel():
@@ -68,16 +68,15 @@ def fixture_tree(tmp_path):
         shutil.copytree(REPO / name, tree / name,
                         ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(REPO / "Makefile", tree)
-    (tree / "Kbuild").write_text((REPO / "Kbuild").read_text("utf-8").replace(
-        "\n# Nothing below", f"{kbuild_line()}\n\n# Nothing below", 1), "utf-8")
+    shutil.copy(REPO / "Kbuild", tree)
     (tree / NAME).mkdir()
     (tree / NAME / f"{NAME}.c").write_text(code(), "utf-8")
+    (tree / NAME / "build.c").write_text(build_c(), "utf-8")
     return tree
 
 
 def test_the_example_builds(tree):
     """Without a warning, and as an experimental scheduler only on request."""
-    assert kbuild_line() in (tree / "Kbuild").read_text("utf-8").splitlines()
     facts = kernel()
     words = [f"KDIR={facts['kdir']}", f"BTF={facts['btf']}", *facts["make"].split()]
     (tree / NAME / "experimental").touch()

@@ -60,15 +60,8 @@ def structs(text):
 
 
 def module_files(name):
-    """The .c files that Kbuild links into a module, and all that they include."""
-    text = (REPO / "Kbuild").read_text("utf-8")
-    lists = dict(re.findall(r"(?m)^([\w-]+)\s*:=\s*(.*)$", text))
-    objects = lists[f"common-{name}"]
-    while "$(" in objects:
-        objects = re.sub(r"\$\(([\w-]+)\)", lambda match: lists[match[1]], objects)
-    todo = list(REPO.glob(f"{name}/*.c"))
-    for one in objects.split():
-        todo += REPO.glob(f"common/*/{one}.c")
+    """All that a module's build.c includes."""
+    todo = [REPO / name / "build.c"]
     found = set()
     while todo:
         path = todo.pop()
