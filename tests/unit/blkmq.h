@@ -77,7 +77,7 @@ static inline void others(void)
 }
 
 /* Points in the code at which a test injects an event, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, END_ADDED, UNLOCKED };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -158,6 +158,17 @@ static inline bool llist_empty(const struct llist_head *h)
 	return empty;
 }
 
+static inline void llist_add(struct llist_node *node, struct llist_head *h)
+{
+	node->next = __atomic_load_n(&h->first, __ATOMIC_SEQ_CST);
+	others();
+	while (!__atomic_compare_exchange_n(&h->first, &node->next, node, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	meanwhile(END_ADDED);
+	nap(64);
+}
+
 static inline struct llist_node *llist_del_all(struct llist_head *h)
 {
 	struct llist_node *all = __atomic_exchange_n(&h->first, NULL,
@@ -180,32 +191,62 @@ static inline struct llist_node *llist_reverse_order(struct llist_node *from)
 	return to;
 }
 
-/* Locks; interrupts are threads here. */
+/* The context: interrupts are threads here. */
+static __thread bool in_irq;
+static __thread int irqs_off;
+#define in_task()		(!in_irq)
+#define in_interrupt()		in_irq
+#define irqs_disabled()		(in_irq || irqs_off)
+
+/*
+ * Locks. The device's lock may be held with interrupts enabled, so whoever takes it with
+ * interrupts disabled may wait for an interrupt that waits for what that task holds.
+ */
 typedef pthread_mutex_t spinlock_t;
 #define spin_lock_init(l)	pthread_mutex_init(l, NULL)
 #define spin_lock_irq(l)	pthread_mutex_lock(l)
 #define spin_unlock_irq(l)	pthread_mutex_unlock(l)
-#define spin_lock_irqsave(l, f)	({ (f) = 0; pthread_mutex_lock(l); others(); })
-#define spin_unlock_irqrestore(l, f) ({ (void)(f); pthread_mutex_unlock(l); })
+
+static inline void spin_lock(spinlock_t *l)
+{
+	WARN_ON_ONCE(irqs_disabled());
+	pthread_mutex_lock(l);
+	others();
+}
+
+static inline void spin_unlock(spinlock_t *l)
+{
+	pthread_mutex_unlock(l);
+	meanwhile(UNLOCKED);
+	others();
+}
+
 #define lockdep_assert_held(l)	((void)(l))
 #define lockdep_is_held(l)	((void)(l), true)
 #define DEFINE_MUTEX(m)		pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER
 #define mutex_lock(m)		pthread_mutex_lock(m)
 #define mutex_unlock(m)		pthread_mutex_unlock(m)
 
-/* RCU, without readers */
+/* RCU */
 struct rcu_head { int unused; };
-#define rcu_read_lock()		((void)0)
-#define rcu_read_unlock()	((void)0)
+static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
+#define rcu_read_lock()		((void)pthread_rwlock_rdlock(&rcu_readers))
+#define rcu_read_unlock()	((void)pthread_rwlock_unlock(&rcu_readers))
 #define rcu_access_pointer(p)	(p)
 #define rcu_dereference_check(p, c) (p)
 #define rcu_dereference_protected(p, c) (p)
 #define rcu_replace_pointer(p, new, c) \
 	({ __typeof__(p) old_ = (p); (void)(c); (p) = (new); old_; })
-#define kfree_rcu(p, rcu)	free(p)
+
+/* Waits for the readers, which the kernel does later. */
+#define kfree_rcu(p, rcu) ({						\
+	pthread_rwlock_wrlock(&rcu_readers);				\
+	pthread_rwlock_unlock(&rcu_readers);				\
+	free(p); })
 
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
+	void *plug;
 	int nice, policy;
 	bool rt;
 	unsigned int flags;
@@ -220,16 +261,26 @@ static __thread int unpreemptible;
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
 
+/* Time */
+static inline u64 ktime_get_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
 /* Timers, which the test expires. */
 enum hrtimer_restart { HRTIMER_NORESTART };
-enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
-#define ns_to_ktime(ns)		(ns)
+enum hrtimer_mode { HRTIMER_MODE_REL_PINNED, HRTIMER_MODE_ABS };
+#define ns_to_ktime(ns)		((long long)(ns))
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);
 	bool set;
 	long long in;
 };
 static int timers_set, timers_cancelled, timers_preemptible;
+static pthread_mutex_t timers_run = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void compat_hrtimer_setup(struct hrtimer *t,
 				     enum hrtimer_restart (*f)(struct hrtimer *),
@@ -242,17 +293,34 @@ static inline void compat_hrtimer_setup(struct hrtimer *t,
 static inline void hrtimer_start(struct hrtimer *t, long long in,
 				 enum hrtimer_mode mode)
 {
-	(void)mode;
-	t->set = true;
-	t->in = in;
-	timers_set++;
-	timers_preemptible += !unpreemptible;
+	__atomic_store_n(&t->in, in, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->set, true, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&timers_set, 1, __ATOMIC_SEQ_CST);
+	timers_preemptible += mode == HRTIMER_MODE_REL_PINNED && !unpreemptible;
 }
 
 static inline void hrtimer_cancel(struct hrtimer *t)
 {
-	t->set = false;
+	/* A function that runs ends first. */
+	pthread_mutex_lock(&timers_run);
+	__atomic_store_n(&t->set, false, __ATOMIC_SEQ_CST);
 	timers_cancelled++;
+	pthread_mutex_unlock(&timers_run);
+}
+
+/* The time of a timer is over, if it is set. */
+static inline bool hrtimer_expire(struct hrtimer *t)
+{
+	bool was = in_irq, set;
+
+	pthread_mutex_lock(&timers_run);
+	set = __atomic_exchange_n(&t->set, false, __ATOMIC_SEQ_CST);
+	in_irq = true;
+	if (set)
+		t->function(t);
+	in_irq = was;
+	pthread_mutex_unlock(&timers_run);
+	return set;
 }
 
 /* Memory */
@@ -264,6 +332,7 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
 #define array_size(nr, size)	((nr) * (size))
+#define array3_size(nr, of, size) ((size_t)(nr) * (of) * (size))
 #define kfree(p)		free(p)
 #define kvfree(p)		free(p)
 #define bitmap_free(p)		free(p)
@@ -324,7 +393,8 @@ struct request {
 		void *priv[2];
 	} elv;
 	unsigned int internal_tag, rq_flags;
-	bool started, urgent;
+	u64 start_time_ns;
+	bool started, urgent, again;
 	unsigned int by;
 	unsigned long nth;
 	struct bio *bio;
@@ -411,8 +481,6 @@ struct elevator_type {
 #define blk_rq_sectors(rq)	((rq)->sectors)
 #define blk_rq_pos(rq)		((rq)->sector)
 #define req_op(rq)		((rq)->op)
-#define in_interrupt()		false
-#define irqs_disabled()		false
 #define current			(&the_task)
 #define task_is_running(t)	((void)(t), true)
 #define task_nice(t)		((t)->nice)

@@ -112,7 +112,6 @@ const struct flash_policy flash_policy = {
 	.name		= "fifo",
 	.queue_size	= sizeof(struct fifo),
 	.rq_size	= sizeof(struct flash_rq),
-	.lockless_insert = true,
 	.tags_kept	= FLASH_TAGS_KEPT,
 
 	.init		= fifo_init,
@@ -148,14 +147,28 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 	flash_seams_set(&fq->store.seams, &fr->seam, at, at + 8);
 }
 
-void flash_store_add(struct flash_queue *fq, struct request *rq)
+void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
 {
-	WARN_ON_ONCE(!fq || !flash_rq_of(rq)->seam.begin);
+	WARN_ON_ONCE(!fq || fr->slot != FLASH_SLOT_QUEUED);
+	fr->stored = true;
+}
+
+void flash_store_fresh(struct flash_queue *fq)
+{
+	struct llist_node *node = fq->fresh;
+	struct flash_rq *fr;
+
+	for (fq->fresh = NULL; node; node = node->next) {
+		fr = llist_entry(node, struct flash_rq, pending);
+		if (fr->slot == FLASH_SLOT_QUEUED)
+			flash_store_add(fq, fr);
+	}
 }
 
 void flash_store_del(struct flash_queue *fq, struct request *rq)
 {
 	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
+	flash_rq_of(rq)->stored = false;
 }
 
 bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
@@ -242,7 +255,8 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->mq_hctx = hctx;
 	rq->internal_tag = n;
 	rq->sectors = 8;
-	rq->started = rq->urgent = false;
+	rq->start_time_ns = ktime_get_ns();
+	rq->started = rq->urgent = rq->again = false;
 	rq->by = by;
 	rq->nth = nth;
 	elv_prepare_request(rq);
