@@ -302,14 +302,17 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 }
 
 /*
- * The same as flash_ready(), under the lock and while requests are queued. Requests that
- * were added to the pending list since the drain are left to their submitter's run.
+ * The same as flash_ready(), under the lock and while requests are queued. What has
+ * happened since the drain does not count: requests that were added to the pending list
+ * are left to their submitter's run, and what is held stays held until the policy is asked.
  */
 static bool flash_may_select(struct flash_queue *fq)
 {
+	if (fq->held)
+		return false;
 	if (unlikely(READ_ONCE(fq->first.rq)))
 		return flash_ready(fq);
-	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound);
+	return flash_slot_free(atomic_read(&fq->inflight), fq->bound);
 }
 
 /* A request is dispatched: update what flash_needs_run() reads. */

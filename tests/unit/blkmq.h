@@ -276,9 +276,12 @@ enum hrtimer_mode { HRTIMER_MODE_REL_PINNED, HRTIMER_MODE_ABS };
 #define ns_to_ktime(ns)		((long long)(ns))
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);
+	enum hrtimer_mode mode;
 	bool set;
 	long long in;
 };
+/* The timer of the policy, which a test's clock expires */
+static struct hrtimer *policy_timer;
 static int timers_set, timers_cancelled, timers_preemptible;
 static pthread_mutex_t timers_run = PTHREAD_MUTEX_INITIALIZER;
 
@@ -286,8 +289,10 @@ static inline void compat_hrtimer_setup(struct hrtimer *t,
 				     enum hrtimer_restart (*f)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {
-	(void)mode;
+	t->mode = mode;
 	t->function = f;
+	if (mode == HRTIMER_MODE_ABS)
+		policy_timer = t;
 }
 
 static inline void hrtimer_start(struct hrtimer *t, long long in,
@@ -304,23 +309,41 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 	/* A function that runs ends first. */
 	pthread_mutex_lock(&timers_run);
 	__atomic_store_n(&t->set, false, __ATOMIC_SEQ_CST);
-	timers_cancelled++;
+	timers_cancelled += t->mode == HRTIMER_MODE_REL_PINNED;
+	if (policy_timer == t)
+		policy_timer = NULL;
 	pthread_mutex_unlock(&timers_run);
 }
 
-/* The time of a timer is over, if it is set. */
-static inline bool hrtimer_expire(struct hrtimer *t)
+static inline void hrtimer_run(struct hrtimer *t)
 {
-	bool was = in_irq, set;
+	bool was = in_irq;
 
-	pthread_mutex_lock(&timers_run);
-	set = __atomic_exchange_n(&t->set, false, __ATOMIC_SEQ_CST);
 	in_irq = true;
-	if (set)
+	if (__atomic_exchange_n(&t->set, false, __ATOMIC_SEQ_CST))
 		t->function(t);
 	in_irq = was;
+}
+
+/* The time of a timer is over, if it is set. */
+static inline void hrtimer_expire(struct hrtimer *t)
+{
+	pthread_mutex_lock(&timers_run);
+	hrtimer_run(t);
 	pthread_mutex_unlock(&timers_run);
-	return set;
+}
+
+/* The policy's timer, if its time has come */
+static inline void hrtimer_tick(void)
+{
+	struct hrtimer *t;
+
+	pthread_mutex_lock(&timers_run);
+	t = policy_timer;
+	if (t && __atomic_load_n(&t->set, __ATOMIC_SEQ_CST) &&
+	    (u64)__atomic_load_n(&t->in, __ATOMIC_SEQ_CST) <= ktime_get_ns())
+		hrtimer_run(t);
+	pthread_mutex_unlock(&timers_run);
 }
 
 /* Memory */

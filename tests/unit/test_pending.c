@@ -362,9 +362,7 @@ int main(void)
 		;
 	eq(round, ROUNDS, "rounds");
 	eq(forgotten, 0, "requests without a scheduled run");
-	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order of their insertion");
-	eq(warned, 0, "things that the code wonders about");
+	eq_faults();
 	printf("# %d rounds in vain\n", in_vain);
 	return tap_done();
 }
