@@ -154,10 +154,11 @@ bool flash_ready(struct flash_queue *fq)
 
 	if (READ_ONCE(fq->nr_head))
 		return true;
+	/* The events before @changed, which says that they were drained. */
 	return flash_any_waits(fq) &&
 	       flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
-	       (!READ_ONCE(fq->held) || READ_ONCE(fq->changed) ||
-		flash_pending_events(fq)) &&
+	       (!READ_ONCE(fq->held) || flash_pending_events(fq) ||
+		READ_ONCE(fq->changed)) &&
 	       !flash_first_refuses(fq);
 }
 

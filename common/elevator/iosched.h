@@ -367,19 +367,24 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
  */
 static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	return READ_ONCE(fq->queued) || flash_pending_any(fq) || READ_ONCE(fq->nr_head);
+	/* The list before @queued: a drain moves requests from one to the other. */
+	return flash_pending_any(fq) || READ_ONCE(fq->queued) || READ_ONCE(fq->nr_head);
 }
 
 /**
  * flash_pending_events - has something happened that the policy does not know yet?
  * @fq: the device
  *
- * No lock.
+ * No lock. If false, the caller sees flash_queue.changed as the latest drain left it.
  */
 static inline bool flash_pending_events(const struct flash_queue *fq)
 {
-	return !llist_empty(&fq->pending.list) || !llist_empty(&fq->pending.ends) ||
-	       READ_ONCE(fq->pending.asks) || READ_ONCE(fq->pending.taking);
+	if (!llist_empty(&fq->pending.list) || !llist_empty(&fq->pending.ends) ||
+	    READ_ONCE(fq->pending.asks))
+		return true;
+	/* As in flash_pending_any() */
+	smp_rmb();
+	return smp_load_acquire(&fq->pending.taking);
 }
 
 /* queue.c */

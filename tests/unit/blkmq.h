@@ -77,7 +77,8 @@ static inline void others(void)
 }
 
 /* Points in the code at which a test injects an event, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, END_ADDED, UNLOCKED };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, END_ADDED, UNLOCKED,
+	      ACCESS };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -89,10 +90,21 @@ static inline void meanwhile(enum moment now)
 	event();
 }
 
+/* Number of accesses to shared data until ACCESS, without the lock */
+static __thread unsigned int accesses;
+static __thread bool locked;
+
+static inline void shared(void)
+{
+	if (accesses && !locked && !--accesses)
+		meanwhile(ACCESS);
+	others();
+}
+
 #define READ_ONCE(x) \
-	({ others(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
+	({ shared(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
 #define WRITE_ONCE(x, v) \
-	({ others(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
+	({ shared(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
@@ -211,11 +223,13 @@ static inline void spin_lock(spinlock_t *l)
 {
 	WARN_ON_ONCE(irqs_disabled());
 	pthread_mutex_lock(l);
+	locked = true;
 	others();
 }
 
 static inline void spin_unlock(spinlock_t *l)
 {
+	locked = false;
 	pthread_mutex_unlock(l);
 	meanwhile(UNLOCKED);
 	others();
