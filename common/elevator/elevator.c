@@ -426,10 +426,12 @@ static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx
 	bool ready = flash_ready(fq);
 
 	/*
-	 * Something has happened while the policy held all requests back. In an interrupt
-	 * the answer may be wrong: it leads to a run in process context.
+	 * Something has happened while the policy held all requests back. Where the lock
+	 * may not be taken the answer may be wrong: it leads to a run in process context.
+	 * That is in interrupts, and in tasks that exclude interrupts: 6.12 asks a second
+	 * time under a lock that interrupts take, too.
 	 */
-	if (ready && unlikely(READ_ONCE(fq->held)) && in_task())
+	if (ready && unlikely(READ_ONCE(fq->held)) && !in_interrupt() && !irqs_disabled())
 		ready = flash_ready_settled(fq);
 
 	/*

@@ -166,7 +166,8 @@ bool flash_ready(struct flash_queue *fq)
  * flash_ready_settled - flash_ready(), after the policy has chosen again
  * @fq: the device
  *
- * For has_work() while the policy held all requests back. Takes the lock; process context.
+ * For has_work() while the policy held all requests back. Takes the lock; process context,
+ * interrupts enabled.
  */
 bool flash_ready_settled(struct flash_queue *fq)
 {

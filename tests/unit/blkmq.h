@@ -409,6 +409,7 @@ struct request_queue {
 	unsigned int nr_hw_queues;
 	int node;
 	bool quiesced;
+	pthread_mutex_t queue_lock;
 	pthread_rwlock_t running;
 };
 

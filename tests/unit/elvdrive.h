@@ -405,6 +405,7 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.quiesced = false;
 	the_disk.val[0] = 0;
 	pthread_rwlock_init(&queue.running, NULL);
+	pthread_mutex_init(&queue.queue_lock, NULL);
 	flash_bind_hooks();
 	if (elv_init_sched(&queue, NULL))
 		return NULL;

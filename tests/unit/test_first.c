@@ -481,6 +481,9 @@ static void held_back(void)
 	issue_and_finish(out);
 	eq(elv_has_work(&hctxs[0]), 1, "an interrupt does not ask, and may see work");
 	in_irq = false;
+	irqs_off++;
+	eq(elv_has_work(&hctxs[0]), 1, "so does a task that has disabled interrupts");
+	irqs_off--;
 	eq(fq->held, 1, "while it is still held");
 	holding = HOLD_ALL;
 	eq(elv_has_work(&hctxs[0]), 0, "which a task finds out");

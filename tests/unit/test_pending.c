@@ -46,10 +46,25 @@ static bool may_run(struct blk_mq_hw_ctx *hctx)
 	return !hctx->queue->quiesced;
 }
 
+/* As 6.12 does: a second time under a lock that interrupts take, too */
+static bool needs_run(struct blk_mq_hw_ctx *hctx)
+{
+	bool work;
+
+	if (may_run(hctx) && elv_has_work(hctx))
+		return true;
+	pthread_mutex_lock(&queue.queue_lock);
+	irqs_off++;
+	work = may_run(hctx) && elv_has_work(hctx);
+	irqs_off--;
+	pthread_mutex_unlock(&queue.queue_lock);
+	return work;
+}
+
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 {
 	pthread_rwlock_rdlock(&queue.running);
-	if (may_run(hctx) && elv_has_work(hctx)) {
+	if (needs_run(hctx)) {
 		if (async)
 			SET(hctx->pending, true);
 		else
