@@ -239,7 +239,7 @@ static noinline void flash_insert_list(struct flash_queue *fq, struct flash_hctx
 	flash_unlock(fq);
 	/*
 	 * @queued before @inflight, which has_work() reads next: pairs with the barriers in
-	 * flash_release(), flash_raised() and flash_resume(). So does the one in
+	 * flash_release(), flash_limit_changed() and flash_resume(). So does the one in
 	 * flash_pending_add().
 	 */
 	smp_mb();
@@ -302,14 +302,17 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 }
 
 /*
- * The same as flash_ready(), under the lock and while requests are queued. Requests that
- * were added to the pending list since the drain are left to their submitter's run.
+ * The same as flash_ready(), under the lock and while requests are queued. What has
+ * happened since the drain does not count: requests that were added to the pending list
+ * are left to their submitter's run, and what is held stays held until the policy is asked.
  */
 static bool flash_may_select(struct flash_queue *fq)
 {
+	if (fq->held)
+		return false;
 	if (unlikely(READ_ONCE(fq->first.rq)))
 		return flash_ready(fq);
-	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound);
+	return flash_slot_free(atomic_read(&fq->inflight), fq->bound);
 }
 
 /* A request is dispatched: update what flash_needs_run() reads. */
@@ -421,8 +424,10 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 /*
  * What has to be done in elv_has_work() in rare cases, if a request may be dispatched.
  *
- * Something may have happened while the policy held all requests back. In an interrupt the
- * answer may be wrong then: it leads to a run in process context.
+ * Something may have happened while the policy held all requests back. Where the lock may
+ * not be taken the answer may be wrong then: it leads to a run in process context. That is
+ * in interrupts, and in tasks that exclude interrupts: 6.12 asks a second time under a lock
+ * that interrupts take, too.
  *
  * The core calls has_work() with a dispatch list that is not empty only within a round,
  * which it then ends, as the dispatch list precedes all other requests. The list may be
@@ -432,7 +437,7 @@ static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx
 {
 	bool ready = true;
 
-	if (READ_ONCE(fq->held) && in_task())
+	if (READ_ONCE(fq->held) && !in_interrupt() && !irqs_disabled())
 		ready = flash_ready_settled(fq);
 	if (ready && !list_empty_careful(&hctx->dispatch))
 		flash_kick(fq, fq->nr_hctx);

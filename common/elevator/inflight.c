@@ -11,7 +11,7 @@
  *     runs its hardware queue next;
  *   - a request ends and frees its slot: flash_release() kicks, unless flash_needs_run()
  *     finds that a run is scheduled;
- *   - the limit is raised: flash_unlock() kicks, see flash_set_bound();
+ *   - the limit is changed: flash_unlock() kicks, see flash_set_bound();
  *   - the policy stops holding requests back: see flash_ask_holds(). If it does so because
  *     time has passed, its timer calls flash_ask_again();
  *   - the request that had to be issued first has been issued, or its time is over: see
@@ -155,9 +155,10 @@ __always_inline bool flash_ready(struct flash_queue *fq)
 		return false;
 	if (unlikely(READ_ONCE(fq->nr_head)))
 		return true;
+	/* The events before @changed, which says that they were drained. */
 	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
-	       likely(!READ_ONCE(fq->held) || READ_ONCE(fq->changed) ||
-		      flash_pending_events(fq)) &&
+	       (likely(!READ_ONCE(fq->held)) || flash_pending_events(fq) ||
+		READ_ONCE(fq->changed)) &&
 	       !(unlikely(READ_ONCE(fq->first.rq)) && flash_first_refuses(fq));
 }
 
@@ -165,7 +166,8 @@ __always_inline bool flash_ready(struct flash_queue *fq)
  * flash_ready_settled - flash_ready(), after the policy has chosen again
  * @fq: the device
  *
- * For has_work() while the policy held all requests back. Takes the lock; process context.
+ * For has_work() while the policy held all requests back. Takes the lock; process context,
+ * interrupts enabled.
  */
 bool flash_ready_settled(struct flash_queue *fq)
 {
@@ -376,7 +378,7 @@ void flash_first_exit(struct flash_queue *fq)
  * @inflight: slots in use before this completion
  * @bound: the in-flight limit
  *
- * A single waiting request that had a free slot before this completion has just been
+ * While requests wait. A single waiting request that had a free slot before this completion has just been
  * inserted, and its submitter's run is scheduled. Completion interrupts often arrive
  * between insertion and dispatch; a kick there would wake a worker that finds no work.
  *
@@ -384,8 +386,7 @@ void flash_first_exit(struct flash_queue *fq)
  * was busy and left them behind (@left). And the submitter may lose the CPU before its
  * run, so at most FLASH_NO_RUNS completions in a row schedule none.
  *
- * A context that changes the limit, up or down, runs or kicks a hardware queue
- * afterwards: a submitter may have compared an old @inflight with the new limit.
+ * A context that changes the limit kicks afterwards, see flash_set_bound().
  */
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
@@ -394,8 +395,6 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 	if (!flash_slot_free(inflight, bound) || READ_ONCE(fq->nr_head) ||
 	    READ_ONCE(fq->left) || queued > 1)
 		return true;
-	if (!queued && llist_empty(&fq->pending.list))
-		return false;
 	/* Concurrent increments may be lost; a later completion makes up for that. */
 	WRITE_ONCE(fq->no_runs, READ_ONCE(fq->no_runs) + 1);
 	return READ_ONCE(fq->no_runs) > FLASH_NO_RUNS;
@@ -430,23 +429,23 @@ __always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
  * @fq: the device, locked
  * @bound: the limit, in requests
  *
- * If it rises, flash_unlock() kicks: a submitter may have compared @inflight with the old
- * limit.
+ * If it changes, up or down, flash_unlock() kicks: a submitter may have compared @inflight
+ * with the old limit, or an old @inflight with the new limit.
  */
 void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (bound > fq->bound)
-		fq->raised = true;
+	if (bound != fq->bound)
+		fq->limit_changed = true;
 	WRITE_ONCE(fq->bound, bound);
 }
 
 /**
- * flash_raised - flash_unlock(), after the in-flight limit has risen
+ * flash_limit_changed - flash_unlock(), after the in-flight limit has changed
  * @fq: the device
  */
-void flash_raised(struct flash_queue *fq)
+void flash_limit_changed(struct flash_queue *fq)
 {
 	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
 	smp_mb();

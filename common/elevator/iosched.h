@@ -204,7 +204,7 @@ struct flash_counts {
  *		decreases
  * @seq:	the latest flash_rq.seq
  * @watches:	value of flash_rq.watched for requests inserted from now on
- * @raised:	@bound has risen since the lock was taken
+ * @limit_changed: @bound has changed since the lock was taken
  * @stats:	counters
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
@@ -235,7 +235,7 @@ struct flash_queue {
 	unsigned int out;
 	u64 seq;
 	bool watches;
-	bool raised;
+	bool limit_changed;
 	struct flash_stats stats;
 	unsigned int why;
 
@@ -366,19 +366,24 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
  */
 static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	return READ_ONCE(fq->queued) || flash_pending_any(fq) || READ_ONCE(fq->nr_head);
+	/* The list before @queued: a drain moves requests from one to the other. */
+	return flash_pending_any(fq) || READ_ONCE(fq->queued) || READ_ONCE(fq->nr_head);
 }
 
 /**
  * flash_pending_events - has something happened that the policy does not know yet?
  * @fq: the device
  *
- * No lock.
+ * No lock. If false, the caller sees flash_queue.changed as the latest drain left it.
  */
 static inline bool flash_pending_events(const struct flash_queue *fq)
 {
-	return !llist_empty(&fq->pending.list) || !llist_empty(&fq->pending.ends) ||
-	       READ_ONCE(fq->pending.asks) || READ_ONCE(fq->pending.taking);
+	if (!llist_empty(&fq->pending.list) || !llist_empty(&fq->pending.ends) ||
+	    READ_ONCE(fq->pending.asks))
+		return true;
+	/* As in flash_pending_any() */
+	smp_rmb();
+	return smp_load_acquire(&fq->pending.taking);
 }
 
 /* queue.c */
@@ -448,7 +453,7 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 bool flash_ready(struct flash_queue *fq);
 bool flash_ready_settled(struct flash_queue *fq);
 void flash_set_bound(struct flash_queue *fq, unsigned int bound);
-void flash_raised(struct flash_queue *fq);
+void flash_limit_changed(struct flash_queue *fq);
 void flash_ask_again(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
@@ -476,14 +481,14 @@ static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 {
-	bool raised = fq->raised;
+	bool changed = fq->limit_changed;
 
-	fq->raised = false;
+	fq->limit_changed = false;
 	if (fq->fresh)
 		flash_store_fresh(fq);
 	spin_unlock(&fq->lock);
-	if (unlikely(raised))
-		flash_raised(fq);
+	if (unlikely(changed))
+		flash_limit_changed(fq);
 }
 
 /* rqtable.c */

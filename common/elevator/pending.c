@@ -131,7 +131,8 @@ static void flash_pending_take(struct flash_queue *fq)
 
 	WRITE_ONCE(p->taking, true);
 	if (READ_ONCE(p->asks)) {
-		WRITE_ONCE(p->asks, false);
+		/* @taking before @asks: pairs with flash_pending_events(). */
+		smp_store_release(&p->asks, false);
 		flash_change(fq);
 	}
 	/*

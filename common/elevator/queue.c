@@ -152,9 +152,9 @@ void flash_ask_holds(struct flash_queue *fq)
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);
 	/*
-	 * @held before the lists: an end or an arrival that has not seen @held is seen by
-	 * flash_unlock_held(). Pairs with the barriers in flash_pending_add(),
-	 * flash_release() and flash_ask_again().
+	 * @held before the lists: elv_dispatch_request() or flash_ready_settled() sees an
+	 * end or an arrival that has not seen @held. Pairs with the barriers in
+	 * flash_pending_add(), flash_release() and flash_ask_again().
 	 */
 	if (held)
 		smp_mb();

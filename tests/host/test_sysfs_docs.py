@@ -296,7 +296,7 @@ def test_k2_static_is_what_it_was():
     text = source("k2")
     assert ["policy", "k2_check_policy", "static"] == rows(text, "TEXTS")[0][:3]
     table = re.search(r"^const struct flash_policy .*?^};", text, re.M | re.S)[0]
-    assert ".watches" not in table and ".lockless_insert = true" in table
+    assert ".watches" not in table
     numbers = wanted(text)
     for beyond in ("reserve", "nrt_wait_ms", "observe"):
         assert numbers[beyond][2] == 0

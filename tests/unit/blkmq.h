@@ -27,8 +27,6 @@
 #define DECLARE_STATIC_CALL(name, func)		extern __typeof__(func) *name
 #define DEFINE_STATIC_CALL_NULL(name, func)	__typeof__(func) *name
 #define DEFINE_STATIC_CALL(name, func)		__typeof__(func) *name = (func)
-#define static_call_update(name, func)		(name = (func))
-#define static_call(name)			(*name)
 
 #define FLASH_COMPAT_H
 #define FLASH_TRACE_H
@@ -77,7 +75,8 @@ static inline void others(void)
 }
 
 /* Points in the code at which a test injects an event, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, END_ADDED, UNLOCKED,
+	      ACCESS };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -89,10 +88,21 @@ static inline void meanwhile(enum moment now)
 	event();
 }
 
+/* Number of accesses to shared data until ACCESS, without the lock */
+static __thread unsigned int accesses;
+static __thread bool locked;
+
+static inline void shared(void)
+{
+	if (accesses && !locked && !--accesses)
+		meanwhile(ACCESS);
+	others();
+}
+
 #define READ_ONCE(x) \
-	({ others(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
+	({ shared(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
 #define WRITE_ONCE(x, v) \
-	({ others(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
+	({ shared(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
@@ -158,6 +168,17 @@ static inline bool llist_empty(const struct llist_head *h)
 	return empty;
 }
 
+static inline void llist_add(struct llist_node *node, struct llist_head *h)
+{
+	node->next = __atomic_load_n(&h->first, __ATOMIC_SEQ_CST);
+	others();
+	while (!__atomic_compare_exchange_n(&h->first, &node->next, node, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	meanwhile(END_ADDED);
+	nap(64);
+}
+
 static inline struct llist_node *llist_del_all(struct llist_head *h)
 {
 	struct llist_node *all = __atomic_exchange_n(&h->first, NULL,
@@ -180,32 +201,64 @@ static inline struct llist_node *llist_reverse_order(struct llist_node *from)
 	return to;
 }
 
-/* Locks; interrupts are threads here. */
+/* The context: interrupts are threads here. */
+static __thread bool in_irq;
+static __thread int irqs_off;
+#define in_task()		(!in_irq)
+#define in_interrupt()		in_irq
+#define irqs_disabled()		(in_irq || irqs_off)
+
+/*
+ * Locks. The device's lock may be held with interrupts enabled, so whoever takes it with
+ * interrupts disabled may wait for an interrupt that waits for what that task holds.
+ */
 typedef pthread_mutex_t spinlock_t;
 #define spin_lock_init(l)	pthread_mutex_init(l, NULL)
 #define spin_lock_irq(l)	pthread_mutex_lock(l)
 #define spin_unlock_irq(l)	pthread_mutex_unlock(l)
-#define spin_lock_irqsave(l, f)	({ (f) = 0; pthread_mutex_lock(l); others(); })
-#define spin_unlock_irqrestore(l, f) ({ (void)(f); pthread_mutex_unlock(l); })
+
+static inline void spin_lock(spinlock_t *l)
+{
+	WARN_ON_ONCE(irqs_disabled());
+	pthread_mutex_lock(l);
+	locked = true;
+	others();
+}
+
+static inline void spin_unlock(spinlock_t *l)
+{
+	locked = false;
+	pthread_mutex_unlock(l);
+	meanwhile(UNLOCKED);
+	others();
+}
+
 #define lockdep_assert_held(l)	((void)(l))
 #define lockdep_is_held(l)	((void)(l), true)
 #define DEFINE_MUTEX(m)		pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER
 #define mutex_lock(m)		pthread_mutex_lock(m)
 #define mutex_unlock(m)		pthread_mutex_unlock(m)
 
-/* RCU, without readers */
+/* RCU */
 struct rcu_head { int unused; };
-#define rcu_read_lock()		((void)0)
-#define rcu_read_unlock()	((void)0)
+static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
+#define rcu_read_lock()		((void)pthread_rwlock_rdlock(&rcu_readers))
+#define rcu_read_unlock()	((void)pthread_rwlock_unlock(&rcu_readers))
 #define rcu_access_pointer(p)	(p)
 #define rcu_dereference_check(p, c) (p)
 #define rcu_dereference_protected(p, c) (p)
 #define rcu_replace_pointer(p, new, c) \
 	({ __typeof__(p) old_ = (p); (void)(c); (p) = (new); old_; })
-#define kfree_rcu(p, rcu)	free(p)
+
+/* Waits for the readers, which the kernel does later. */
+#define kfree_rcu(p, rcu) ({						\
+	pthread_rwlock_wrlock(&rcu_readers);				\
+	pthread_rwlock_unlock(&rcu_readers);				\
+	free(p); })
 
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
+	void *plug;
 	int nice, policy;
 	bool rt;
 	unsigned int flags;
@@ -220,39 +273,89 @@ static __thread int unpreemptible;
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
 
+/* Time */
+static inline u64 ktime_get_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
 /* Timers, which the test expires. */
 enum hrtimer_restart { HRTIMER_NORESTART };
-enum hrtimer_mode { HRTIMER_MODE_REL_PINNED };
-#define ns_to_ktime(ns)		(ns)
+enum hrtimer_mode { HRTIMER_MODE_REL_PINNED, HRTIMER_MODE_ABS };
+#define ns_to_ktime(ns)		((long long)(ns))
 struct hrtimer {
 	enum hrtimer_restart (*function)(struct hrtimer *);
+	enum hrtimer_mode mode;
 	bool set;
 	long long in;
 };
+/* The timer of the policy, which a test's clock expires */
+static struct hrtimer *policy_timer;
 static int timers_set, timers_cancelled, timers_preemptible;
+static pthread_mutex_t timers_run = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void compat_hrtimer_setup(struct hrtimer *t,
 				     enum hrtimer_restart (*f)(struct hrtimer *),
 				     enum hrtimer_mode mode)
 {
-	(void)mode;
+	t->mode = mode;
 	t->function = f;
+	if (mode == HRTIMER_MODE_ABS)
+		policy_timer = t;
 }
 
 static inline void hrtimer_start(struct hrtimer *t, long long in,
 				 enum hrtimer_mode mode)
 {
-	(void)mode;
-	t->set = true;
-	t->in = in;
-	timers_set++;
-	timers_preemptible += !unpreemptible;
+	__atomic_store_n(&t->in, in, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->set, true, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&timers_set, 1, __ATOMIC_SEQ_CST);
+	timers_preemptible += mode == HRTIMER_MODE_REL_PINNED && !unpreemptible;
 }
 
 static inline void hrtimer_cancel(struct hrtimer *t)
 {
-	t->set = false;
-	timers_cancelled++;
+	/* A function that runs ends first. */
+	pthread_mutex_lock(&timers_run);
+	__atomic_store_n(&t->set, false, __ATOMIC_SEQ_CST);
+	timers_cancelled += t->mode == HRTIMER_MODE_REL_PINNED;
+	if (policy_timer == t)
+		policy_timer = NULL;
+	pthread_mutex_unlock(&timers_run);
+}
+
+static inline void hrtimer_run(struct hrtimer *t)
+{
+	bool was = in_irq;
+
+	in_irq = true;
+	if (__atomic_exchange_n(&t->set, false, __ATOMIC_SEQ_CST))
+		t->function(t);
+	in_irq = was;
+}
+
+/* The time of a timer is over, if it is set. */
+static inline void hrtimer_expire(struct hrtimer *t)
+{
+	pthread_mutex_lock(&timers_run);
+	hrtimer_run(t);
+	pthread_mutex_unlock(&timers_run);
+}
+
+/* The policy's timer, if its time has come */
+static inline void hrtimer_tick(void)
+{
+	struct hrtimer *t;
+
+	pthread_mutex_lock(&timers_run);
+	t = policy_timer;
+	if (t && __atomic_load_n(&t->set, __ATOMIC_SEQ_CST) &&
+	    (u64)__atomic_load_n(&t->in, __ATOMIC_SEQ_CST) <= ktime_get_ns())
+		hrtimer_run(t);
+	pthread_mutex_unlock(&timers_run);
 }
 
 /* Memory */
@@ -264,6 +367,7 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
 #define array_size(nr, size)	((nr) * (size))
+#define array3_size(nr, of, size) ((size_t)(nr) * (of) * (size))
 #define kfree(p)		free(p)
 #define kvfree(p)		free(p)
 #define bitmap_free(p)		free(p)
@@ -303,6 +407,7 @@ struct request_queue {
 	unsigned int nr_hw_queues;
 	int node;
 	bool quiesced;
+	pthread_mutex_t queue_lock;
 	pthread_rwlock_t running;
 };
 
@@ -324,7 +429,8 @@ struct request {
 		void *priv[2];
 	} elv;
 	unsigned int internal_tag, rq_flags;
-	bool started, urgent;
+	u64 start_time_ns;
+	bool started, urgent, again;
 	unsigned int by;
 	unsigned long nth;
 	struct bio *bio;
@@ -411,8 +517,6 @@ struct elevator_type {
 #define blk_rq_sectors(rq)	((rq)->sectors)
 #define blk_rq_pos(rq)		((rq)->sector)
 #define req_op(rq)		((rq)->op)
-#define in_interrupt()		false
-#define irqs_disabled()		false
 #define current			(&the_task)
 #define task_is_running(t)	((void)(t), true)
 #define task_nice(t)		((t)->nice)

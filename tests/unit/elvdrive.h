@@ -14,7 +14,6 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wformat"
-#include "common/elevator/policy.c"
 #include "common/elevator/pending.c"
 #include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
@@ -23,32 +22,80 @@
 #pragma GCC diagnostic pop
 
 /*
- * The policy: one queue, in order of arrival. It may watch, but never holds requests back. An
- * urgent request is issued before another one is chosen.
+ * The policy: one queue, in order of arrival. An urgent request is issued before another one
+ * is chosen. While it watches, it may hold all requests back, and it checks what it is told:
+ * each request of which it hears starts once and ends once, and its record is not another's.
  */
+
+/* Which requests wait for what? */
+enum holding {
+	HOLD_NONE,
+	HOLD_ALL,	/* for the test */
+	HOLD_FULL,	/* while two are in flight */
+	HOLD_ONE,	/* after each fourth one, until it has ended */
+	HOLD_TIME,	/* after each third one, for 200 us */
+};
+
+static enum holding holding;
+
+/* Does the in-flight limit change with each end? */
+static bool limit_moves;
+
+#define FATES		1024
+enum fate { UNKNOWN, STARTED, ENDED };
+
+struct fifo_rq {
+	struct flash_rq fr;
+	unsigned int by;
+	unsigned long nth;
+};
 
 struct fifo {
 	struct flash_queue fq;
 	struct list_head list;
 	unsigned long last[SUBMITTERS];
+	unsigned int out, ends, starts;
+	struct flash_rq *one;
+	struct hrtimer timer;
+	u64 until, armed, now;
+	bool asked;
+	unsigned char fate[SUBMITTERS][FATES];
 };
 
-static int none_to_choose, out_of_order;
+/* Faults of common/elevator/ */
+static int none_to_choose, out_of_order, not_asked, held_chosen, mixed_up, time_back;
 
 static struct fifo *to_fifo(struct flash_queue *fq)
 {
 	return container_of(fq, struct fifo, fq);
 }
 
+static struct fifo_rq *to_fifo_rq(struct flash_rq *fr)
+{
+	return container_of(fr, struct fifo_rq, fr);
+}
+
+static enum hrtimer_restart fifo_timer(struct hrtimer *timer)
+{
+	struct fifo *fifo = container_of(timer, struct fifo, timer);
+
+	WRITE_ONCE(fifo->armed, 0);
+	flash_ask_again(&fifo->fq);
+	return HRTIMER_NORESTART;
+}
+
 static int fifo_init(struct flash_queue *fq)
 {
 	INIT_LIST_HEAD(&to_fifo(fq)->list);
+	compat_hrtimer_setup(&to_fifo(fq)->timer, fifo_timer, HRTIMER_MODE_ABS);
 	return 0;
 }
 
 static void fifo_exit(struct flash_queue *fq)
 {
+	hrtimer_cancel(&to_fifo(fq)->timer);
 	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list));
+	WARN_ON_ONCE(to_fifo(fq)->out);
 }
 
 static unsigned int fifo_rq_class(struct flash_queue *fq, const struct request *rq)
@@ -61,8 +108,29 @@ static enum flash_urgency fifo_urgency(const struct flash_queue *fq, blk_opf_t o
 	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
 }
 
+/* Something has happened. */
+static void fifo_event(struct fifo *fifo)
+{
+	fifo->asked = false;
+	time_back += fifo->fq.now < fifo->now;
+	fifo->now = fifo->fq.now;
+}
+
+static void fifo_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct fifo_rq *rec = to_fifo_rq(fr);
+
+	if (!fr->watched)
+		return;
+	if (!fq || rec->nth)
+		__atomic_add_fetch(&mixed_up, 1, __ATOMIC_SEQ_CST);
+	rec->by = fr->rq->by;
+	rec->nth = fr->rq->nth;
+}
+
 static void fifo_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
+	fifo_event(to_fifo(fq));
 	list_add_tail(&fr->rq->queuelist, &to_fifo(fq)->list);
 }
 
@@ -71,6 +139,9 @@ static struct flash_rq *fifo_select(struct flash_queue *fq)
 	struct fifo *fifo = to_fifo(fq);
 	struct request *rq;
 
+	not_asked += fq->watches && !fifo->asked;
+	held_chosen += fq->held;
+	fifo_event(fifo);
 	if (list_empty(&fifo->list)) {
 		none_to_choose++;
 		return NULL;
@@ -81,43 +152,90 @@ static struct flash_rq *fifo_select(struct flash_queue *fq)
 		return NULL;
 	}
 	list_del_init(&rq->queuelist);
-	out_of_order += rq->nth != ++fifo->last[rq->by];
+	/* The driver may have handed one back meanwhile. */
+	if (!rq->again)
+		out_of_order += rq->nth != ++fifo->last[rq->by];
 	if (rq->urgent)
 		flash_issue_first(fq, flash_rq_of(rq));
 	return flash_rq_of(rq);
 }
 
+/* The next event in the life of a request, which has its own record */
+static void fifo_becomes(struct fifo *fifo, struct flash_rq *fr, enum fate from,
+			 enum fate to)
+{
+	struct fifo_rq *rec = to_fifo_rq(fr);
+	unsigned char *fate = &fifo->fate[rec->by % SUBMITTERS][rec->nth % FATES];
+
+	mixed_up += *fate != from || rec->by >= SUBMITTERS || !rec->nth;
+	*fate = (unsigned char)to;
+}
+
 static void fifo_started(struct flash_queue *fq, struct flash_rq *fr)
 {
-	(void)fq;
-	(void)fr;
+	struct fifo *fifo = to_fifo(fq);
+
+	fifo_event(fifo);
+	fifo_becomes(fifo, fr, UNKNOWN, STARTED);
+	fifo->out++;
+	fifo->starts++;
+	if (holding == HOLD_ONE && fifo->starts % 4 == 0)
+		fifo->one = fr;
+	if (holding == HOLD_TIME && fifo->starts % 3 == 0)
+		fifo->until = fq->now + 200000;
 }
 
 static void fifo_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
-	(void)fq;
-	(void)fr;
-	(void)ended;
-}
+	struct fifo *fifo = to_fifo(fq);
 
-/* Does the policy hold all requests back, while it watches? */
-static bool holding;
+	fifo_event(fifo);
+	/* One that was handed back may start again. */
+	fifo_becomes(fifo, fr, STARTED, ended ? ENDED : UNKNOWN);
+	fifo->out--;
+	if (fifo->one == fr)
+		fifo->one = NULL;
+	if (limit_moves)
+		flash_set_bound(fq, 1 + fifo->ends++ % 3);
+}
 
 static bool fifo_holds(struct flash_queue *fq)
 {
-	return fq && holding;
+	struct fifo *fifo = to_fifo(fq);
+
+	fifo_event(fifo);
+	fifo->asked = true;
+	switch (holding) {
+	case HOLD_ALL:
+		return true;
+	case HOLD_FULL:
+		return fifo->out >= 2;
+	case HOLD_ONE:
+		return fifo->one;
+	case HOLD_TIME:
+		if (fq->now >= fifo->until)
+			return false;
+		if (READ_ONCE(fifo->armed) != fifo->until) {
+			WRITE_ONCE(fifo->armed, fifo->until);
+			hrtimer_start(&fifo->timer, ns_to_ktime(fifo->until),
+				      HRTIMER_MODE_ABS);
+		}
+		return true;
+	default:
+		return false;
+	}
 }
 
 const struct flash_policy flash_policy = {
 	.name		= "fifo",
 	.queue_size	= sizeof(struct fifo),
-	.rq_size	= sizeof(struct flash_rq),
-	.lockless_insert = true,
+	.rq_size	= sizeof(struct fifo_rq),
 	.tags_kept	= FLASH_TAGS_KEPT,
 
 	.init		= fifo_init,
 	.exit		= fifo_exit,
 	.urgency	= fifo_urgency,
+	.arrived	= fifo_arrived,
 	.rq_class	= fifo_rq_class,
 	.insert		= fifo_insert,
 	.select		= fifo_select,
@@ -148,14 +266,28 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 	flash_seams_set(&fq->store.seams, &fr->seam, at, at + 8);
 }
 
-void flash_store_add(struct flash_queue *fq, struct request *rq)
+void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
 {
-	WARN_ON_ONCE(!fq || !flash_rq_of(rq)->seam.begin);
+	WARN_ON_ONCE(!fq || fr->slot != FLASH_SLOT_QUEUED);
+	fr->stored = true;
+}
+
+void flash_store_fresh(struct flash_queue *fq)
+{
+	struct llist_node *node = fq->fresh;
+	struct flash_rq *fr;
+
+	for (fq->fresh = NULL; node; node = node->next) {
+		fr = llist_entry(node, struct flash_rq, pending);
+		if (fr->slot == FLASH_SLOT_QUEUED)
+			flash_store_add(fq, fr);
+	}
 }
 
 void flash_store_del(struct flash_queue *fq, struct request *rq)
 {
 	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
+	flash_rq_of(rq)->stored = false;
 }
 
 bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
@@ -213,8 +345,17 @@ static void idle(long us)
 	nanosleep(&some, NULL);
 }
 
+/* A check that is worth no line of its own */
+static inline void eq_quiet(long long got, long long want)
+{
+	if (got != want)
+		eq(got, want, "what a test needs");
+}
+
 static void on(enum moment when, void (*what)(void))
 {
+	if (when == NEVER)
+		accesses = 0;
 	moment = when;
 	event = what;
 }
@@ -242,7 +383,8 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->mq_hctx = hctx;
 	rq->internal_tag = n;
 	rq->sectors = 8;
-	rq->started = rq->urgent = false;
+	rq->start_time_ns = ktime_get_ns();
+	rq->started = rq->urgent = rq->again = false;
 	rq->by = by;
 	rq->nth = nth;
 	elv_prepare_request(rq);
@@ -262,6 +404,7 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.quiesced = false;
 	the_disk.val[0] = 0;
 	pthread_rwlock_init(&queue.running, NULL);
+	pthread_mutex_init(&queue.queue_lock, NULL);
 	flash_bind_hooks();
 	if (elv_init_sched(&queue, NULL))
 		return NULL;
@@ -275,6 +418,18 @@ static struct flash_queue *begin(unsigned int bound)
 		elv_init_hctx(&hctxs[n], n);
 	}
 	return fq;
+}
+
+/* Faults that a policy sees */
+static inline void eq_faults(void)
+{
+	eq(none_to_choose, 0, "times that a policy with none is asked for one");
+	eq(not_asked, 0, "times that it is asked for one before it has chosen");
+	eq(held_chosen, 0, "times that it is asked for one while it holds all");
+	eq(out_of_order, 0, "requests out of the order of their insertion");
+	eq(mixed_up, 0, "starts and ends of another request");
+	eq(time_back, 0, "events before the one before");
+	eq(warned, 0, "things that the code wonders about");
 }
 
 static void end(void)

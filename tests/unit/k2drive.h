@@ -53,11 +53,17 @@ void k2_arrays(struct flash_queue *fq, struct seq_file *m) { }
 #define flash_issue_first(fq, fr)		((void)(fq), (void)(fr))
 #define flash_resume(fq)			((void)(fq))
 #define flash_lock(fq)				((void)(fq))
-#define flash_unlock(fq)			flash_ask_holds(fq)
+#define flash_unlock(fq)			((void)(fq))
 
 void flash_ask_holds(struct flash_queue *fq)
 {
-	fq->held = flash_policy.holds(fq);
+	fq->held = fq->watches && fq->queued && flash_policy.holds(fq);
+	fq->changed = false;
+}
+
+void flash_set_bound(struct flash_queue *fq, unsigned int bound)
+{
+	fq->bound = bound;
 }
 
 #include "k2/cgroups.c"
@@ -150,9 +156,10 @@ static inline unsigned int drive_insert(unsigned int class, enum req_op op, u64 
 	d->rq.elv.priv[0] = fr;
 	fr->class = k2_rq_class(&k2.fq, &d->rq);
 	flash_slot_insert(&fr->slot);
+	k2.fq.now = drive_now;
 	k2_insert(&k2.fq, fr);
 	k2.fq.queued++;
-	flash_ask_holds(&k2.fq);
+	flash_change(&k2.fq);
 	return drive_nr++;
 }
 
@@ -162,6 +169,8 @@ static inline bool drive_dispatch_one(void)
 	struct flash_rq *fr;
 	struct drive_rq *d;
 
+	fq->now = drive_now;
+	flash_settle(fq);
 	if (!fq->queued || fq->held || !flash_slot_free((int)drive_inflight, fq->bound))
 		return false;
 	fr = k2_select(fq);
@@ -169,10 +178,12 @@ static inline bool drive_dispatch_one(void)
 	d->gone = d->out = true;
 	drive_inflight += flash_slot_dispatch(&fr->slot);
 	fq->inflight.counter = (int)drive_inflight;
-	if (fr->watched)
+	if (fr->watched) {
+		fq->out++;
 		k2_started(fq, fr);
+	}
 	fq->queued--;
-	flash_ask_holds(fq);
+	flash_change(fq);
 	drive_trace[drive_dispatches++ % DRIVE_RQS] = (unsigned int)(d - drive_rqs);
 	return true;
 }
@@ -198,11 +209,14 @@ static inline void drive_end(unsigned int i, bool completed)
 	struct flash_rq *fr = &drive_rqs[i].rec.fr;
 
 	drive_rqs[i].out = false;
-	if (fr->watched)
+	k2.fq.now = drive_now;
+	if (fr->watched) {
 		k2_completed(&k2.fq, fr, completed);
+		k2.fq.out--;
+	}
 	drive_inflight -= completed ? flash_slot_finish(&fr->slot) : flash_slot_requeue(&fr->slot);
 	k2.fq.inflight.counter = (int)drive_inflight;
-	flash_ask_holds(&k2.fq);
+	flash_change(&k2.fq);
 }
 
 #endif /* K2DRIVE_H */

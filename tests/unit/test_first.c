@@ -81,6 +81,7 @@ static void issue(struct request *rq)
 
 static void finish(struct request *rq)
 {
+	elv_completed_request(rq, ktime_get_ns());
 	elv_finish_request(rq);
 	busy[rq->mq_hctx->queue_num][rq->internal_tag] = 0;
 	percpu_ref_put(&queue.q_usage_counter);
@@ -95,10 +96,7 @@ static void issue_and_finish(struct request *rq)
 /* FLASH_FIRST_NS pass, and the timer expires. */
 static void time_passes(struct flash_queue *fq)
 {
-	if (!fq->first.timer.set)
-		return;
-	fq->first.timer.set = false;
-	fq->first.timer.function(&fq->first.timer);
+	hrtimer_expire(&fq->first.timer);
 }
 
 static struct flash_queue *anew(unsigned int bound)
@@ -127,12 +125,12 @@ static void in_time(void)
 	issue(a);
 	eq(elv_has_work(&hctxs[0]), 1, "issued: the round continues");
 	time_passes(fq);
-	eq(fq->first.rq == a, 1, "the timer finds nothing to do");
-	eq(run_pending(), 0, "and starts no run");
+	eq(fq->first.rq == a, 1, "the timer does not look at it");
+	run_pending();
 	eq(choose() == b, 1, "the other one is chosen");
 	finish(a);
 	issue_and_finish(b);
-	eq(fq->stats.first_expired, 0, "nothing was late");
+	eq(fq->first.expired, 0, "nothing was late");
 	end();
 }
 
@@ -147,8 +145,8 @@ static void late(void)
 	eq(choose() == NULL, 1, "late: the first one keeps others back");
 	time_passes(fq);
 	eq(run_pending(), 1, "until the timer starts a run");
-	eq(fq->stats.first_expired, 1, "which is counted");
 	eq(choose() == b, 1, "others pass");
+	eq(fq->first.expired, 1, "which is counted");
 	c = insert(0, true);
 	eq(choose() == c, 1, "urgent ones as well");
 	insert(1, false);
@@ -179,7 +177,7 @@ static void another(void)
 	eq(choose() == NULL, 1, "keeps the third one back");
 	eq(timers_set, 1, "under the timer of the first one");
 	time_passes(fq);
-	eq(fq->stats.first_expired, 0, "which does not count for it");
+	eq(fq->first.expired, 0, "which does not count for it");
 	eq(timers_set, 2, "but is set again");
 	eq(choose() == NULL, 1, "the third one still waits");
 	time_passes(fq);
@@ -209,7 +207,7 @@ static void meanwhile_refused(void)
 	choose();
 	on(EXCHANGED, is_refused);
 	time_passes(fq);
-	eq(fq->stats.first_expired, 0, "no time has passed since that was chosen");
+	eq(fq->first.expired, 0, "no time has passed since that was chosen");
 	eq(fq->first.timer.set, 1, "the timer is set for it");
 	time_passes(fq);
 	eq(choose() == b, 1, "and lets others pass later");
@@ -250,10 +248,38 @@ static void liveness(void)
 	eq(choose() == c, 1, "others are dispatched");
 	issue_and_finish(c);
 	time_passes(fq);
-	eq(fq->stats.first_expired, 1, "and it was not late");
+	eq(fq->first.expired, 1, "and it was not late");
 	finish(b);
 	issue_and_finish(a);
 
+	end();
+}
+
+static void one_more_comes(void)
+{
+	insert(1, false);
+}
+
+/* One request must be issued first, and is; the policy holds the others back. */
+static void first_and_held(void)
+{
+	struct flash_queue *fq = anew(8);
+	struct request *a;
+
+	fq->watches = true;
+	a = insert(0, true);
+	choose();
+	issue(a);
+	insert(1, false);
+	holding = HOLD_ALL;
+	on(TAKEN_OUT, one_more_comes);
+	eq(elv_dispatch_request(&hctxs[0]) == NULL, 1,
+	   "held: a request that comes meanwhile changes no choice");
+	eq(run_pending(), 1, "but starts a run, which asks again");
+	holding = HOLD_NONE;
+	finish(a);
+	issue_and_finish(choose());
+	issue_and_finish(choose());
 	end();
 }
 
@@ -325,6 +351,10 @@ static void inline_dispatch(void)
 {
 	anew(8);
 	the_disk.val[0] = 1;
+	the_task.plug = &worker;
+	issue_and_finish((insert(0, false), choose()));
+	eq(inlined, 0, "inline: not from a plug, which the block layer flushes");
+	the_task.plug = NULL;
 	issue_and_finish((insert(0, false), choose()));
 	eq(inlined, 1, "inline: a task issues its request itself");
 	the_task.nice = -20;
@@ -422,30 +452,49 @@ static void held_back(void)
 	insert(1, false);
 	out = choose();
 	issue(out);
-	holding = true;
+	holding = HOLD_ALL;
 	waits = insert(0, false);
-	eq(elv_has_work(&hctxs[0]), 0, "a request is held back");
+	eq(choose() == NULL, 1, "a request is held back");
+	eq(fq->held, 1, "which the policy says when it is asked for one");
+	eq(elv_has_work(&hctxs[0]), 0, "and then there is no work");
 	run_pending();
-	holding = false;
+	holding = HOLD_NONE;
+	eq(elv_has_work(&hctxs[0]), 0, "nor is the policy asked while nothing happens");
 	finish(out);
-	eq(run_pending(), 1, "a completion ends that, and starts a run");
-	holding = true;
-	eq(choose() == waits, 1, "of the request");
-	eq(fq->held, 1, "the dispatch of which begins to hold");
-	holding = false;
-	issue_and_finish(waits);
-	eq(fq->held, 0, "until it has completed");
-	holding = true;
+	eq(run_pending(), 1, "a completion starts a run");
+	eq(fq->held && !fq->changed, 1, "and asks nothing itself");
+	holding = HOLD_ALL;
+	eq(elv_has_work(&hctxs[0]), 0, "the run asks, and the request is still held back");
+	flash_ask_again(fq);
+	eq(run_pending(), 1, "a timer of the policy starts a run as well");
+	eq(elv_has_work(&hctxs[0]), 0, "which asks again");
+	holding = HOLD_NONE;
+	flash_ask_again(fq);
+	eq(choose() == waits, 1, "in the end it is dispatched");
+	eq(fq->held, 0, "and nothing is held");
+	holding = HOLD_ALL;
+	out = waits;
 	waits = insert(0, false);
-	eq(elv_has_work(&hctxs[0]), 0, "another one is held back");
+	eq(choose() == NULL, 1, "another one is held back");
+	holding = HOLD_NONE;
+	in_irq = true;
+	issue_and_finish(out);
+	eq(elv_has_work(&hctxs[0]), 1, "an interrupt does not ask, and may see work");
+	in_irq = false;
+	irqs_off++;
+	eq(elv_has_work(&hctxs[0]), 1, "so does a task that has disabled interrupts");
+	irqs_off--;
+	eq(fq->held, 1, "while it is still held");
+	holding = HOLD_ALL;
+	eq(elv_has_work(&hctxs[0]), 0, "which a task finds out");
 	flash_lock(fq);
 	fq->watches = false;
-	fq->changed = true;
+	flash_change(fq);
 	flash_unlock(fq);
 	eq(elv_has_work(&hctxs[0]), 1, "a policy that stops watching holds nothing");
 	eq(choose() == waits, 1, "and it is dispatched");
 	issue_and_finish(waits);
-	holding = false;
+	holding = HOLD_NONE;
 	end();
 }
 
@@ -456,6 +505,7 @@ int main(void)
 	another();
 	meanwhile_refused();
 	liveness();
+	first_and_held();
 	at_exit();
 	issuers();
 	inline_dispatch();
@@ -464,8 +514,6 @@ int main(void)
 	end_of_full();
 	held_back();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
-	eq(none_to_choose, 0, "times that a policy with none is asked for one");
-	eq(out_of_order, 0, "requests out of the order of their insertion");
-	eq(warned, 0, "things that the code wonders about");
+	eq_faults();
 	return tap_done();
 }

@@ -28,6 +28,7 @@ static void reserve(void)
 	eq(drive_dispatch(), 3, "limit 4, one reserved: three of best effort go");
 	eq(k2.fq.held, 1, "the others are held");
 	late = insert(0, REQ_OP_READ, 8);
+	flash_settle(&k2.fq);
 	eq(k2.fq.held, 0, "until a real-time request is inserted");
 	eq(drive_dispatch(), 1, "which is dispatched at once");
 	eq(drive_last(), late, "before those that wait");
