@@ -23,10 +23,6 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Static calls, which the kernel patches at load time; here they are pointers. */
-#define DECLARE_STATIC_CALL(name, func)		extern __typeof__(func) *name
-#define DEFINE_STATIC_CALL_NULL(name, func)	__typeof__(func) *name
-#define DEFINE_STATIC_CALL(name, func)		__typeof__(func) *name = (func)
 
 #define FLASH_COMPAT_H
 #define FLASH_TRACE_H

@@ -263,7 +263,13 @@ void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 {
 	u64 at = fr->rq->internal_tag * 8ULL;
 
-	flash_seams_set(&fq->store.seams, &fr->seam, at, at + 8);
+	flash_seams_add(&fq->store.seams, &fr->seam, at, at + 8);
+}
+
+void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr)
+{
+	(void)fq;
+	(void)fr;
 }
 
 void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
@@ -284,10 +290,10 @@ void flash_store_fresh(struct flash_queue *fq)
 	}
 }
 
-void flash_store_del(struct flash_queue *fq, struct request *rq)
+void flash_store_del(struct flash_queue *fq, struct flash_rq *fr)
 {
-	flash_seams_del(&fq->store.seams, &flash_rq_of(rq)->seam);
-	flash_rq_of(rq)->stored = false;
+	flash_seams_del(&fq->store.seams, &fr->seam);
+	fr->stored = false;
 }
 
 bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
@@ -405,7 +411,6 @@ static struct flash_queue *begin(unsigned int bound)
 	the_disk.val[0] = 0;
 	pthread_rwlock_init(&queue.running, NULL);
 	pthread_mutex_init(&queue.queue_lock, NULL);
-	flash_bind_hooks();
 	if (elv_init_sched(&queue, NULL))
 		return NULL;
 	fq = elevator.elevator_data;
