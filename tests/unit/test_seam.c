@@ -53,17 +53,6 @@ static void both_ends(void)
 	eq(flash_seams_left(&s), 0, "taken out once");
 }
 
-static void no_table(void)
-{
-	struct flash_seams s = { NULL, 0 };
-	struct flash_seam seam = { 0, 0 };
-
-	flash_seams_set(&s, &seam, 1, 2);
-	flash_seams_del(&s, &seam);
-	eq(flash_seams_may(&s, 5, 6), 1, "without a table anything may join");
-	eq(flash_seams_left(&s), 0, "and nothing is left");
-}
-
 /* Requests are added, grow and are removed; each bio adjacent to one of them passes. */
 static void random_requests(void)
 {
@@ -167,7 +156,6 @@ int main(void)
 {
 	sizes();
 	both_ends();
-	no_table();
 	random_requests();
 	at_once();
 	return tap_done();
