@@ -92,11 +92,11 @@ static inline void meanwhile(enum moment now)
 
 /* Number of accesses to shared data until ACCESS, without the lock */
 static __thread unsigned int accesses;
-static __thread bool locked;
+static __thread bool locked, any_access;
 
 static inline void shared(void)
 {
-	if (accesses && !locked && !--accesses)
+	if (accesses && (any_access || !locked) && !--accesses)
 		meanwhile(ACCESS);
 	others();
 }
@@ -538,7 +538,9 @@ struct elevator_type {
 #define compat_async_depth(q, opf)	((void)(q), 0U)
 #define compat_alloc_hctx(data)	((data)->hctx)
 #define compat_shallow_prepare(hctx, part) ((void)(hctx))
-#define compat_hctx_tags(hctx)	TAGS
+/* Number of tags of each hardware queue */
+static unsigned int hctx_tags __attribute__((unused));
+#define compat_hctx_tags(hctx)	((void)(hctx), hctx_tags)
 #define elv_register(e)		((void)(e), 0)
 #define elv_unregister(e)	((void)(e))
 

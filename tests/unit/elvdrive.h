@@ -399,6 +399,8 @@ static struct flash_queue *begin(unsigned int bound)
 	unsigned int n;
 
 	memset(hctxs, 0, sizeof(hctxs));
+	if (!hctx_tags)
+		hctx_tags = TAGS;
 	queue.elevator = &elevator;
 	queue.disk = &gendisk;
 	queue.nr_hw_queues = QUEUES;

@@ -409,6 +409,226 @@ static void drained_meanwhile(void)
 	eq(lost_ask, 0, "a timer of the policy, the same");
 }
 
+static void the_rest_ends_and_queues_exit(void)
+{
+	unsigned int n;
+
+	while (in_device)
+		ends();
+	for (n = 0; n < QUEUES; n++)
+		elv_exit_hctx(&hctxs[n], n);
+}
+
+/*
+ * Somebody who reads statistics drains many events, and has to release the lock in between. At
+ * this moment more requests end, and the records are freed.
+ */
+static void freed_meanwhile(void)
+{
+	struct flash_queue *fq = begin(TAGS);
+	unsigned int n, most = FLASH_DRAIN_MOST;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < most + 20; n++) {
+		comes(0);
+		goes();
+	}
+	for (n = 0; n < most + 10; n++)
+		ends();
+	on(UNLOCKED, the_rest_ends_and_queues_exit);
+	flash_lock(fq);
+	eq(fq->out, 0, "ends that are not drained when the records are freed");
+	eq(in_device, 0, "and all have ended");
+	flash_unlock(fq);
+	for (n = 0; n < QUEUES; n++)
+		elv_init_hctx(&hctxs[n], n);
+	end();
+}
+
+static void tags_grow(void)
+{
+	hctx_tags = TAGS;
+	flash_hctx_resize(&hctxs[0]);
+}
+
+/* The ends of requests that used the table which nr_requests replaces */
+static void resized_meanwhile(void)
+{
+	struct flash_queue *fq;
+	unsigned int n;
+
+	hctx_tags = TAGS / 2;
+	fq = begin(TAGS);
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 5; n++) {
+		comes(0);
+		goes();
+	}
+	while (in_device)
+		ends();
+	eq(llist_empty(&fq->pending.ends), 0, "requests have ended, and that is not drained");
+	tags_grow();
+	eq(fq->out, 0, "it is when nr_requests grows");
+	comes(0);
+	eq(goes(), 1, "and the new table is used");
+	ends();
+	end();
+}
+
+static void one_requeued(void)
+{
+	struct request *rq = device[--in_device];
+	LIST_HEAD(list);
+
+	elv_requeue_request(rq);
+	rq->started = false;
+	rq->again = true;
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(rq->mq_hctx, &list, true);
+}
+
+/* The next request of a tag, and a requeued one, while the end is not drained */
+static void tags_again(void)
+{
+	struct flash_queue *fq = begin(4);
+	unsigned int n;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 6; n++) {
+		comes(0);
+		goes();
+		ends();
+		eq_quiet(fq->out, 1);
+		eq_quiet(llist_empty(&fq->pending.ends), 0);
+	}
+	flash_lock(fq);
+	flash_unlock(fq);
+	eq(fq->out, 0, "each end is known of a tag that each request uses");
+	comes(0);
+	goes();
+	one_requeued();
+	eq(fq->nr_head == 1 && !fq->out, 1, "a requeued one has ended before it waits again");
+	goes();
+	eq(fq->out, 1, "and starts again");
+	elv_requeue_request(device[0]);
+	ends();
+	flash_lock(fq);
+	flash_unlock(fq);
+	eq(fq->out, 0, "one that ends after it was requeued has ended once");
+	end();
+}
+
+static void one_ends_in_interrupt(void)
+{
+	in_irq = true;
+	ends();
+	in_irq = false;
+}
+
+/* Ends at the moments at which a run decides that all are held back */
+static void ends_while_held(void)
+{
+	unsigned int n, lost = 0, lost_run = 0;
+	struct flash_queue *fq;
+
+	for (n = 1; n <= 40; n++) {
+		fq = begin(4);
+		nth[0] = 0;
+		WRITE_ONCE(fq->watches, true);
+		holding = HOLD_ONE;
+		to_fifo(fq)->starts = 3;
+		comes(0);
+		goes();
+		comes(0);
+		hctxs[0].pending = false;
+		/* The lock is held in some of these moments. */
+		any_access = true;
+		on_access(n, one_ends_in_interrupt);
+		if (n % 2)
+			lost_run += !goes() && in_device == 0 && !hctxs[0].pending &&
+				    !elv_has_work(&hctxs[0]);
+		else
+			lost += !elv_has_work(&hctxs[0]) && in_device == 0 &&
+				!hctxs[0].pending;
+		any_access = false;
+		on(NEVER, NULL);
+		holding = HOLD_NONE;
+		flash_ask_again(fq);
+		while (in_device || goes())
+			ends();
+		end();
+	}
+	eq(lost, 0, "an end while has_work() asks the policy");
+	eq(lost_run, 0, "an end while a run finds that all are held back");
+}
+
+static void limit_is(unsigned int bound)
+{
+	flash_lock(device_queue);
+	flash_set_bound(device_queue, bound);
+	flash_unlock(device_queue);
+}
+
+/* Any change of the limit starts a run: a submitter may have compared with the old one. */
+static void limit_changes(void)
+{
+	struct bio bio = { .bi_next = NULL };
+
+	device_queue = begin(1);
+	nth[0] = 0;
+	comes(0);
+	goes();
+	comes(0);
+	eq(elv_has_work(&hctxs[0]), 0, "the limit is reached");
+	hctxs[0].pending = false;
+	limit_is(1);
+	eq(hctxs[0].pending, 0, "setting the same changes nothing");
+	limit_is(3);
+	eq(hctxs[0].pending, 1, "a higher one starts a run");
+	hctxs[0].pending = false;
+	limit_is(2);
+	eq(hctxs[0].pending, 1, "a lower one does if a slot is free");
+	goes();
+	ends();
+	ends();
+
+	/* The policy changes it when it hears of an end: from 1 to 2, to 3, to 1. */
+	limit_is(1);
+	flash_lock(device_queue);
+	WRITE_ONCE(device_queue->watches, true);
+	flash_unlock(device_queue);
+	limit_moves = true;
+	to_fifo(device_queue)->ends = 1;
+	comes(0);
+	goes();
+	ends();
+	/* Nobody has heard of this end yet. */
+	comes(0);
+	comes(0);
+	comes(0);
+	hctxs[0].pending = false;
+	elv_bio_merge(&queue, &bio, 1);
+	eq(device_queue->bound, 2, "a bio that looks for a merge drains an end");
+	eq(hctxs[0].pending, 1, "which raises the limit: it starts a run");
+	goes();
+	goes();
+	eq(goes(), 0, "the limit is reached");
+	ends();
+	hctxs[0].pending = false;
+	somebody_drains();
+	eq(device_queue->bound, 3, "who reads statistics drains an end");
+	eq(hctxs[0].pending, 1, "and starts a run as well");
+	goes();
+	limit_moves = false;
+	limit_is(4);
+	while (in_device || goes())
+		ends();
+	end();
+}
+
 static int forgotten;
 
 static bool round_of(unsigned int round)
@@ -470,6 +690,11 @@ int main(void)
 	takes_in();
 	all_count();
 	drained_meanwhile();
+	freed_meanwhile();
+	resized_meanwhile();
+	tags_again();
+	ends_while_held();
+	limit_changes();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
 	eq(round, ROUNDS, "rounds");
