@@ -239,7 +239,7 @@ static noinline void flash_insert_list(struct flash_queue *fq, struct flash_hctx
 	flash_unlock(fq);
 	/*
 	 * @queued before @inflight, which has_work() reads next: pairs with the barriers in
-	 * flash_release(), flash_raised() and flash_resume(). So does the one in
+	 * flash_release(), flash_limit_changed() and flash_resume(). So does the one in
 	 * flash_pending_add().
 	 */
 	smp_mb();

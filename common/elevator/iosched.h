@@ -205,7 +205,7 @@ struct flash_counts {
  *		decreases
  * @seq:	the latest flash_rq.seq
  * @watches:	value of flash_rq.watched for requests inserted from now on
- * @raised:	@bound has risen since the lock was taken
+ * @limit_changed: @bound has changed since the lock was taken
  * @stats:	counters
  * @why:	reason of the latest choice, an enum flash_why; written only while it is
  *		traced, see flash_tell_why()
@@ -236,7 +236,7 @@ struct flash_queue {
 	unsigned int out;
 	u64 seq;
 	bool watches;
-	bool raised;
+	bool limit_changed;
 	struct flash_stats stats;
 	unsigned int why;
 
@@ -454,7 +454,7 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 bool flash_ready(struct flash_queue *fq);
 bool flash_ready_settled(struct flash_queue *fq);
 void flash_set_bound(struct flash_queue *fq, unsigned int bound);
-void flash_raised(struct flash_queue *fq);
+void flash_limit_changed(struct flash_queue *fq);
 void flash_ask_again(struct flash_queue *fq);
 void flash_kick(struct flash_queue *fq, unsigned int prefer);
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound);
@@ -482,14 +482,14 @@ static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 {
-	bool raised = fq->raised;
+	bool limit_changed = fq->limit_changed;
 
-	fq->raised = false;
+	fq->limit_changed = false;
 	if (fq->fresh)
 		flash_store_fresh(fq);
 	spin_unlock(&fq->lock);
-	if (unlikely(raised))
-		flash_raised(fq);
+	if (unlikely(limit_changed))
+		flash_limit_changed(fq);
 }
 
 /* rqtable.c */
