@@ -468,11 +468,10 @@ struct cgroup_subsys_state { u64 id; };
 struct seq_file;
 enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE };
 
-/* Bios are never merged here. */
 #define REQ_POLLED		8U
 #define bio_end_sector(bio)	((void)(bio), 0ULL)
 #define blk_mq_sched_try_merge(q, bio, nr, gone) \
-	((void)(q), (void)(bio), (void)(nr), (void)(gone), false)
+	((void)(bio), (void)(nr), (void)(gone), try_merge(q))
 #define blk_mq_free_request(rq)	((void)(rq))
 #define elv_bio_merge_ok(rq, bio) ((void)(rq), (void)(bio), false)
 #define compat_discard_mergeable(rq) ((void)(rq), false)

@@ -386,10 +386,15 @@ static void moments(void)
 
 static struct flash_queue *device_queue;
 
+static void somebody_does_drain(struct flash_queue *fq)
+{
+	flash_lock(fq);
+	flash_unlock(fq);
+}
+
 static void somebody_drains(void)
 {
-	flash_lock(device_queue);
-	flash_unlock(device_queue);
+	somebody_does_drain(device_queue);
 }
 
 /* Makes the @nth access to a shared variable from now on the moment of an event. */
@@ -574,6 +579,53 @@ static void tags_again(void)
 	flash_lock(fq);
 	flash_unlock(fq);
 	eq(fq->out, 0, "one that ends after it was requeued has ended once");
+	end();
+}
+
+static void one_ends_and_one_comes(void)
+{
+	ends();
+	comes(0);
+}
+
+/* The policy hears of events in the order in which they happened. */
+static void in_order(void)
+{
+	struct flash_queue *fq = begin(4);
+	struct bio bio = { .bi_next = NULL };
+	unsigned int n;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 3; n++) {
+		comes(0);
+		goes();
+	}
+	ends();
+	comes(0);
+	somebody_does_drain(fq);
+	eq(strcmp(to_fifo(fq)->heard, "ci"), 0, "an end, and then a request");
+	comes(0);
+	ends();
+	somebody_does_drain(fq);
+	eq(strcmp(to_fifo(fq)->heard, "ic"), 0, "a request, and then an end");
+	goes();
+	goes();
+	ends();
+	on(TAKEN_OUT, one_ends_and_one_comes);
+	somebody_does_drain(fq);
+	eq(fq->queued == 1 && fq->out == 1, 0,
+	   "a request that follows an end does not come before it");
+	comes(0);
+	somebody_does_drain(fq);
+	eq(list_last_entry(&to_fifo(fq)->list, struct request, queuelist)->elv.priv[0] &&
+	   flash_rq_of(list_last_entry(&to_fifo(fq)->list, struct request,
+				       queuelist))->stored, 1,
+	   "one that still waits after a drain can merge");
+	comes(0);
+	elv_bio_merge(&queue, &bio, 1);
+	while (in_device || goes())
+		ends();
 	end();
 }
 
@@ -768,6 +820,7 @@ int main(void)
 	freed_meanwhile();
 	resized_meanwhile();
 	tags_again();
+	in_order();
 	ends_while_held();
 	limit_changes();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
