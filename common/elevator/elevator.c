@@ -346,6 +346,8 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 			flash_take(fq, fr);
 		else
 			fq->stats.dispatched++;
+		if (fq->watches)
+			flash_change(fq);
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
 	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);

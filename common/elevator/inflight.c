@@ -11,7 +11,7 @@
  *     runs its hardware queue next;
  *   - a request ends and frees its slot: flash_release() kicks, unless flash_needs_run()
  *     finds that a run is scheduled;
- *   - the limit is changed: flash_unlock() kicks, see flash_set_bound();
+ *   - the limit changes: flash_unlock() runs a hardware queue, see flash_set_bound();
  *   - the policy stops holding requests back: see flash_ask_holds(). If it does so because
  *     time has passed, its timer calls flash_ask_again();
  *   - the request that had to be issued first has been issued, or its time is over: see
@@ -131,6 +131,15 @@ __always_inline bool flash_first_done(struct flash_queue *fq, struct request *rq
 	return READ_ONCE(fq->first.rq) == rq && cmpxchg(&fq->first.rq, rq, NULL) == rq;
 }
 
+/* flash_ready() while requests wait, but for those that precede all others, and for @first */
+static inline bool flash_slot_for_any(struct flash_queue *fq)
+{
+	/* The events before @changed, which says that they were drained. */
+	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
+	       (likely(!READ_ONCE(fq->held)) || flash_pending_events(fq) ||
+		READ_ONCE(fq->changed));
+}
+
 /**
  * flash_ready - may a waiting request be dispatched now?
  * @fq: the device
@@ -155,10 +164,7 @@ __always_inline bool flash_ready(struct flash_queue *fq)
 		return false;
 	if (unlikely(READ_ONCE(fq->nr_head)))
 		return true;
-	/* The events before @changed, which says that they were drained. */
-	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
-	       (likely(!READ_ONCE(fq->held)) || flash_pending_events(fq) ||
-		READ_ONCE(fq->changed)) &&
+	return flash_slot_for_any(fq) &&
 	       !(unlikely(READ_ONCE(fq->first.rq)) && flash_first_refuses(fq));
 }
 
@@ -301,8 +307,11 @@ void flash_kick(struct flash_queue *fq, unsigned int prefer)
 		flash_run(fq, prefer);
 }
 
-/* flash_run() from a timer: the device may have no request, and be about to change. */
-static void flash_run_from_timer(struct flash_queue *fq)
+/*
+ * flash_run() from a context that has no request: the device may be about to change.
+ * Does not look at @first, the memory of which may be freed.
+ */
+static void flash_run_unheld(struct flash_queue *fq)
 {
 	/* Keeps each flash_hctx, see flash_hctx_exit(). */
 	rcu_read_lock();
@@ -322,7 +331,7 @@ void flash_ask_again(struct flash_queue *fq)
 	WRITE_ONCE(fq->pending.asks, true);
 	/* @asks before @queued. Pairs with the barrier in flash_ask_holds(). */
 	smp_mb();
-	flash_run_from_timer(fq);
+	flash_run_unheld(fq);
 }
 
 /*
@@ -352,7 +361,7 @@ static enum hrtimer_restart flash_first_expire(struct hrtimer *timer)
 	WRITE_ONCE(fq->first.due, asked);
 	/* Before the run's has_work() */
 	smp_mb();
-	flash_run_from_timer(fq);
+	flash_run_unheld(fq);
 	return HRTIMER_NORESTART;
 }
 
@@ -429,27 +438,32 @@ __always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
  * @fq: the device, locked
  * @bound: the limit, in requests
  *
- * If it changes, up or down, flash_unlock() kicks: a submitter may have compared @inflight
- * with the old limit, or an old @inflight with the new limit.
+ * If it changes, flash_unlock() runs a hardware queue: a submitter may have compared
+ * @inflight with the old limit. That includes a lower limit: the end that has freed the
+ * slot may have compared with the higher one, see flash_needs_run().
  */
 void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (bound != fq->bound)
-		fq->limit_changed = true;
+	if (bound == fq->bound)
+		return;
+	fq->limit_changed = true;
 	WRITE_ONCE(fq->bound, bound);
 }
 
 /**
- * flash_limit_changed - flash_unlock(), after the in-flight limit has changed
+ * flash_limit_changed - flash_unlock(), after a change of the in-flight limit
  * @fq: the device
+ *
+ * Not flash_kick(): whoever reads statistics has no request.
  */
 void flash_limit_changed(struct flash_queue *fq)
 {
 	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
 	smp_mb();
-	flash_kick(fq, fq->nr_hctx);
+	if (flash_any_waits(fq) && flash_slot_for_any(fq))
+		flash_run_unheld(fq);
 }
 
 /**

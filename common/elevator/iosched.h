@@ -481,13 +481,13 @@ static inline void flash_lock(struct flash_queue *fq) __acquires(&fq->lock)
 /** flash_unlock - undo flash_lock() */
 static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 {
-	bool changed = fq->limit_changed;
+	bool limit_changed = fq->limit_changed;
 
 	fq->limit_changed = false;
 	if (fq->fresh)
 		flash_store_fresh(fq);
 	spin_unlock(&fq->lock);
-	if (unlikely(changed))
+	if (unlikely(limit_changed))
 		flash_limit_changed(fq);
 }
 

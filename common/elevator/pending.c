@@ -203,6 +203,15 @@ static bool flash_drain_some(struct flash_queue *fq)
 	return true;
 }
 
+static void flash_drain_all(struct flash_queue *fq)
+{
+	while (!flash_drain_some(fq)) {
+		flash_store_fresh(fq);
+		spin_unlock(&fq->lock);
+		spin_lock(&fq->lock);
+	}
+}
+
 /**
  * flash_drain - tell the policy what has happened since the latest drain
  * @fq: the device, locked; the lock may be released and taken again
@@ -211,9 +220,8 @@ void flash_drain(struct flash_queue *fq)
 {
 	lockdep_assert_held(&fq->lock);
 
-	while (!flash_drain_some(fq)) {
-		flash_store_fresh(fq);
-		spin_unlock(&fq->lock);
-		spin_lock(&fq->lock);
-	}
+	/* Another drain has released the lock, and does not know the newest events. */
+	if (unlikely(fq->pending.taking))
+		flash_drain_all(fq);
+	flash_drain_all(fq);
 }

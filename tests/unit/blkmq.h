@@ -86,11 +86,11 @@ static inline void meanwhile(enum moment now)
 
 /* Number of accesses to shared data until ACCESS, without the lock */
 static __thread unsigned int accesses;
-static __thread bool locked;
+static __thread bool locked, any_access;
 
 static inline void shared(void)
 {
-	if (accesses && !locked && !--accesses)
+	if (accesses && (any_access || !locked) && !--accesses)
 		meanwhile(ACCESS);
 	others();
 }
@@ -462,11 +462,10 @@ struct cgroup_subsys_state { u64 id; };
 struct seq_file;
 enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE };
 
-/* Bios are never merged here. */
 #define REQ_POLLED		8U
 #define bio_end_sector(bio)	((void)(bio), 0ULL)
 #define blk_mq_sched_try_merge(q, bio, nr, gone) \
-	((void)(q), (void)(bio), (void)(nr), (void)(gone), false)
+	((void)(bio), (void)(nr), (void)(gone), try_merge(q))
 #define blk_mq_free_request(rq)	((void)(rq))
 #define elv_bio_merge_ok(rq, bio) ((void)(rq), (void)(bio), false)
 #define compat_discard_mergeable(rq) ((void)(rq), false)
@@ -532,7 +531,9 @@ struct elevator_type {
 #define compat_async_depth(q, opf)	((void)(q), 0U)
 #define compat_alloc_hctx(data)	((data)->hctx)
 #define compat_shallow_prepare(hctx, part) ((void)(hctx))
-#define compat_hctx_tags(hctx)	TAGS
+/* Number of tags of each hardware queue */
+static unsigned int hctx_tags __attribute__((unused));
+#define compat_hctx_tags(hctx)	((void)(hctx), hctx_tags)
 #define elv_register(e)		((void)(e), 0)
 #define elv_unregister(e)	((void)(e))
 

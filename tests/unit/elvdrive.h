@@ -14,6 +14,7 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wformat"
+static bool try_merge(struct request_queue *q);
 #include "common/elevator/pending.c"
 #include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
@@ -60,6 +61,8 @@ struct fifo {
 	u64 until, armed, now;
 	bool asked;
 	unsigned char fate[SUBMITTERS][FATES];
+	/* The latest insertions (i) and completions (c) */
+	char heard[3];
 };
 
 /* Faults of common/elevator/ */
@@ -108,6 +111,12 @@ static enum flash_urgency fifo_urgency(const struct flash_queue *fq, blk_opf_t o
 	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
 }
 
+static void fifo_hears(struct fifo *fifo, char what)
+{
+	fifo->heard[0] = fifo->heard[1];
+	fifo->heard[1] = what;
+}
+
 /* Something has happened. */
 static void fifo_event(struct fifo *fifo)
 {
@@ -131,6 +140,7 @@ static void fifo_arrived(struct flash_queue *fq, struct flash_rq *fr)
 static void fifo_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	fifo_event(to_fifo(fq));
+	fifo_hears(to_fifo(fq), 'i');
 	list_add_tail(&fr->rq->queuelist, &to_fifo(fq)->list);
 }
 
@@ -190,6 +200,7 @@ static void fifo_completed(struct flash_queue *fq, struct flash_rq *fr, bool end
 	struct fifo *fifo = to_fifo(fq);
 
 	fifo_event(fifo);
+	fifo_hears(fifo, 'c');
 	/* One that was handed back may start again. */
 	fifo_becomes(fifo, fr, STARTED, ended ? ENDED : UNKNOWN);
 	fifo->out--;
@@ -314,6 +325,17 @@ void flash_store_move(struct flash_queue *fq, struct request *rq)
 	(void)rq;
 }
 
+/* Bios are never merged here, but all waiting requests have to be known. */
+static bool try_merge(struct request_queue *q)
+{
+	struct fifo *fifo = to_fifo(q->elevator->elevator_data);
+	struct request *rq;
+
+	list_for_each_entry(rq, &fifo->list, queuelist)
+		WARN_ON_ONCE(!flash_rq_of(rq)->stored);
+	return false;
+}
+
 static struct flash_disk the_disk;
 
 struct flash_disk *flash_disk_get(struct request_queue *q)
@@ -404,6 +426,8 @@ static struct flash_queue *begin(unsigned int bound)
 	unsigned int n;
 
 	memset(hctxs, 0, sizeof(hctxs));
+	if (!hctx_tags)
+		hctx_tags = TAGS;
 	queue.elevator = &elevator;
 	queue.disk = &gendisk;
 	queue.nr_hw_queues = QUEUES;

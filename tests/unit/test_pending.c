@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The pending list: insertion without the lock, with the real code and threads that submit,
- * dispatch, complete, watch and switch the scheduler. No request is lost, forgotten, out of
- * order or used after it was freed.
+ * Arrival and completion without the lock, with the real code and threads that submit,
+ * dispatch, complete, requeue, watch and switch the scheduler, while the policy holds requests
+ * back in several ways. No request is lost, forgotten, out of order or used after it was freed,
+ * and few runs find nothing to dispatch.
  */
 #define TAGS		96
 #define QUEUES		2
 #define SUBMITTERS	3
-#define ROUNDS		45
+#define ROUNDS		90
 
 #include "elvdrive.h"
 
@@ -16,8 +17,16 @@
 static struct request *device[QUEUES * TAGS];
 static pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int in_device;
-static int ended, over, each, in_vain;
+static int ended, over, each, in_vain, in_earnest;
+static bool hands_back, restarts;
 static unsigned long long seed;
+
+static void to_device(struct request *rq)
+{
+	pthread_mutex_lock(&device_lock);
+	device[in_device++] = rq;
+	pthread_mutex_unlock(&device_lock);
+}
 
 /* A dispatch round of one hardware queue. */
 static void run(struct blk_mq_hw_ctx *hctx)
@@ -33,11 +42,10 @@ static void run(struct blk_mq_hw_ctx *hctx)
 				__atomic_add_fetch(&in_vain, 1, __ATOMIC_SEQ_CST);
 			break;
 		}
-		nr++;
+		if (!nr++)
+			__atomic_add_fetch(&in_earnest, 1, __ATOMIC_SEQ_CST);
 		SET(rq->started, true);
-		pthread_mutex_lock(&device_lock);
-		device[in_device++] = rq;
-		pthread_mutex_unlock(&device_lock);
+		to_device(rq);
 	}
 }
 
@@ -96,6 +104,29 @@ static void *worker(void *arg)
 	return NULL;
 }
 
+/*
+ * The driver hands a request back. Later a worker inserts it again, or the driver, which has
+ * kept it prepared, issues it without the scheduler.
+ */
+static void hand_back(struct request *rq)
+{
+	struct blk_mq_hw_ctx *hctx = rq->mq_hctx;
+	LIST_HEAD(list);
+
+	elv_requeue_request(rq);
+	rq->again = true;
+	if (tap_rand(&turns) % 2) {
+		to_device(rq);
+		return;
+	}
+	in_irq = false;
+	SET(rq->started, false);
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(hctx, &list, tap_rand(&turns) % 2);
+	blk_mq_run_hw_queue(hctx, true);
+	in_irq = true;
+}
+
 static void *interrupt(void *arg)
 {
 	struct request *rq;
@@ -116,8 +147,14 @@ static void *interrupt(void *arg)
 			idle(50);
 			continue;
 		}
+		if (hands_back && tap_rand(&turns) % 8 == 0) {
+			hand_back(rq);
+			continue;
+		}
 		elv_completed_request(rq, ktime_get_ns());
 		elv_finish_request(rq);
+		if (restarts && tap_rand(&turns) % 4 == 0)
+			blk_mq_run_hw_queue(rq->mq_hctx, true);
 		__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
 		SET(busy[rq->mq_hctx->queue_num][rq->internal_tag], 0);
 		percpu_ref_put(&queue.q_usage_counter);
@@ -143,10 +180,28 @@ static void *submitter(void *arg)
 			nth++;
 			list_add_tail(&rq->queuelist, &list);
 		}
+		/* A plug keeps the scheduler attached, and runs the hardware queue itself. */
+		the_task.plug = tap_rand(&turns) % 2 ? &the_task : NULL;
+		if (the_task.plug)
+			percpu_ref_get(&queue.q_usage_counter);
 		elv_insert_requests(&hctxs[by % QUEUES], &list, false);
-		blk_mq_run_hw_queue(&hctxs[by % QUEUES], true);
+		blk_mq_run_hw_queue(&hctxs[by % QUEUES], !the_task.plug);
+		if (the_task.plug)
+			percpu_ref_put(&queue.q_usage_counter);
 		if (tap_rand(&turns) % 8 == 0)
 			sched_yield();
+	}
+	return NULL;
+}
+
+/* The policy's timer */
+static void *clock_of(void *arg)
+{
+	turns = seed + 500;
+	(void)arg;
+	while (!GET(over)) {
+		hrtimer_tick();
+		idle(30);
 	}
 	return NULL;
 }
@@ -331,10 +386,15 @@ static void moments(void)
 
 static struct flash_queue *device_queue;
 
+static void somebody_does_drain(struct flash_queue *fq)
+{
+	flash_lock(fq);
+	flash_unlock(fq);
+}
+
 static void somebody_drains(void)
 {
-	flash_lock(device_queue);
-	flash_unlock(device_queue);
+	somebody_does_drain(device_queue);
 }
 
 /* Makes the @nth access to a shared variable from now on the moment of an event. */
@@ -409,27 +469,313 @@ static void drained_meanwhile(void)
 	eq(lost_ask, 0, "a timer of the policy, the same");
 }
 
+static void the_rest_ends_and_queues_exit(void)
+{
+	unsigned int n;
+
+	while (in_device)
+		ends();
+	for (n = 0; n < QUEUES; n++)
+		elv_exit_hctx(&hctxs[n], n);
+}
+
+/*
+ * Somebody who reads statistics drains many events, and has to release the lock in between. At
+ * this moment more requests end, and the records are freed.
+ */
+static void freed_meanwhile(void)
+{
+	struct flash_queue *fq = begin(TAGS);
+	unsigned int n, most = FLASH_DRAIN_MOST;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < most + 20; n++) {
+		comes(0);
+		goes();
+	}
+	for (n = 0; n < most + 10; n++)
+		ends();
+	on(UNLOCKED, the_rest_ends_and_queues_exit);
+	flash_lock(fq);
+	eq(fq->out, 0, "ends that are not drained when the records are freed");
+	eq(in_device, 0, "and all have ended");
+	flash_unlock(fq);
+	for (n = 0; n < QUEUES; n++)
+		elv_init_hctx(&hctxs[n], n);
+	end();
+}
+
+static void tags_grow(void)
+{
+	hctx_tags = TAGS;
+	flash_hctx_resize(&hctxs[0]);
+}
+
+/* The ends of requests that used the table which nr_requests replaces */
+static void resized_meanwhile(void)
+{
+	struct flash_queue *fq;
+	unsigned int n;
+
+	hctx_tags = TAGS / 2;
+	fq = begin(TAGS);
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 5; n++) {
+		comes(0);
+		goes();
+	}
+	while (in_device)
+		ends();
+	eq(llist_empty(&fq->pending.ends), 0, "requests have ended, and that is not drained");
+	tags_grow();
+	eq(fq->out, 0, "it is when nr_requests grows");
+	comes(0);
+	eq(goes(), 1, "and the new table is used");
+	ends();
+	end();
+}
+
+static void one_requeued(void)
+{
+	struct request *rq = device[--in_device];
+	LIST_HEAD(list);
+
+	elv_requeue_request(rq);
+	rq->started = false;
+	rq->again = true;
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(rq->mq_hctx, &list, true);
+}
+
+/* The next request of a tag, and a requeued one, while the end is not drained */
+static void tags_again(void)
+{
+	struct flash_queue *fq = begin(4);
+	unsigned int n;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 6; n++) {
+		comes(0);
+		goes();
+		ends();
+		eq_quiet(fq->out, 1);
+		eq_quiet(llist_empty(&fq->pending.ends), 0);
+	}
+	flash_lock(fq);
+	flash_unlock(fq);
+	eq(fq->out, 0, "each end is known of a tag that each request uses");
+	comes(0);
+	goes();
+	one_requeued();
+	eq(fq->nr_head == 1 && !fq->out, 1, "a requeued one has ended before it waits again");
+	goes();
+	eq(fq->out, 1, "and starts again");
+	eq(fq->changed, 1, "after which the policy has to choose again");
+	elv_requeue_request(device[0]);
+	ends();
+	flash_lock(fq);
+	flash_unlock(fq);
+	eq(fq->out, 0, "one that ends after it was requeued has ended once");
+	end();
+}
+
+static void one_ends_and_one_comes(void)
+{
+	ends();
+	comes(0);
+}
+
+/* The policy hears of events in the order in which they happened. */
+static void in_order(void)
+{
+	struct flash_queue *fq = begin(4);
+	struct bio bio = { .bi_next = NULL };
+	unsigned int n;
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	for (n = 0; n < 3; n++) {
+		comes(0);
+		goes();
+	}
+	ends();
+	comes(0);
+	somebody_does_drain(fq);
+	eq(strcmp(to_fifo(fq)->heard, "ci"), 0, "an end, and then a request");
+	comes(0);
+	ends();
+	somebody_does_drain(fq);
+	eq(strcmp(to_fifo(fq)->heard, "ic"), 0, "a request, and then an end");
+	goes();
+	goes();
+	ends();
+	on(TAKEN_OUT, one_ends_and_one_comes);
+	somebody_does_drain(fq);
+	eq(fq->queued == 1 && fq->out == 1, 0,
+	   "a request that follows an end does not come before it");
+	comes(0);
+	somebody_does_drain(fq);
+	eq(list_last_entry(&to_fifo(fq)->list, struct request, queuelist)->elv.priv[0] &&
+	   flash_rq_of(list_last_entry(&to_fifo(fq)->list, struct request,
+				       queuelist))->stored, 1,
+	   "one that still waits after a drain can merge");
+	comes(0);
+	elv_bio_merge(&queue, &bio, 1);
+	while (in_device || goes())
+		ends();
+	end();
+}
+
+static void one_ends_in_interrupt(void)
+{
+	in_irq = true;
+	ends();
+	in_irq = false;
+}
+
+/* Ends at the moments at which a run decides that all are held back */
+static void ends_while_held(void)
+{
+	unsigned int n, lost = 0, lost_run = 0;
+	struct flash_queue *fq;
+
+	for (n = 1; n <= 40; n++) {
+		fq = begin(4);
+		nth[0] = 0;
+		WRITE_ONCE(fq->watches, true);
+		holding = HOLD_ONE;
+		to_fifo(fq)->starts = 3;
+		comes(0);
+		goes();
+		comes(0);
+		hctxs[0].pending = false;
+		/* The lock is held in some of these moments. */
+		any_access = true;
+		on_access(n, one_ends_in_interrupt);
+		if (n % 2)
+			lost_run += !goes() && in_device == 0 && !hctxs[0].pending &&
+				    !elv_has_work(&hctxs[0]);
+		else
+			lost += !elv_has_work(&hctxs[0]) && in_device == 0 &&
+				!hctxs[0].pending;
+		any_access = false;
+		on(NEVER, NULL);
+		holding = HOLD_NONE;
+		flash_ask_again(fq);
+		while (in_device || goes())
+			ends();
+		end();
+	}
+	eq(lost, 0, "an end while has_work() asks the policy");
+	eq(lost_run, 0, "an end while a run finds that all are held back");
+}
+
+static void limit_is(unsigned int bound)
+{
+	flash_lock(device_queue);
+	flash_set_bound(device_queue, bound);
+	flash_unlock(device_queue);
+}
+
+/* Any change of the limit starts a run: a submitter may have compared with the old one. */
+static void limit_changes(void)
+{
+	struct bio bio = { .bi_next = NULL };
+
+	device_queue = begin(1);
+	nth[0] = 0;
+	comes(0);
+	goes();
+	comes(0);
+	eq(elv_has_work(&hctxs[0]), 0, "the limit is reached");
+	hctxs[0].pending = false;
+	limit_is(1);
+	eq(hctxs[0].pending, 0, "setting the same changes nothing");
+	limit_is(3);
+	eq(hctxs[0].pending, 1, "a higher one starts a run");
+	hctxs[0].pending = false;
+	limit_is(2);
+	eq(hctxs[0].pending, 1, "a lower one does if a slot is free");
+	goes();
+	ends();
+	ends();
+
+	/* The policy changes it when it hears of an end: from 1 to 2, to 3, to 1. */
+	limit_is(1);
+	flash_lock(device_queue);
+	WRITE_ONCE(device_queue->watches, true);
+	flash_unlock(device_queue);
+	limit_moves = true;
+	to_fifo(device_queue)->ends = 1;
+	comes(0);
+	goes();
+	ends();
+	/* Nobody has heard of this end yet. */
+	comes(0);
+	comes(0);
+	comes(0);
+	hctxs[0].pending = false;
+	elv_bio_merge(&queue, &bio, 1);
+	eq(device_queue->bound, 2, "a bio that looks for a merge drains an end");
+	eq(hctxs[0].pending, 1, "which raises the limit: it starts a run");
+	goes();
+	goes();
+	eq(goes(), 0, "the limit is reached");
+	ends();
+	hctxs[0].pending = false;
+	somebody_drains();
+	eq(device_queue->bound, 3, "who reads statistics drains an end");
+	eq(hctxs[0].pending, 1, "and starts a run as well");
+	goes();
+	limit_moves = false;
+	limit_is(4);
+	while (in_device || goes())
+		ends();
+	end();
+}
+
 static int forgotten;
 
-static bool round_of(unsigned int round)
+/* What is different in each round */
+static struct flash_queue *begin_round(unsigned int round)
 {
-	pthread_t submit[SUBMITTERS], work[QUEUES], irq[2], look;
+	static const enum holding ways[] = { HOLD_NONE, HOLD_FULL, HOLD_ONE, HOLD_TIME };
 	struct flash_queue *fq;
-	int before = 0, same = 0;
-	size_t n;
 
 	ended = over = 0;
 	each = round % 9 ? 1 + (int)round % 5 : 60;
 	sets = round % 4 == 3;
 	seed = round * 1000ULL;
-	fq = begin(round % 9 ? 1 : 1 + round % 3);
+	hands_back = round / 2 % 3 == 1;
+	restarts = round % 7 == 5;
+	holding = ways[round / 3 % ARRAY_SIZE(ways)];
+	limit_moves = round % 11 < 3;
+	/* What holds requests back is the limit, or the policy. */
+	fq = begin(holding && round % 2 ? TAGS : round % 9 ? 1 : 1 + round % 3);
+	if (!fq)
+		return NULL;
+	the_disk.val[0] = round % 3 == 0;
+	WRITE_ONCE(fq->watches, holding || round % 5 == 0);
+	return fq;
+}
+
+static bool round_of(unsigned int round)
+{
+	pthread_t submit[SUBMITTERS], work[QUEUES], irq[2], look, ticks;
+	struct flash_queue *fq = begin_round(round);
+	int before = 0, same = 0;
+	size_t n;
+
 	if (!fq)
 		return false;
-	the_disk.val[0] = round % 3 == 0;
 	for (n = 0; n < QUEUES; n++)
 		pthread_create(&work[n], NULL, worker, &hctxs[n]);
 	for (n = 0; n < 2; n++)
 		pthread_create(&irq[n], NULL, interrupt, (void *)(n + 400));
+	pthread_create(&ticks, NULL, clock_of, NULL);
 	if (round % 2)
 		pthread_create(&look, NULL, looker, fq);
 	for (n = 0; n < SUBMITTERS; n++)
@@ -457,6 +803,7 @@ static bool round_of(unsigned int round)
 	SET(over, 1);
 	for (n = 0; n < 2; n++)
 		pthread_join(irq[n], NULL);
+	pthread_join(ticks, NULL);
 	for (n = 0; n < QUEUES; n++)
 		pthread_join(work[n], NULL);
 	return true;
@@ -470,11 +817,18 @@ int main(void)
 	takes_in();
 	all_count();
 	drained_meanwhile();
+	freed_meanwhile();
+	resized_meanwhile();
+	tags_again();
+	in_order();
+	ends_while_held();
+	limit_changes();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
 		;
 	eq(round, ROUNDS, "rounds");
 	eq(forgotten, 0, "requests without a scheduled run");
 	eq_faults();
-	printf("# %d rounds in vain\n", in_vain);
+	eq(in_vain * 4 < in_earnest, 1, "few runs find nothing to dispatch");
+	printf("# %d of %d runs in vain\n", in_vain, in_vain + in_earnest);
 	return tap_done();
 }
