@@ -656,8 +656,7 @@ static void ends_while_held(void)
 		any_access = true;
 		on_access(n, one_ends_in_interrupt);
 		if (n % 2)
-			lost_run += !goes() && in_device == 0 && !hctxs[0].pending &&
-				    !elv_has_work(&hctxs[0]);
+			lost_run += !goes() && in_device == 0 && !hctxs[0].pending;
 		else
 			lost += !elv_has_work(&hctxs[0]) && in_device == 0 &&
 				!hctxs[0].pending;
