@@ -9,7 +9,7 @@
  */
 #include "layerhooks.h"
 #include "piq/sched.h"
-#include "common/share/fairqueue.h"
+#include "common/share/fairqueue.c"
 #include "k2/chips.h"
 #include "tap.h"
 
