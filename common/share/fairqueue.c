@@ -713,7 +713,7 @@ static inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct ten
 }
 
 /* @rq does not wait any more. */
-static void fair_dequeue(struct fair_queue *q, struct fair_rq *rq)
+static __always_inline void fair_dequeue(struct fair_queue *q, struct fair_rq *rq)
 {
 	struct tenant *t = rq->tenant;
 
@@ -1023,18 +1023,16 @@ static inline bool fair_lags(struct fair_queue *q)
 	return fair_dry_lags(q);
 }
 
-/* Choose while @active has the turn; ends the turn if it is over, and returns false. */
-static noinline bool fair_choose_active(struct fair_queue *q, u64 now, struct fair_rq **rq)
+/* Choose while fair_queue.active has the turn. Ends the turn if it is over. */
+static noinline struct fair_rq *fair_pick_active(struct fair_queue *q, u64 now)
 {
 	struct tenant *t = q->active;
 	enum flash_reason why = fair_turn_over(q, t, now);
 
-	if (why) {
-		fair_end_turn(q, why, now);
-		return false;
-	}
-	*rq = t->nr ? fair_pick_rq(q, t) : NULL;
-	return true;
+	if (!why)
+		return t->nr ? fair_pick_rq(q, t) : NULL;
+	fair_end_turn(q, why, now);
+	return NULL;
 }
 
 /**
@@ -1047,20 +1045,24 @@ static noinline bool fair_choose_active(struct fair_queue *q, u64 now, struct fa
  */
 static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 {
-	struct fair_rq *rq = NULL;
+	struct fair_rq *rq;
 	struct tenant *t;
 
 	q->wake = 0;
 	if (!q->waiting)
 		return NULL;
-	if (unlikely(!list_empty(&q->urgent.tenants)))
+	if (unlikely(!list_empty(&q->urgent.tenants))) {
 		rq = fair_urgent_pick(q);
-	if (rq)
-		return rq;
+		if (rq)
+			return rq;
+	}
 	if (fair_lags(q))
 		return NULL;
-	if (q->active && fair_choose_active(q, now, &rq))
-		return rq;
+	if (q->active) {
+		rq = fair_pick_active(q, now);
+		if (q->active)
+			return rq;
+	}
 	t = fair_pick(q);
 	if (!q->rules.exclusive && q->rules.antic && q->paused.list.first &&
 	    fair_waits(q, t, now))
@@ -1275,18 +1277,27 @@ static void fair_pace(struct fair_queue *q, const struct fair_rq *rq, bool ended
 	}
 }
 
+/* Has no other tenant had a request for a second? @t has just become the last idle one. */
+static inline bool fair_alone(const struct fair_queue *q, const struct tenant *t, u64 now)
+{
+	const struct tenant *other = list_prev_entry(t, lru);
+
+	return !q->busy && (list_is_first(&t->lru, &q->table.lru) ||
+			    now - other->think.ended >= FAIR_SECOND);
+}
+
 /*
  * @t is idle after its request @rq: is its next request worth waiting for, in a window? Not
  * if its part of the window is over by then: the device would lose the time of that part.
  */
-static void fair_pause(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
-		       u64 now)
+static inline void fair_pause(struct fair_queue *q, struct tenant *t,
+			      const struct fair_rq *rq, u64 now)
 {
 	struct tenant_think *think = &t->think;
 	u64 ns, wait = 2 * think->think.ns;
 
 	if (q->rules.exclusive || !q->rules.antic || !think->sync ||
-	    !think->think.known || think->misses >= FAIR_MISSES)
+	    !think->think.known || think->misses >= FAIR_MISSES || fair_alone(q, t, now))
 		return;
 	ns = flash_cost_ns(&q->dev.cost, rq->dir, rq->sectors);
 	if (think->think.ns > ns * q->rules.depth * t->weight / (q->weights + t->weight))

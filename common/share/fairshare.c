@@ -316,6 +316,7 @@ unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq
 		t = fairshare_new_tenant(fsq, fsr, ioprio);
 	if (t->key.kind == FLASH_BY_TASK && t->second.prio != ioprio)
 		fairshare_note_prio(fsq->fair, t, ioprio);
+	fsr->tenant = t;
 	return fairshare_class(t, flash_rq_root(rq));
 }
 
@@ -335,15 +336,13 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
 void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
-	bool urgent = fr->class >= FAIRSHARE_URGENT_CLASS;
-	u32 who = urgent ? fr->class - FAIRSHARE_URGENT_CLASS : fr->class;
 	struct fair_rq *fair = &to_fsr(fr)->fair;
 	struct request *rq = fr->rq;
 
 	fair_describe(fair, flash_dir_of(rq), op_is_sync(rq->cmd_flags),
 		      flash_sector_of(rq), blk_rq_sectors(rq));
-	fair_add(fsq->fair, fair, &fsq->fair->table.t[who], fairshare_tags(fsq, fr), urgent,
-		 fq->now);
+	fair_add(fsq->fair, fair, to_fsr(fr)->tenant, fairshare_tags(fsq, fr),
+		 fr->class >= FAIRSHARE_URGENT_CLASS, fq->now);
 }
 
 /** fairshare_grown - hook: a waiting request has merged with a bio */
@@ -395,12 +394,6 @@ static enum hrtimer_restart fairshare_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The completion of a polled request is not reported. */
-static noinline void fairshare_forget_polled(struct fairshare_queue *fsq, struct fair_rq *fair)
-{
-	fair_release(fsq->fair, fair, false, fsq->fq.now);
-}
-
 /** fairshare_select - hook: issue the request that fairshare_holds() has chosen */
 struct flash_rq *fairshare_select(struct flash_queue *fq)
 {
@@ -413,8 +406,9 @@ struct flash_rq *fairshare_select(struct flash_queue *fq)
 	fsq->next = NULL;
 	fr = &container_of(fair, struct fairshare_rq, fair)->fr;
 	fair_issue(fsq->fair, fair, fq->now);
+	/* The completion of a polled request is not reported. */
 	if (unlikely(fr->rq->mq_hctx->type == HCTX_TYPE_POLL))
-		fairshare_forget_polled(fsq, fair);
+		fairshare_completed(fq, fr, false);
 	return fr;
 }
 
