@@ -463,7 +463,7 @@ static noinline void fair_urgent_add(struct fair_queue *q, struct fair_rq *rq)
 
 	rq->urgent = true;
 	if (list_empty(&t->urgent))
-		list_add_tail(&t->urge, &q->urgent.tenants);
+		list_add_tail(&t->place.urge, &q->urgent.tenants);
 	list_add_tail(&rq->urge, &t->urgent);
 }
 
@@ -475,7 +475,7 @@ static noinline void fair_urgent_del(struct fair_rq *rq)
 	rq->urgent = false;
 	list_del_init(&rq->urge);
 	if (list_empty(&t->urgent))
-		list_del_init(&t->urge);
+		list_del_init(&t->place.urge);
 }
 
 /* Does the debt of @t exceed @most usual requests, or @most times the charge of @rq? */
@@ -499,7 +499,7 @@ static noinline struct fair_rq *fair_urgent_pick(struct fair_queue *q)
 
 	q->urgent.ahead = FAIR_IN_ORDER;
 	fair_update_vtime(q);
-	list_for_each_entry(t, &q->urgent.tenants, urge) {
+	list_for_each_entry(t, &q->urgent.tenants, place.urge) {
 		rq = fair_urgent_first(t);
 		if (q->rules.exclusive && t == q->active)
 			continue;
@@ -527,7 +527,7 @@ static noinline void fair_urgent_issued(struct fair_queue *q, struct tenant *t)
 	if (q->urgent.ahead != FAIR_IN_DEBT)
 		return;
 	q->urgent.since = 0;
-	list_move_tail(&t->urge, &q->urgent.tenants);
+	list_move_tail(&t->place.urge, &q->urgent.tenants);
 }
 
 /* Charge @t for its urgent request @rq, outside of its turn. */
@@ -1078,12 +1078,13 @@ static void fair_work(struct fair_queue *q, u64 now)
 	q->dev.worked = now;
 }
 
-/* @rq is in the device from now on. */
-static __always_inline void fair_started(struct fair_queue *q, struct fair_rq *rq, u64 now)
+/* @rq of @t is in the device from now on. */
+static __always_inline void fair_started(struct fair_queue *q, struct tenant *t,
+					 struct fair_rq *rq, u64 now)
 {
 	fair_work(q, now);
 	rq->work = q->dev.work;
-	rq->tenant->out++;
+	t->out++;
 	q->out++;
 	if (rq->chips.nr_chips)
 		flash_occupancy_take(&q->dev.occ, &rq->chips, fair_write_dir(rq));
@@ -1183,7 +1184,7 @@ static inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 	} else if (t->place.tree) {
 		fair_replant(q, t);
 	}
-	fair_started(q, rq, now);
+	fair_started(q, t, rq, now);
 }
 
 /**
@@ -1207,7 +1208,7 @@ void fair_bypass(struct fair_queue *q, struct fair_rq *rq, struct flash_tags *ta
 	/* Not in fair_queue.dry: the shared tenant does not lag. */
 	if (!t->busy)
 		fair_enter(q, t);
-	fair_started(q, rq, now);
+	fair_started(q, t, rq, now);
 	flash_tags_get(tags, t->index, fair_claim(q, t, rq));
 }
 

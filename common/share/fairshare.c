@@ -316,7 +316,7 @@ unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq
 		t = fairshare_new_tenant(fsq, fsr, ioprio);
 	if (t->key.kind == FLASH_BY_TASK && t->second.prio != ioprio)
 		fairshare_note_prio(fsq->fair, t, ioprio);
-	fsr->tenant = t;
+	fsr->fair.tenant = t;
 	return fairshare_class(t, flash_rq_root(rq));
 }
 
@@ -341,7 +341,7 @@ void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 
 	fair_describe(fair, flash_dir_of(rq), op_is_sync(rq->cmd_flags),
 		      flash_sector_of(rq), blk_rq_sectors(rq));
-	fair_add(fsq->fair, fair, to_fsr(fr)->tenant, fairshare_tags(fsq, fr),
+	fair_add(fsq->fair, fair, fair->tenant, fairshare_tags(fsq, fr),
 		 fr->class >= FAIRSHARE_URGENT_CLASS, fq->now);
 }
 

@@ -92,13 +92,11 @@ enum fairshare_by {
  * @fr: the record of every policy
  * @fair: its part in the queues
  * @key: identity of its tenant
- * @tenant: the tenant, from fairshare_rq_class() to fairshare_insert()
  */
 struct fairshare_rq {
 	struct flash_rq fr;
 	struct fair_rq fair;
 	struct tenant_key key;
-	struct tenant *tenant;
 };
 
 /**

@@ -59,12 +59,14 @@ struct tenant_key {
 
 /**
  * struct tenant_place - where fairqueue.c finds a tenant
+ * @urge: link in fair_urgent.tenants while tenant.urgent is not empty
  * @dry: link in fair_dry.fresh
  * @node: link in @tree
  * @tree: a tree of fair_queue.backlog or fair_queue.dry, or NULL
  * @finish: virtual finish of its next turn, in fair_backlog.eligible
  */
 struct tenant_place {
+	struct list_head urge;
 	struct hlist_node dry;
 	struct rb_node node;
 	struct rb_root_cached *tree;
@@ -167,7 +169,6 @@ struct tenant_stats {
  * @second: its share and its priority
  * @stats: its counters
  * @turn: its turns
- * @urge: link in fair_urgent.tenants while @urgent is not empty
  * @place: where it is in the queues
  *
  * In the order of use: each request needs the first lines, a few requests the last ones.
@@ -193,7 +194,6 @@ struct tenant {
 	struct tenant_second second;
 	struct tenant_stats stats;
 	struct tenant_turn turn;
-	struct list_head urge;
 	struct tenant_place place;
 } ____cacheline_aligned_in_smp;
 
