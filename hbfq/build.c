@@ -13,7 +13,6 @@
 #include "../common/estimate/pace.c"
 #include "../common/estimate/service_time.c"
 #include "../common/share/fairshare.c"
-#include "../common/share/fairqueue.c"
 #include "../common/share/tenant.c"
 #include "../common/share/budget.c"
 #include "../common/share/think_time.c"

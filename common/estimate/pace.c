@@ -17,9 +17,6 @@
 
 #include "pace.h"
 
-/* Shortest window, ns */
-#define FLASH_PACE_NS		4000000
-
 /**
  * flash_pace_init - start a search
  * @p: the search

@@ -8,6 +8,9 @@
 /* Completions of the shortest window */
 #define FLASH_PACE_ENDS		64
 
+/* Shortest window, ns */
+#define FLASH_PACE_NS		4000000
+
 /**
  * struct flash_pace - the search for a limit, and its window
  * @climb:	the search
@@ -66,7 +69,8 @@ void flash_pace_judge(struct flash_pace *p, bool rules, u64 now);
 static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
 				  u64 now)
 {
-	if (flash_pace_count(p, last, rules))
+	if (flash_pace_count(p, last, rules) &&
+	    (!p->begun || !rules || now - p->begun >= FLASH_PACE_NS))
 		flash_pace_judge(p, rules, now);
 }
 

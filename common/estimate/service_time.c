@@ -30,14 +30,30 @@
 #define FLASH_COST_STALL	4
 #define FLASH_COST_STALL_MIN	1000
 
+/* The class of requests of @sectors, at least 1 */
+static inline u32 flash_cost_class(u64 sectors)
+{
+	u32 idx = (u32)ilog2(sectors);
+
+	return idx < FLASH_COST_CLASSES ? idx : FLASH_COST_CLASSES - 1;
+}
+
 /* Move an average towards a sample by 1/@weight of the distance, rounded. */
-static void flash_cost_move(u64 *avg, u64 sample, u32 weight)
+static __always_inline void flash_cost_move(u64 *avg, u64 sample, u32 weight)
 {
 	sample <<= FLASH_COST_SHIFT;
 	if (sample >= *avg)
 		*avg += (sample - *avg + weight / 2) / weight;
 	else
 		*avg -= (*avg - sample + weight / 2) / weight;
+}
+
+/* One of the first samples of @class */
+static noinline void flash_cost_begin(struct flash_cost_class *class, u64 sectors, u64 ns)
+{
+	class->nr++;
+	flash_cost_move(&class->sectors, sectors, class->nr);
+	flash_cost_move(&class->ns, ns, class->nr);
 }
 
 /**
@@ -50,6 +66,7 @@ static void flash_cost_move(u64 *avg, u64 sample, u32 weight)
 void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64 ns)
 {
 	struct flash_cost_class *class;
+	u64 most;
 	u32 idx;
 
 	if (!sectors)
@@ -58,22 +75,20 @@ void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64
 		sectors = FLASH_COST_LARGEST;
 	if (ns > FLASH_COST_LONGEST)
 		ns = FLASH_COST_LONGEST;
-	idx = (u32)ilog2(sectors);
-	if (idx >= FLASH_COST_CLASSES)
-		idx = FLASH_COST_CLASSES - 1;
+	idx = flash_cost_class(sectors);
 	class = &c->class[dir][idx];
-	if (class->nr < FLASH_COST_WEIGHT) {
-		class->nr++;
-	} else {
-		u64 most = (class->ns >> FLASH_COST_SHIFT) * FLASH_COST_STALL;
-
-		if (most < FLASH_COST_STALL_MIN)
-			most = FLASH_COST_STALL_MIN;
-		if (ns > most)
-			ns = most;
+	if (unlikely(class->nr < FLASH_COST_WEIGHT)) {
+		c->known[dir] |= 1U << idx;
+		flash_cost_begin(class, sectors, ns);
+		return;
 	}
-	flash_cost_move(&class->sectors, sectors, class->nr);
-	flash_cost_move(&class->ns, ns, class->nr);
+	most = (class->ns >> FLASH_COST_SHIFT) * FLASH_COST_STALL;
+	if (most < FLASH_COST_STALL_MIN)
+		most = FLASH_COST_STALL_MIN;
+	if (ns > most)
+		ns = most;
+	flash_cost_move(&class->sectors, sectors, FLASH_COST_WEIGHT);
+	flash_cost_move(&class->ns, ns, FLASH_COST_WEIGHT);
 }
 
 /**
@@ -90,38 +105,44 @@ void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64
  */
 u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 {
-	const struct flash_cost_class *low = NULL, *high = NULL;
+	const struct flash_cost_class *class = c->class[dir], *low, *high;
+	u32 known = c->known[dir], idx, below;
 	u64 size, ns, most;
-	u32 i;
 
+	if (!known)
+		return 0;
 	if (sectors > FLASH_COST_LARGEST)
 		sectors = FLASH_COST_LARGEST;
 	size = sectors << FLASH_COST_SHIFT;
-	for (i = 0; i < FLASH_COST_CLASSES; i++) {
-		const struct flash_cost_class *class = &c->class[dir][i];
-
-		if (!class->nr)
-			continue;
-		low = high;
-		high = class;
-		if (class->sectors >= size)
-			break;
-	}
-	if (!high)
-		return 0;
+	/* The first class with a sample whose average is not below the size, else the last */
+	idx = sectors ? flash_cost_class(sectors) : 0;
+	if (known >> idx & 1 && class[idx].sectors < size)
+		idx++;
+	if (!(known >> idx))
+		idx = (u32)ilog2(known);
+	else
+		idx += (u32)__builtin_ctz(known >> idx);
+	high = &class[idx];
 	ns = high->ns;
-	if (low) {
-		u64 run = (high->sectors - low->sectors) >> FLASH_COST_SHIFT;
-		u64 rise = high->ns > low->ns ? high->ns - low->ns : 0;
-		u64 way = (size - low->sectors) >> FLASH_COST_SHIFT;
+	below = known & ((1U << idx) - 1);
+	if (below) {
+		u64 run, rise, way;
 
+		low = &class[ilog2(below)];
+		run = (high->sectors - low->sectors) >> FLASH_COST_SHIFT;
+		rise = high->ns > low->ns ? high->ns - low->ns : 0;
+		way = (size - low->sectors) >> FLASH_COST_SHIFT;
 		ns = low->ns;
-		if (run)
+		if (run && way == run)
+			ns += rise;
+		else if (run)
 			ns += rise / run * way + rise % run * way / run;
 	}
-	most = high->ns / high->sectors * size +
-	       high->ns % high->sectors * size / high->sectors;
-	if (size > high->sectors && ns > most)
-		ns = most;
+	if (size > high->sectors) {
+		most = high->ns / high->sectors * size +
+		       high->ns % high->sectors * size / high->sectors;
+		if (ns > most)
+			ns = most;
+	}
 	return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
 }

@@ -28,11 +28,19 @@ struct flash_cost_class {
 
 /**
  * struct flash_cost - service times of a device
+ * @known: by direction, a bit for each class with samples
  * @class: by direction and size; all 0 at first
  */
 struct flash_cost {
+	u32 known[FLASH_NR_DIRS];
 	struct flash_cost_class class[FLASH_NR_DIRS][FLASH_COST_CLASSES];
 };
+
+/** flash_cost_known - is there a sample of direction @dir? */
+static inline bool flash_cost_known(const struct flash_cost *c, enum flash_dir dir)
+{
+	return c->known[dir];
+}
 
 void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64 ns);
 u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors);

@@ -10,6 +10,13 @@
  * A tenant is charged at the dispatch of each request, or, where fair_timed(), at the end
  * of its turn. Its virtual time advances by the charge divided by its weight, at once in a
  * window and at the end of an exclusive turn.
+ *
+ * Each step takes O(log tenants): the backlog is a tree by virtual time. With budgets,
+ * tenants that have reached their virtual start are in a second tree, by virtual finish. A
+ * virtual finish is as of the choice that found the tenant eligible, as in B-WF2Q+: later
+ * changes of other tenants' weights or of measured device times do not move the tenant,
+ * until the tree is sorted again, once a second. A single tenant of the backlog, and the
+ * tenant whose turn it is, are in no tree.
  */
 #include <linux/string.h>
 
@@ -60,6 +67,12 @@
  */
 #define FAIR_CHOICE		16
 #define FAIR_SCAN		8
+
+/*
+ * Number of other tenants whose requests are compared, in order of virtual time. Among 128
+ * requests of FAIR_SCAN each, most likely one has a chip that is idle, if any chip is.
+ */
+#define FAIR_OTHERS		16
 
 /*
  * Largest distance of two virtual times, at the end of a second. The service of a second
@@ -152,6 +165,113 @@ static inline void tenant_charge(struct tenant *t, u64 used)
 	t->part = used % t->weight;
 }
 
+/* The backlog and dry tenants */
+
+static bool fair_starts_before(struct rb_node *a, const struct rb_node *b)
+{
+	const struct tenant *t = rb_entry(a, struct tenant, place.node);
+	const struct tenant *other = rb_entry(b, struct tenant, place.node);
+
+	return t->vtime == other->vtime ? t < other : flash_vtime_before(t->vtime, other->vtime);
+}
+
+static bool fair_finishes_before(struct rb_node *a, const struct rb_node *b)
+{
+	const struct tenant *t = rb_entry(a, struct tenant, place.node);
+	const struct tenant *other = rb_entry(b, struct tenant, place.node);
+
+	return t->place.finish == other->place.finish ? t < other :
+	       flash_vtime_before(t->place.finish, other->place.finish);
+}
+
+/* The tenant of @node, or NULL */
+static inline struct tenant *fair_of_node(struct rb_node *node)
+{
+	return node ? rb_entry(node, struct tenant, place.node) : NULL;
+}
+
+/* The tenant with the least virtual time in the backlog, or NULL; of @later, with budgets */
+static inline struct tenant *fair_first(const struct fair_queue *q)
+{
+	const struct fair_backlog *b = &q->backlog;
+
+	return b->lone ? b->lone : fair_of_node(rb_first_cached(&b->later));
+}
+
+/* Insert @t into @tree, which is sorted by virtual time. */
+static void fair_plant(struct tenant *t, struct rb_root_cached *tree)
+{
+	t->place.tree = tree;
+	rb_add_cached(&t->place.node, tree, fair_starts_before);
+}
+
+/* fair_join() where @t is not alone. */
+static noinline void fair_join_others(struct fair_queue *q, struct tenant *t)
+{
+	if (q->backlog.lone)
+		fair_plant(q->backlog.lone, &q->backlog.later);
+	q->backlog.lone = NULL;
+	fair_plant(t, &q->backlog.later);
+}
+
+/* Add @t, which is in no place, to the backlog. */
+static inline void fair_join(struct fair_queue *q, struct tenant *t)
+{
+	struct fair_backlog *b = &q->backlog;
+
+	if (b->lone || rb_first_cached(&b->later) || rb_first_cached(&b->eligible))
+		fair_join_others(q, t);
+	else
+		b->lone = t;
+}
+
+/* Remove @t from its tree. */
+static noinline void fair_uproot(struct tenant *t)
+{
+	rb_erase_cached(&t->place.node, t->place.tree);
+	t->place.tree = NULL;
+}
+
+/* Remove @t from the backlog or from the dry tenants, if it is there. */
+static inline void fair_unplace(struct fair_queue *q, struct tenant *t)
+{
+	if (q->backlog.lone == t)
+		q->backlog.lone = NULL;
+	else if (t->place.tree)
+		fair_uproot(t);
+	else
+		hlist_del_init(&t->place.dry);
+}
+
+/*
+ * The virtual time of @t, in a tree, or what its virtual finish depends on has changed. The
+ * next choice moves it to the eligible tenants again.
+ */
+static noinline void fair_replant(struct fair_queue *q, struct tenant *t)
+{
+	struct rb_root_cached *tree = t->place.tree;
+
+	fair_uproot(t);
+	fair_plant(t, tree == &q->backlog.eligible ? &q->backlog.later : tree);
+}
+
+/* Sort all trees. */
+static void fair_sort(struct fair_queue *q)
+{
+	u32 i;
+
+	q->backlog.later = RB_ROOT_CACHED;
+	q->backlog.eligible = RB_ROOT_CACHED;
+	q->dry.sorted = RB_ROOT_CACHED;
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		struct tenant *t = &q->table.t[i];
+
+		if (t->place.tree)
+			fair_plant(t, t->place.tree == &q->dry.sorted ?
+				   &q->dry.sorted : &q->backlog.later);
+	}
+}
+
 /* Virtual time, weights, and seconds of shares */
 
 /*
@@ -180,25 +300,21 @@ static void fair_age(struct fair_queue *q)
  */
 static noinline void fair_update_turns(struct fair_queue *q)
 {
-	struct tenant *other;
-	bool any = false;
-	u64 least = 0;
+	const struct tenant *t = fair_first(q);
+	u64 least;
 
 	if (q->active) {
 		least = q->active->vtime;
 		if (!fair_timed(q))
 			least += flash_vtime_of(q->active->turn.used, q->active->weight);
-		any = true;
+		if (t && flash_vtime_before(t->vtime, least))
+			least = t->vtime;
+	} else if (t) {
+		least = t->vtime;
+	} else {
+		return;
 	}
-	hlist_for_each_entry(other, &q->backlog, place) {
-		if (other == q->active)
-			continue;
-		if (!any || flash_vtime_before(other->vtime, least))
-			least = other->vtime;
-		any = true;
-	}
-	if (any)
-		q->vtime = flash_vtime_max(q->vtime, least);
+	q->vtime = flash_vtime_max(q->vtime, least);
 }
 
 /* Bring the device's virtual time up to date. */
@@ -235,6 +351,9 @@ static void fair_change_weight(struct fair_queue *q, struct tenant *t, u32 weigh
 		q->weights += weight;
 	}
 	t->weight = weight;
+	t->claim = 0;
+	if (t->place.tree)
+		fair_replant(q, t);
 }
 
 /**
@@ -277,6 +396,7 @@ static noinline void fair_next_second(struct fair_queue *q, u64 now)
 		t->second.prio_weight = 0;
 		t->second.prio = FLASH_NO_PRIO;
 	}
+	fair_sort(q);
 	q->second.begun = now;
 }
 
@@ -343,7 +463,7 @@ static noinline void fair_urgent_add(struct fair_queue *q, struct fair_rq *rq)
 
 	rq->urgent = true;
 	if (list_empty(&t->urgent))
-		list_add_tail(&t->urge, &q->urgent.tenants);
+		list_add_tail(&t->place.urge, &q->urgent.tenants);
 	list_add_tail(&rq->urge, &t->urgent);
 }
 
@@ -355,7 +475,7 @@ static noinline void fair_urgent_del(struct fair_rq *rq)
 	rq->urgent = false;
 	list_del_init(&rq->urge);
 	if (list_empty(&t->urgent))
-		list_del_init(&t->urge);
+		list_del_init(&t->place.urge);
 }
 
 /* Does the debt of @t exceed @most usual requests, or @most times the charge of @rq? */
@@ -379,7 +499,7 @@ static noinline struct fair_rq *fair_urgent_pick(struct fair_queue *q)
 
 	q->urgent.ahead = FAIR_IN_ORDER;
 	fair_update_vtime(q);
-	list_for_each_entry(t, &q->urgent.tenants, urge) {
+	list_for_each_entry(t, &q->urgent.tenants, place.urge) {
 		rq = fair_urgent_first(t);
 		if (q->rules.exclusive && t == q->active)
 			continue;
@@ -407,7 +527,7 @@ static noinline void fair_urgent_issued(struct fair_queue *q, struct tenant *t)
 	if (q->urgent.ahead != FAIR_IN_DEBT)
 		return;
 	q->urgent.since = 0;
-	list_move_tail(&t->urge, &q->urgent.tenants);
+	list_move_tail(&t->place.urge, &q->urgent.tenants);
 }
 
 /* Charge @t for its urgent request @rq, outside of its turn. */
@@ -451,23 +571,6 @@ static u32 fair_behind(const struct fair_queue *q, const struct tenant *t, u64 u
 	return behind < FAIR_CATCH_UP ? (u32)behind : FAIR_CATCH_UP;
 }
 
-/* fair_claim(), for fair_add() */
-static __always_inline u64 fair_claim_for(const struct fair_queue *q, const struct tenant *t,
-					  const struct fair_rq *rq)
-{
-	u64 usual = t->usual, claim;
-
-	if (!usual && rq)
-		usual = fair_charge(q, rq) << FAIR_USUAL_SHIFT;
-	if (!usual)
-		return 0;
-	claim = ((u64)t->weight << FAIR_CLAIM_SHIFT) / usual;
-	claim += claim * fair_behind(q, t, usual) / FAIR_CATCH_UP;
-	if (claim > FLASH_TAGS_CLAIM)
-		return FLASH_TAGS_CLAIM;
-	return claim ? claim : 1;
-}
-
 /**
  * fair_claim - a tenant's claim to scheduler tags, see tag_quota.h
  * @q: the queues
@@ -477,9 +580,28 @@ static __always_inline u64 fair_claim_for(const struct fair_queue *q, const stru
  * Return: its weight divided by the usual charge of its requests, and up to twice that
  * if it is behind, 1 to FLASH_TAGS_CLAIM; 0 if the usual charge is unknown.
  */
-u64 fair_claim(const struct fair_queue *q, const struct tenant *t, const struct fair_rq *rq)
+noinline u64 fair_claim(const struct fair_queue *q, struct tenant *t, const struct fair_rq *rq)
 {
-	return fair_claim_for(q, t, rq);
+	u64 usual = t->usual, claim;
+
+	if (!usual && rq)
+		usual = fair_charge(q, rq) << FAIR_USUAL_SHIFT;
+	if (!usual)
+		return 0;
+	claim = ((u64)t->weight << FAIR_CLAIM_SHIFT) / usual;
+	if (t->usual)
+		t->claim = clamp_t(u64, claim, 1, FLASH_TAGS_CLAIM);
+	claim += claim * fair_behind(q, t, usual) / FAIR_CATCH_UP;
+	return clamp_t(u64, claim, 1, FLASH_TAGS_CLAIM);
+}
+
+/* fair_claim(), for each request */
+static inline u64 fair_next_claim(const struct fair_queue *q, struct tenant *t,
+				  const struct fair_rq *rq)
+{
+	if (!t->claim || flash_vtime_before(t->vtime, q->vtime))
+		return fair_claim(q, t, rq);
+	return t->claim;
 }
 
 /*
@@ -493,17 +615,12 @@ static bool fair_stayed(const struct tenant *t, u64 now)
 	       (!hlist_unhashed(&t->think.pause) && now < t->think.until);
 }
 
-/* Set the virtual time of @t, which had no request that waited, for its request @rq. */
-static void fair_start(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
-		       u64 now)
+/* fair_start() for @t, which is behind the device's virtual time */
+static noinline void fair_catch_up(const struct fair_queue *q, struct tenant *t,
+				   const struct fair_rq *rq, u64 now)
 {
-	u64 usual = t->usual >> FAIR_USUAL_SHIFT, floor;
+	u64 usual = t->usual >> FAIR_USUAL_SHIFT, floor = q->vtime;
 
-	/* Its turn continues; the service of that turn is still to be charged. */
-	if (q->rules.exclusive && t == q->active)
-		return;
-	fair_update_vtime(q);
-	floor = q->vtime;
 	if (!q->rules.exclusive && fair_stayed(t, now)) {
 		/*
 		 * It is owed what it is behind, up to some usual requests. A large
@@ -516,6 +633,17 @@ static void fair_start(struct fair_queue *q, struct tenant *t, const struct fair
 	t->vtime = flash_vtime_max(t->vtime, floor);
 }
 
+/* Set the virtual time of @t, which had no request that waited, for its request @rq. */
+static inline void fair_start(struct fair_queue *q, struct tenant *t,
+			      const struct fair_rq *rq, u64 now)
+{
+	/* Its turn continues; the service of that turn is still to be charged. */
+	if (q->rules.exclusive && t == q->active)
+		return;
+	fair_update_vtime(q);
+	if (flash_vtime_before(t->vtime, q->vtime))
+		fair_catch_up(q, t, rq, now);
+}
 /* @t becomes busy. */
 static void fair_enter(struct fair_queue *q, struct tenant *t)
 {
@@ -531,7 +659,7 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
 	struct tenant_think *think = &t->think;
 	u64 cap = q->rules.antic_max, idle = now - think->ended;
 
-	if (think->issued && think->sync) {
+	if (!q->rules.exclusive && think->issued && think->sync) {
 		flash_gap_add(&think->think, idle, cap);
 		if (think->think.known && idle <= cap && idle <= 2 * think->think.ns)
 			think->misses = 0;
@@ -543,19 +671,12 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
 	 * If it had been waited for, the request would be issued now: the gap ends here.
 	 * Until the dispatch other tenants are served.
 	 */
-	if (think->issued && t != q->active) {
+	if (q->rules.exclusive && think->issued && t != q->active) {
 		flash_gap_add(&think->gap, now - think->issued, cap);
 		think->issued = 0;
 	}
 	hlist_del_init(&think->pause);
 	fair_enter(q, t);
-}
-
-/* Move @t to another list. */
-static void fair_place(struct tenant *t, struct hlist_head *list)
-{
-	hlist_del_init(&t->place);
-	hlist_add_head(&t->place, list);
 }
 
 /**
@@ -567,29 +688,32 @@ static void fair_place(struct tenant *t, struct hlist_head *list)
  * @urgent: other tenants may wait for it
  * @now: the time, ns
  */
-void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
-	      struct flash_tags *tags, bool urgent, u64 now)
+static inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
+			    struct flash_tags *tags, bool urgent, u64 now)
 {
 	fair_count_seconds(q, now);
 	fair_set_chips(q, rq);
 	rq->tenant = t;
 	rq->tags = tags;
-	if (!t->nr)
+	if (!t->nr++) {
 		fair_start(q, t, rq, now);
-	if (!t->busy)
-		fair_wakes(q, t, now);
-	t->think.held = false;
-	if (!t->nr++)
-		fair_place(t, &q->backlog);
+		if (t->busy)
+			fair_unplace(q, t);
+		else
+			fair_wakes(q, t, now);
+		t->think.held = false;
+		if (t != q->active)
+			fair_join(q, t);
+	}
 	list_add_tail(&rq->link, &t->queue);
 	q->waiting++;
 	if (urgent)
 		fair_urgent_add(q, rq);
-	flash_tags_get(tags, tenant_index(&q->table, t), fair_claim_for(q, t, rq));
+	flash_tags_get(tags, t->index, fair_next_claim(q, t, rq));
 }
 
 /* @rq does not wait any more. */
-static void fair_dequeue(struct fair_queue *q, struct fair_rq *rq)
+static __always_inline void fair_dequeue(struct fair_queue *q, struct fair_rq *rq)
 {
 	struct tenant *t = rq->tenant;
 
@@ -654,6 +778,8 @@ static void fair_end_turn(struct fair_queue *q, enum flash_reason why, u64 now)
 	t->turn.ended[why]++;
 	t->turn.used = 0;
 	q->active = NULL;
+	if (t->nr)
+		fair_join(q, t);
 	q->stats.turns++;
 }
 
@@ -698,16 +824,22 @@ static enum flash_reason fair_turn_over(struct fair_queue *q, struct tenant *t, 
 /* End the waits for requests that did not arrive in time. */
 static void fair_expire(struct fair_queue *q, u64 now)
 {
+	u64 earliest = ~0ULL;
 	struct hlist_node *next;
 	struct tenant *t;
 
-	hlist_for_each_entry_safe(t, next, &q->paused, think.pause) {
-		if (now < t->think.until)
+	if (now < q->paused.earliest)
+		return;
+	hlist_for_each_entry_safe(t, next, &q->paused.list, think.pause) {
+		if (now < t->think.until) {
+			earliest = min(earliest, t->think.until);
 			continue;
+		}
 		t->think.misses += t->think.held;
 		t->think.held = false;
 		hlist_del_init(&t->think.pause);
 	}
+	q->paused.earliest = earliest;
 }
 
 /*
@@ -715,13 +847,13 @@ static void fair_expire(struct fair_queue *q, u64 now)
  * the next tenant? Sets @wake to the end of that wait. For exclusive turns see
  * fair_turn_over().
  */
-static bool fair_waits(struct fair_queue *q, const struct tenant *t, u64 now)
+static noinline bool fair_waits(struct fair_queue *q, const struct tenant *t, u64 now)
 {
 	struct tenant *a;
 	bool waits = false;
 
 	fair_expire(q, now);
-	hlist_for_each_entry(a, &q->paused, think.pause) {
+	hlist_for_each_entry(a, &q->paused.list, think.pause) {
 		if (!flash_vtime_before(a->vtime, t->vtime))
 			continue;
 		if (!q->wake || a->think.until < q->wake)
@@ -748,37 +880,37 @@ static u64 fair_needs(const struct fair_queue *q, const struct tenant *t)
 }
 
 /* B-WF2Q+: the earliest virtual finish among tenants that have reached their virtual start */
-static struct tenant *fair_pick_wf2q(struct fair_queue *q)
+static noinline struct tenant *fair_pick_wf2q(struct fair_queue *q)
 {
-	struct tenant *t, *best = NULL;
-	u64 finish, first = 0;
+	struct fair_backlog *b = &q->backlog;
+	struct tenant *t = fair_of_node(rb_first_cached(&b->later));
 
-	q->vtime = flash_vtime_max(q->vtime, q->least);
-	hlist_for_each_entry(t, &q->backlog, place) {
-		if (flash_vtime_before(q->vtime, t->vtime))
-			continue;
-		finish = t->vtime + flash_vtime_of(fair_needs(q, t), t->weight);
-		if (!best || flash_vtime_before(finish, first) ||
-		    (finish == first && t < best)) {
-			best = t;
-			first = finish;
-		}
+	if (!rb_first_cached(&b->eligible))
+		q->vtime = flash_vtime_max(q->vtime, t->vtime);
+	while (t && !flash_vtime_before(q->vtime, t->vtime)) {
+		fair_uproot(t);
+		t->place.finish = t->vtime + flash_vtime_of(fair_needs(q, t), t->weight);
+		t->place.tree = &b->eligible;
+		rb_add_cached(&t->place.node, &b->eligible, fair_finishes_before);
+		t = fair_of_node(rb_first_cached(&b->later));
 	}
-	return best;
+	return fair_of_node(rb_first_cached(&b->eligible));
 }
 
-/* The tenant with the least virtual time in the backlog */
-static struct tenant *fair_pick_least(struct fair_queue *q)
+/* The tenant of the backlog that is next */
+static inline struct tenant *fair_pick(struct fair_queue *q)
 {
-	struct tenant *t, *best = NULL;
+	struct tenant *t = q->backlog.lone;
 
-	hlist_for_each_entry(t, &q->backlog, place) {
-		if (!best || flash_vtime_before(t->vtime, best->vtime) ||
-		    (t->vtime == best->vtime && t < best))
-			best = t;
+	if (q->rules.budgets) {
+		if (!t)
+			return fair_pick_wf2q(q);
+		q->vtime = flash_vtime_max(q->vtime, t->vtime);
+		return t;
 	}
-	q->least = best->vtime;
-	return best;
+	t = fair_first(q);
+	q->least = t->vtime;
+	return t;
 }
 
 /* Number of requests of @t that may be compared, at most @most */
@@ -830,43 +962,53 @@ static struct fair_rq *fair_pick_idle(const struct fair_queue *q, const struct t
 /*
  * fair_pick_rq() by chips. In a window it may be a request of another tenant with idle
  * chips, unless that tenant is too far ahead: of such tenants the one with the least
- * virtual time, of equals the first one that joined the backlog.
+ * virtual time, among the next FAIR_OTHERS ones.
  */
-static struct fair_rq *fair_pick_by_chips(struct fair_queue *q, struct tenant *best)
+static noinline struct fair_rq *fair_pick_by_chips(struct fair_queue *q, struct tenant *best)
 {
-	struct fair_rq *rq, *soonest, *idle = NULL;
+	struct fair_rq *rq, *soonest;
+	u32 load, n = FAIR_OTHERS;
 	struct tenant *t;
-	u32 load;
 
 	soonest = fair_pick_soonest(q, best, &load);
-	if (!load || q->rules.budgets)
+	/* If no chips of its first requests are idle, those of others may be. */
+	if (!load || q->rules.budgets || q->backlog.lone)
 		return soonest;
-	hlist_for_each_entry(t, &q->backlog, place) {
-		u64 lead;
+	for (t = fair_of_node(rb_next(&best->place.node)); t && n;
+	     t = fair_of_node(rb_next(&t->place.node)), n--) {
+		u64 lead = fair_charge(q, fair_head(t)) * q->rules.depth;
 
-		/* No chips of its first requests are idle, see @load. */
-		if (t == best)
-			continue;
-		lead = fair_charge(q, fair_head(t)) * q->rules.depth;
-		if (flash_vtime_before(best->vtime + flash_vtime_of(lead, t->weight),
-				       t->vtime) ||
-		    (idle && flash_vtime_before(idle->tenant->vtime, t->vtime)))
+		if (flash_vtime_before(best->vtime + flash_vtime_of(lead, t->weight), t->vtime))
 			continue;
 		rq = fair_pick_idle(q, t);
 		if (rq)
-			idle = rq;
+			return rq;
 	}
-	return idle ? idle : soonest;
+	return soonest;
 }
 
 /* The next request, if @best is the tenant that is due */
-static struct fair_rq *fair_pick_rq(struct fair_queue *q, struct tenant *best)
+static inline struct fair_rq *fair_pick_rq(struct fair_queue *q, struct tenant *best)
 {
-	if (!list_empty(&best->urgent) && best->passed < FAIR_PASS)
+	if (unlikely(!list_empty(&best->urgent)) && best->passed < FAIR_PASS)
 		return fair_urgent_first(best);
 	if (!q->dev.geo.nr_chips || q->rules.exclusive || q->waiting == 1)
 		return fair_head(best);
 	return fair_pick_by_chips(q, best);
+}
+
+/* fair_lags(), while enough requests are in the device */
+static noinline bool fair_dry_lags(struct fair_queue *q)
+{
+	struct hlist_node *next;
+	struct tenant *t;
+
+	hlist_for_each_entry_safe(t, next, &q->dry.fresh, place.dry) {
+		hlist_del_init(&t->place.dry);
+		fair_plant(t, &q->dry.sorted);
+	}
+	t = fair_of_node(rb_first_cached(&q->dry.sorted));
+	return t && flash_vtime_before(t->vtime, q->vtime);
 }
 
 /*
@@ -874,47 +1016,56 @@ static struct fair_rq *fair_pick_rq(struct fair_queue *q, struct tenant *best)
  * fewer requests of others are there, the more of the device it gets. So no request is
  * issued then beyond those that keep the device busy.
  */
-static bool fair_lags(const struct fair_queue *q)
+static inline bool fair_lags(struct fair_queue *q)
 {
-	const struct tenant *t;
-
 	if (q->out < FAIR_LIMIT || q->rules.exclusive || q->rules.limit)
 		return false;
-	hlist_for_each_entry(t, &q->dry, place) {
-		if (flash_vtime_before(t->vtime, q->vtime))
-			return true;
-	}
-	return false;
+	return fair_dry_lags(q);
+}
+
+/* Choose while fair_queue.active has the turn. Ends the turn if it is over. */
+static noinline struct fair_rq *fair_pick_active(struct fair_queue *q, u64 now)
+{
+	struct tenant *t = q->active;
+	enum flash_reason why = fair_turn_over(q, t, now);
+
+	if (!why)
+		return t->nr ? fair_pick_rq(q, t) : NULL;
+	fair_end_turn(q, why, now);
+	return NULL;
 }
 
 /**
- * fair_choose - fair_next(), while requests wait
+ * fair_next - choose the next request
  * @q: the queues
  * @now: the time, ns
+ *
+ * Return: the request, which stays in its queue; or NULL. If requests wait then, they
+ * wait for a completion, or until @wake, whichever is first.
  */
-struct fair_rq *fair_choose(struct fair_queue *q, u64 now)
+static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 {
-	enum flash_reason why;
+	struct fair_rq *rq;
 	struct tenant *t;
 
-	if (!list_empty(&q->urgent.tenants)) {
-		struct fair_rq *rq = fair_urgent_pick(q);
-
+	q->wake = 0;
+	if (!q->waiting)
+		return NULL;
+	if (unlikely(!list_empty(&q->urgent.tenants))) {
+		rq = fair_urgent_pick(q);
 		if (rq)
 			return rq;
 	}
 	if (fair_lags(q))
 		return NULL;
 	if (q->active) {
-		why = fair_turn_over(q, q->active, now);
-		if (!why)
-			return q->active->nr ? fair_pick_rq(q, q->active) : NULL;
-		fair_end_turn(q, why, now);
+		rq = fair_pick_active(q, now);
+		if (q->active)
+			return rq;
 	}
-	t = fair_pick_least(q);
-	if (q->rules.budgets)
-		t = fair_pick_wf2q(q);
-	if (!q->rules.exclusive && q->rules.antic && fair_waits(q, t, now))
+	t = fair_pick(q);
+	if (!q->rules.exclusive && q->rules.antic && q->paused.list.first &&
+	    fair_waits(q, t, now))
 		return NULL;
 	return fair_pick_rq(q, t);
 }
@@ -927,12 +1078,13 @@ static void fair_work(struct fair_queue *q, u64 now)
 	q->dev.worked = now;
 }
 
-/* @rq is in the device from now on. */
-static __always_inline void fair_started(struct fair_queue *q, struct fair_rq *rq, u64 now)
+/* @rq of @t is in the device from now on. */
+static __always_inline void fair_started(struct fair_queue *q, struct tenant *t,
+					 struct fair_rq *rq, u64 now)
 {
 	fair_work(q, now);
 	rq->work = q->dev.work;
-	rq->tenant->out++;
+	t->out++;
 	q->out++;
 	if (rq->chips.nr_chips)
 		flash_occupancy_take(&q->dev.occ, &rq->chips, fair_write_dir(rq));
@@ -946,6 +1098,7 @@ static void fair_turn(struct fair_queue *q, struct tenant *t, struct fair_rq *rq
 		const struct fair_rq *head = fair_head(t);
 
 		if (!q->active) {
+			fair_unplace(q, t);
 			q->active = t;
 			t->turn.begun = now;
 			t->turn.used = 0;
@@ -991,7 +1144,7 @@ static void fair_account(struct fair_queue *q, struct tenant *t, const struct fa
  * @rq: the request that fair_next() returned
  * @now: the time, ns
  */
-void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
+static inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 {
 	struct tenant *t = rq->tenant;
 	u64 charge = fair_charge(q, rq), usual = charge << FAIR_USUAL_SHIFT;
@@ -1011,19 +1164,27 @@ void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 		q->stats.idle_chips += !rq->urgent;
 	}
 	fair_dequeue(q, rq);
-	if (!t->nr)
-		fair_place(t, &q->dry);
-	if (t->think.issued)
+	if (q->rules.exclusive && t->think.issued)
 		flash_gap_add(&t->think.gap, now - t->think.issued, q->rules.antic_max);
 	t->think.issued = now;
 	t->think.sync = rq->sync;
-	t->think.held = false;
 	/* An average from 0 would be too small, and stay 0 if each charge is 1. */
-	t->usual = t->usual ? flash_gap_average(t->usual, usual) : usual;
+	if (t->usual)
+		usual = flash_gap_average(t->usual, usual);
+	if (t->usual != usual) {
+		t->usual = usual;
+		t->claim = 0;
+	}
 	t->stats.requests++;
 	t->stats.sectors += rq->sectors;
 	fair_account(q, t, rq, charge, aside);
-	fair_started(q, rq, now);
+	if (!t->nr) {
+		fair_unplace(q, t);
+		hlist_add_head(&t->place.dry, &q->dry.fresh);
+	} else if (t->place.tree) {
+		fair_replant(q, t);
+	}
+	fair_started(q, t, rq, now);
 }
 
 /**
@@ -1047,21 +1208,24 @@ void fair_bypass(struct fair_queue *q, struct fair_rq *rq, struct flash_tags *ta
 	/* Not in fair_queue.dry: the shared tenant does not lag. */
 	if (!t->busy)
 		fair_enter(q, t);
-	fair_started(q, rq, now);
-	flash_tags_get(tags, tenant_index(&q->table, t), fair_claim(q, t, rq));
+	fair_started(q, t, rq, now);
+	flash_tags_get(tags, t->index, fair_claim(q, t, rq));
 }
 
 /* All virtual times and budgets start again, because the unit of charges has changed. */
-static void fair_restart(struct fair_queue *q)
+static noinline void fair_restart(struct fair_queue *q)
 {
+	struct tenant *active = q->active;
 	u32 i;
 
+	q->active = NULL;
 	for (i = 0; i <= FLASH_TENANTS; i++) {
 		struct tenant *t = &q->table.t[i];
 
 		fair_due(q, t);
 		t->vtime = 0;
 		t->usual = 0;
+		t->claim = 0;
 		t->turn.used = 0;
 		t->turn.budget = 0;
 		t->stats.cost = 0;
@@ -1075,7 +1239,9 @@ static void fair_restart(struct fair_queue *q)
 	q->vtime = 0;
 	q->least = 0;
 	q->latest = 0;
-	q->active = NULL;
+	fair_sort(q);
+	if (active && active->nr)
+		fair_join(q, active);
 }
 
 /*
@@ -1083,14 +1249,15 @@ static void fair_restart(struct fair_queue *q)
  * guess, which was many times too large if the device works on many requests at once.
  * Debts of guessed charges would take many times as long to pay, so they are forgotten.
  */
-static void fair_learn(struct fair_queue *q, const struct fair_rq *rq)
+static inline void fair_learn(struct fair_queue *q, const struct fair_rq *rq)
 {
 	u64 ns = (q->dev.work - rq->work) >> FAIR_WORK_SHIFT;
-	bool guess = q->rules.charge == FAIR_CHARGE_TIME && !q->rules.exclusive &&
-		     !flash_cost_ns(&q->dev.cost, rq->dir, rq->sectors);
+	bool guess = !flash_cost_known(&q->dev.cost, rq->dir);
 
-	flash_cost_learn(&q->dev.cost, rq->dir, rq->sectors, ns);
-	if (guess && flash_cost_ns(&q->dev.cost, rq->dir, rq->sectors))
+	/* At least 1 ns, so that each predicted time is a measured one. */
+	flash_cost_learn(&q->dev.cost, rq->dir, rq->sectors, ns ? ns : 1);
+	if (unlikely(guess) && flash_cost_known(&q->dev.cost, rq->dir) &&
+	    q->rules.charge == FAIR_CHARGE_TIME && !q->rules.exclusive)
 		fair_restart(q);
 }
 
@@ -1111,18 +1278,27 @@ static void fair_pace(struct fair_queue *q, const struct fair_rq *rq, bool ended
 	}
 }
 
+/* Has no other tenant had a request for a second? @t has just become the last idle one. */
+static inline bool fair_alone(const struct fair_queue *q, const struct tenant *t, u64 now)
+{
+	const struct tenant *other = list_prev_entry(t, lru);
+
+	return !q->busy && (list_is_first(&t->lru, &q->table.lru) ||
+			    now - other->think.ended >= FAIR_SECOND);
+}
+
 /*
  * @t is idle after its request @rq: is its next request worth waiting for, in a window? Not
  * if its part of the window is over by then: the device would lose the time of that part.
  */
-static void fair_pause(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
-		       u64 now)
+static inline void fair_pause(struct fair_queue *q, struct tenant *t,
+			      const struct fair_rq *rq, u64 now)
 {
 	struct tenant_think *think = &t->think;
 	u64 ns, wait = 2 * think->think.ns;
 
 	if (q->rules.exclusive || !q->rules.antic || !think->sync ||
-	    !think->think.known || think->misses >= FAIR_MISSES)
+	    !think->think.known || think->misses >= FAIR_MISSES || fair_alone(q, t, now))
 		return;
 	ns = flash_cost_ns(&q->dev.cost, rq->dir, rq->sectors);
 	if (think->think.ns > ns * q->rules.depth * t->weight / (q->weights + t->weight))
@@ -1131,7 +1307,9 @@ static void fair_pause(struct fair_queue *q, struct tenant *t, const struct fair
 	if (wait > q->rules.antic_max)
 		wait = q->rules.antic_max;
 	think->until = now + wait;
-	hlist_add_head(&think->pause, &q->paused);
+	if (!q->paused.list.first || think->until < q->paused.earliest)
+		q->paused.earliest = think->until;
+	hlist_add_head(&think->pause, &q->paused.list);
 }
 
 /* The last request of @t has left the device. */
@@ -1141,7 +1319,7 @@ static void fair_leave(struct fair_queue *q, struct tenant *t)
 	t->busy = false;
 	q->busy--;
 	q->weights -= t->weight;
-	hlist_del_init(&t->place);
+	fair_unplace(q, t);
 	if (!list_is_last(&t->lru, &q->table.lru))
 		list_move_tail(&t->lru, &q->table.lru);
 	/* Debts do not outlast a busy period of the device. */
@@ -1156,12 +1334,12 @@ static void fair_leave(struct fair_queue *q, struct tenant *t)
  * @ended: it has completed; else the driver requeued it
  * @now: the time, ns
  */
-void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now)
+static inline void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now)
 {
 	bool data = rq->dir != FLASH_NR_DIRS;
 	struct tenant *t = rq->tenant;
 
-	flash_tags_put(rq->tags, tenant_index(&q->table, t));
+	flash_tags_put(rq->tags, t->index);
 	fair_work(q, now);
 	if (ended && data)
 		fair_learn(q, rq);
@@ -1188,8 +1366,13 @@ void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now)
  */
 void fair_grow(struct fair_queue *q, struct fair_rq *rq, u64 sector, u32 sectors)
 {
+	struct tenant *t = rq->tenant;
+
 	fair_describe(rq, rq->dir, rq->sync, sector, sectors);
 	fair_set_chips(q, rq);
+	/* The virtual finish depends on the first request. */
+	if (t->place.tree == &q->backlog.eligible && rq == fair_head(t))
+		fair_replant(q, t);
 }
 
 /**
@@ -1207,7 +1390,7 @@ void fair_absorb(struct fair_queue *q, struct fair_rq *rq, struct fair_rq *merge
 	struct tenant *t = rq->tenant;
 	u32 passed = t->passed;
 
-	flash_tags_put(merged->tags, tenant_index(&q->table, t));
+	flash_tags_put(merged->tags, t->index);
 	if (earlier) {
 		list_move(&rq->link, &merged->link);
 		if (rq->urgent)
@@ -1339,6 +1522,8 @@ void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules)
 		q->active->turn.budget = q->rules.budget.standard;
 	if (restart)
 		fair_restart(q);
+	else
+		fair_sort(q);
 }
 
 /**
@@ -1350,15 +1535,15 @@ void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules)
 void fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset)
 {
 	u32 generation = q->dev.geo.generation;
-	struct tenant *t;
 	struct fair_rq *rq;
+	u32 i;
 
 	q->dev.geo = *geo;
 	q->dev.geo.generation = generation + 1;
 	q->dev.offset = offset;
 	flash_occupancy_set(&q->dev.occ, &q->dev.geo, 1);
-	hlist_for_each_entry(t, &q->backlog, place) {
-		list_for_each_entry(rq, &t->queue, link)
+	for (i = 0; i <= FLASH_TENANTS; i++) {
+		list_for_each_entry(rq, &q->table.t[i].queue, link)
 			fair_set_chips(q, rq);
 	}
 }

@@ -4,6 +4,9 @@
  *
  *   fair_tenant() -> fair_add() -> fair_next() -> fair_issue() -> fair_release()
  *
+ * Each request calls all of these but the first one. So that the compiler can inline them,
+ * they are static in fairqueue.c, which its caller includes.
+ *
  * A waiting request may also grow (fair_grow()) or disappear in another one
  * (fair_absorb()), and the device may get a request that was never added (fair_bypass()).
  * After each of these calls, the caller asks fair_next() again. If that returns NULL and
@@ -124,6 +127,39 @@ enum fair_ahead {
 };
 
 /**
+ * struct fair_backlog - tenants with requests that wait, except fair_queue.active
+ * @lone: the only such tenant; NULL: there is none, or they are in the trees
+ * @later: by virtual time; with budgets only those that are not in @eligible
+ * @eligible: with budgets, those that have reached their virtual start, by virtual finish
+ */
+struct fair_backlog {
+	struct tenant *lone;
+	struct rb_root_cached later;
+	struct rb_root_cached eligible;
+};
+
+/**
+ * struct fair_dry - tenants with no request that waits, but with requests in the device
+ * @fresh: those that have joined since fair_lags() last looked at them
+ * @sorted: the others, by virtual time
+ */
+struct fair_dry {
+	struct hlist_head fresh;
+	struct rb_root_cached sorted;
+};
+
+/**
+ * struct fair_paused - tenants that are expected to send a request
+ * @list: the tenants. They are few: the longest wait of a tenant is twice its part of the
+ *	time of fair_rules.depth requests.
+ * @earliest: no wait in @list ends before this time, ns
+ */
+struct fair_paused {
+	struct hlist_head list;
+	u64 earliest;
+};
+
+/**
  * struct fair_urgent - urgent requests
  * @tenants: tenants with urgent requests that wait
  * @ahead: how the request that fair_next() returned is issued, if it is urgent
@@ -183,8 +219,8 @@ struct fair_stats {
 /**
  * struct fair_queue - the tenants of a device and their requests
  * @rules: the rules
- * @backlog: tenants with requests that wait, the latest one first
- * @dry: tenants with no request that waits, but with requests in the device
+ * @backlog: tenants with requests that wait
+ * @dry: tenants with requests in the device only
  * @paused: tenants that are expected to send a request
  * @urgent: urgent requests
  * @active: the tenant that has the turn, or NULL
@@ -209,9 +245,9 @@ struct fair_stats {
 struct fair_queue {
 	struct fair_rules rules;
 
-	struct hlist_head backlog ____cacheline_aligned_in_smp;
-	struct hlist_head dry;
-	struct hlist_head paused;
+	struct fair_backlog backlog ____cacheline_aligned_in_smp;
+	struct fair_dry dry;
+	struct fair_paused paused;
 	struct fair_urgent urgent;
 	struct tenant *active;
 	struct tenant *last;
@@ -259,16 +295,11 @@ static inline void fair_describe(struct fair_rq *rq, enum flash_dir dir, bool sy
 
 struct tenant *fair_tenant(struct fair_queue *q, const struct tenant_key *key, u32 weight,
 			   u64 now);
-void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
-	      struct flash_tags *tags, bool urgent, u64 now);
-struct fair_rq *fair_choose(struct fair_queue *q, u64 now);
-void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now);
 void fair_bypass(struct fair_queue *q, struct fair_rq *rq, struct flash_tags *tags, u64 now);
-void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now);
 void fair_grow(struct fair_queue *q, struct fair_rq *rq, u64 sector, u32 sectors);
 void fair_absorb(struct fair_queue *q, struct fair_rq *rq, struct fair_rq *merged, bool earlier,
 		 u64 sector, u32 sectors);
-u64 fair_claim(const struct fair_queue *q, const struct tenant *t, const struct fair_rq *rq);
+u64 fair_claim(const struct fair_queue *q, struct tenant *t, const struct fair_rq *rq);
 void fair_prune(struct fair_queue *q, u64 now, u32 most);
 void fair_check_second(struct fair_queue *q, u64 now);
 void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
@@ -276,19 +307,5 @@ void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_init(struct fair_queue *q, const struct fair_rules *rules);
 void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules);
 void fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset);
-
-/**
- * fair_next - choose the next request
- * @q: the queues
- * @now: the time, ns
- *
- * Return: the request, which stays in its queue; or NULL. If requests wait then, they
- * wait for a completion, or until @wake, whichever is first.
- */
-static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
-{
-	q->wake = 0;
-	return q->waiting ? fair_choose(q, now) : NULL;
-}
 
 #endif /* FLASH_FAIRQUEUE_H */

@@ -33,6 +33,9 @@
 #include "../elevator/cgroup.h"
 #include "fairshare.h"
 
+/* Not linked: each request calls its functions, and the compiler inlines them. */
+#include "fairqueue.c"
+
 /* nr_requests that the kernel log suggests where tags are too few */
 #define FAIRSHARE_TAGS_ENOUGH	64
 
@@ -113,7 +116,7 @@ static u32 fairshare_prio(unsigned short ioprio)
 }
 
 /* Set @key to the running process, if the request is its own. */
-static void fairshare_task_key(struct tenant_key *key)
+static __always_inline void fairshare_task_key(struct tenant_key *key)
 {
 	/*
 	 * Workers submit for others: they write back, continue a flush or an earlier
@@ -126,8 +129,9 @@ static void fairshare_task_key(struct tenant_key *key)
 }
 
 /* Set @key to the tenant of control group @css, if control groups are tenants. */
-static void fairshare_group_key(enum fairshare_by by, const struct cgroup_subsys_state *css,
-				blk_opf_t opf, struct tenant_key *key)
+static __always_inline void fairshare_group_key(enum fairshare_by by,
+						const struct cgroup_subsys_state *css,
+						blk_opf_t opf, struct tenant_key *key)
 {
 	bool root = !css || css == blkcg_root_css;
 
@@ -144,8 +148,10 @@ static void fairshare_group_key(enum fairshare_by by, const struct cgroup_subsys
 }
 
 /* Set @key to the tenant of a request with first bio @bio. */
-static void fairshare_bio_key(const struct fairshare_queue *fsq, const struct bio *bio,
-			      blk_opf_t opf, unsigned short ioprio, struct tenant_key *key)
+static __always_inline void fairshare_bio_key(const struct fairshare_queue *fsq,
+					      const struct bio *bio, blk_opf_t opf,
+					      unsigned short ioprio,
+					      struct tenant_key *key)
 {
 	enum fairshare_by by = READ_ONCE(fsq->by);
 
@@ -207,9 +213,10 @@ static u32 fairshare_weight(const struct fairshare_queue *fsq, const struct tena
 	}
 }
 
-/** fairshare_tag_limit - hook: which tags may the current task take? */
-unsigned int fairshare_tag_limit(struct flash_queue *fq,
-				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
+/* fairshare_tag_limit(), where tags may be short */
+static noinline unsigned int fairshare_short_limit(struct flash_queue *fq,
+						   const struct blk_mq_hw_ctx *hctx,
+						   blk_opf_t opf)
 {
 	unsigned int all = compat_hctx_depth(hctx), free, places = 0;
 	struct fairshare_queue *fsq = to_fsq(fq);
@@ -219,9 +226,6 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	bool known;
 	u32 who;
 
-	/* Usually there are plenty of free tags, and the sender does not matter. */
-	if (READ_ONCE(fq->queued) + atomic_read(&fq->inflight) < all / 2)
-		return 0;
 	free = compat_hctx_free(hctx);
 	if (!flash_tags_short(all, free))
 		return 0;
@@ -231,7 +235,7 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	/* A new tenant holds no tags yet. */
 	if (t) {
 		tags = &fsq->tags[compat_hctx_set(hctx)];
-		who = tenant_index(&fsq->fair->table, t);
+		who = t->index;
 		places = flash_tags_limit(tags, who, fair_claim(fsq->fair, t, NULL),
 					  known, all, free);
 		if (places && (opf & FLASH_ROOT_FLAGS))
@@ -244,11 +248,21 @@ unsigned int fairshare_tag_limit(struct flash_queue *fq,
 	return places ? flash_tags_shallow(all, compat_shallow_unit(hctx), places) : 0;
 }
 
-/* The class of a request of @t: its index, and whether the request is urgent */
-static unsigned int fairshare_class(const struct tenant_table *p, const struct tenant *t,
-				    bool urgent)
+/** fairshare_tag_limit - hook: which tags may the current task take? */
+unsigned int fairshare_tag_limit(struct flash_queue *fq,
+				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf)
 {
-	return tenant_index(p, t) + (urgent ? FAIRSHARE_URGENT_CLASS : 0);
+	/* Usually there are plenty of free tags, and the sender does not matter. */
+	if (likely(READ_ONCE(fq->queued) + atomic_read(&fq->inflight) <
+		   compat_hctx_depth(hctx) / 2))
+		return 0;
+	return fairshare_short_limit(fq, hctx, opf);
+}
+
+/* The class of a request of @t: its index, and whether the request is urgent */
+static inline unsigned int fairshare_class(const struct tenant *t, bool urgent)
+{
+	return t->index + (urgent ? FAIRSHARE_URGENT_CLASS : 0);
 }
 
 /** fairshare_bio_class - hook: the class of a bio as a request */
@@ -261,7 +275,7 @@ unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio)
 
 	fairshare_bio_key(fsq, bio, bio->bi_opf, bio->bi_ioprio, &key);
 	t = tenant_expect(p, &key);
-	return t ? fairshare_class(p, t, bio->bi_opf & FLASH_ROOT_FLAGS) : FLASH_NO_TENANT;
+	return t ? fairshare_class(t, bio->bi_opf & FLASH_ROOT_FLAGS) : FLASH_NO_TENANT;
 }
 
 /** fairshare_arrived - hook: identify the tenant of a request, in its context */
@@ -273,25 +287,38 @@ void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr)
 			  &to_fsr(fr)->key);
 }
 
+/* The tenant of @fsr is not in the table. */
+static noinline struct tenant *fairshare_new_tenant(struct fairshare_queue *fsq,
+						    const struct fairshare_rq *fsr,
+						    unsigned short ioprio)
+{
+	return fair_tenant(fsq->fair, &fsr->key, fairshare_weight(fsq, &fsr->key, ioprio),
+			   fsq->fq.now);
+}
+
+/* A request of process @t has another priority than the request before. */
+static noinline void fairshare_note_prio(struct fair_queue *q, struct tenant *t,
+					 unsigned short ioprio)
+{
+	t->second.prio = ioprio;
+	fair_note_prio(q, t, flash_prio_weight(fairshare_prio(ioprio)));
+}
+
 /** fairshare_rq_class - hook: the class of a request; creates its tenant if necessary */
 unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	struct fairshare_rq *fsr = to_fsr(flash_rq_of(rq));
 	struct fairshare_queue *fsq = to_fsq(fq);
-	struct fair_queue *q = fsq->fair;
 	struct tenant *t;
 
-	t = tenant_find(&q->table, &fsr->key);
-	if (!t)
-		t = fair_tenant(q, &fsr->key, fairshare_weight(fsq, &fsr->key, ioprio),
-				fq->now);
-	/* Usually the priority is the same as that of the request before. */
-	if (t->key.kind == FLASH_BY_TASK && t->second.prio != ioprio) {
-		t->second.prio = ioprio;
-		fair_note_prio(q, t, flash_prio_weight(fairshare_prio(ioprio)));
-	}
-	return fairshare_class(&q->table, t, flash_rq_root(rq));
+	t = tenant_find(&fsq->fair->table, &fsr->key);
+	if (unlikely(!t))
+		t = fairshare_new_tenant(fsq, fsr, ioprio);
+	if (t->key.kind == FLASH_BY_TASK && t->second.prio != ioprio)
+		fairshare_note_prio(fsq->fair, t, ioprio);
+	fsr->fair.tenant = t;
+	return fairshare_class(t, flash_rq_root(rq));
 }
 
 /** fairshare_urgency - hook: fairshare_tag_limit() alone limits tags */
@@ -310,15 +337,13 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
 void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
-	bool urgent = fr->class >= FAIRSHARE_URGENT_CLASS;
-	u32 who = urgent ? fr->class - FAIRSHARE_URGENT_CLASS : fr->class;
 	struct fair_rq *fair = &to_fsr(fr)->fair;
 	struct request *rq = fr->rq;
 
 	fair_describe(fair, flash_dir_of(rq), op_is_sync(rq->cmd_flags),
 		      flash_sector_of(rq), blk_rq_sectors(rq));
-	fair_add(fsq->fair, fair, &fsq->fair->table.t[who], fairshare_tags(fsq, fr), urgent,
-		 fq->now);
+	fair_add(fsq->fair, fair, fair->tenant, fairshare_tags(fsq, fr),
+		 fr->class >= FAIRSHARE_URGENT_CLASS, fq->now);
 }
 
 /** fairshare_grown - hook: a waiting request has merged with a bio */
@@ -347,9 +372,10 @@ bool fairshare_holds(struct flash_queue *fq)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_queue *q = fsq->fair;
+	u32 limit = fair_limit(q);
 
-	if (fq->bound != fair_limit(q))
-		flash_set_bound(fq, fair_limit(q));
+	if (unlikely(fq->bound != limit))
+		flash_set_bound(fq, limit);
 	fsq->next = fair_next(q, fq->now);
 	/* A timer that is not needed any more may expire: it chooses, too. */
 	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
@@ -382,22 +408,26 @@ struct flash_rq *fairshare_select(struct flash_queue *fq)
 	fr = &container_of(fair, struct fairshare_rq, fair)->fr;
 	fair_issue(fsq->fair, fair, fq->now);
 	/* The completion of a polled request is not reported. */
-	if (fr->rq->mq_hctx->type == HCTX_TYPE_POLL)
-		fair_release(fsq->fair, fair, false, fq->now);
+	if (unlikely(fr->rq->mq_hctx->type == HCTX_TYPE_POLL))
+		fairshare_completed(fq, fr, false);
 	return fr;
+}
+
+/* A request has a slot without fairshare_select(). */
+static noinline void fairshare_bypass(struct fairshare_queue *fsq, struct flash_rq *fr)
+{
+	struct fair_rq *fair = &to_fsr(fr)->fair;
+
+	fair_describe(fair, flash_dir_of(fr->rq), false, flash_sector_of(fr->rq),
+		      blk_rq_sectors(fr->rq));
+	fair_bypass(fsq->fair, fair, fairshare_tags(fsq, fr), fsq->fq.now);
 }
 
 /** fairshare_started - hook: a request has a slot, with or without fairshare_select() */
 void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct fairshare_queue *fsq = to_fsq(fq);
-	struct fair_rq *fair = &to_fsr(fr)->fair;
-
-	if (fair->tenant)
-		return;
-	fair_describe(fair, flash_dir_of(fr->rq), false, flash_sector_of(fr->rq),
-		      blk_rq_sectors(fr->rq));
-	fair_bypass(fsq->fair, fair, fairshare_tags(fsq, fr), fq->now);
+	if (unlikely(!to_fsr(fr)->fair.tenant))
+		fairshare_bypass(to_fsq(fq), fr);
 }
 
 /** fairshare_completed - hook: a request gives its slot back */

@@ -8,7 +8,7 @@ static void tenant_init_lists(struct tenant *t)
 {
 	INIT_LIST_HEAD(&t->queue);
 	INIT_LIST_HEAD(&t->urgent);
-	INIT_LIST_HEAD(&t->urge);
+	INIT_LIST_HEAD(&t->place.urge);
 }
 
 /**
@@ -22,11 +22,9 @@ void tenant_table_init(struct tenant_table *p, u32 weight)
 
 	INIT_LIST_HEAD(&p->lru);
 	INIT_LIST_HEAD(&p->free);
-	for (i = 0; i < FLASH_TENANT_CHAINS; i++)
-		p->chain[i] = FLASH_NO_TENANT;
 	for (i = 0; i <= FLASH_TENANTS; i++) {
 		tenant_init_lists(&p->t[i]);
-		p->t[i].chain = FLASH_NO_TENANT;
+		p->t[i].index = i;
 		list_add_tail(&p->t[i].lru, i ? &p->free : &p->lru);
 	}
 	p->t[0].weight = weight;
@@ -43,13 +41,16 @@ void tenant_table_init(struct tenant_table *p, u32 weight)
 struct tenant *tenant_create(struct tenant_table *p, const struct tenant_key *key)
 {
 	struct tenant *t;
-	u32 *chain;
+	struct tenant **chain;
+	u32 index;
 
 	if (p->nr >= p->max || list_empty(&p->free))
 		return NULL;
 	t = list_first_entry(&p->free, struct tenant, lru);
 	list_del(&t->lru);
+	index = t->index;
 	memset(t, 0, sizeof(*t));
+	t->index = index;
 	tenant_init_lists(t);
 	list_add_tail(&t->lru, &p->lru);
 	t->key = *key;
@@ -57,7 +58,7 @@ struct tenant *tenant_create(struct tenant_table *p, const struct tenant_key *ke
 	t->weight = FLASH_WEIGHT_DEFAULT;
 	chain = tenant_chain(p, key);
 	t->chain = *chain;
-	*chain = tenant_index(p, t);
+	*chain = t;
 	p->nr++;
 	return t;
 }
@@ -69,10 +70,10 @@ struct tenant *tenant_create(struct tenant_table *p, const struct tenant_key *ke
  */
 void tenant_forget(struct tenant_table *p, struct tenant *t)
 {
-	u32 *at = tenant_chain(p, &t->key);
+	struct tenant **at = tenant_chain(p, &t->key);
 
-	while (*at != tenant_index(p, t))
-		at = &p->t[*at].chain;
+	while (*at != t)
+		at = &(*at)->chain;
 	*at = t->chain;
 	t->weight = 0;
 	list_move_tail(&t->lru, &p->free);

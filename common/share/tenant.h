@@ -16,6 +16,7 @@
 
 #include <linux/cache.h>
 #include <linux/list.h>
+#include <linux/rbtree.h>
 
 #include "budget.h"
 #include "think_time.h"
@@ -57,6 +58,22 @@ struct tenant_key {
 };
 
 /**
+ * struct tenant_place - where fairqueue.c finds a tenant
+ * @urge: link in fair_urgent.tenants while tenant.urgent is not empty
+ * @dry: link in fair_dry.fresh
+ * @node: link in @tree
+ * @tree: a tree of fair_queue.backlog or fair_queue.dry, or NULL
+ * @finish: virtual finish of its next turn, in fair_backlog.eligible
+ */
+struct tenant_place {
+	struct list_head urge;
+	struct hlist_node dry;
+	struct rb_node node;
+	struct rb_root_cached *tree;
+	u64 finish;
+};
+
+/**
  * struct tenant_turn - the turns of a tenant
  * @begun: start of the current turn, ns
  * @used: service in the current turn, in the unit of budgets
@@ -72,13 +89,13 @@ struct tenant_turn {
 
 /**
  * struct tenant_think - when a tenant sends requests, and whether to wait for the next one
- * @pause: link in fair_queue.paused while the next request is expected
+ * @pause: link in fair_paused.list while the next request is expected
  * @until: end of that wait, ns
  * @issued: time of the latest dispatch, ns; 0: none, or @gap has counted the gap already
  * @ended: time of the latest completion, ns
  * @no_tag: time of the latest search for a tag that was limited by a quota, ns; 0: none
- * @gap: mean time between two dispatches
- * @think: mean time from a completion to the next request
+ * @gap: mean time between two dispatches, learned while turns are exclusive
+ * @think: mean time from a completion to the next request, learned while they are not
  * @misses: number of vain waits in a row
  * @sync: a task waits for the latest request
  * @held: others were held back for the tenant since its latest request
@@ -134,54 +151,55 @@ struct tenant_stats {
 /**
  * struct tenant - one tenant of a device
  * @key: its identity
- * @chain: index of the next tenant in its chain of the lookup
+ * @chain: the next tenant in its chain of the lookup, or NULL
  * @weight: weight, 1 to 1000; 0: the entry is free
- * @place: link in fair_queue.backlog while requests wait, or in fair_queue.dry
- * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
- * @queue: requests that wait, in order of arrival
- * @urgent: its urgent requests that wait, in order of arrival
- * @urge: link in fair_urgent.tenants while @urgent is not empty
+ * @index: its index in tenant_table.t
+ * @vtime: virtual start time of its next request
  * @nr: number of requests that wait
  * @out: number of requests in the device
  * @passed: number of requests that passed the first one of @queue
  * @busy: requests wait or are in the device
- * @vtime: virtual start time of its next request
+ * @queue: requests that wait, in order of arrival
+ * @urgent: its urgent requests that wait, in order of arrival
+ * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
  * @part: remainder of the last division by @weight
  * @usual: moving average of the charge of a request, in 1 << FAIR_USUAL_SHIFT
- * @turn: its turns
+ * @claim: its claim to tags by @weight and @usual, see fair_claim(); 0: not known yet
  * @think: its think time
  * @second: its share and its priority
  * @stats: its counters
+ * @turn: its turns
+ * @place: where it is in the queues
  *
- * The first cache line serves the lookup, which reads other tenants, too, and is rarely
- * written. Each request writes the next lines.
+ * In the order of use: each request needs the first lines, a few requests the last ones.
  */
 struct tenant {
 	struct tenant_key key;
-	u32 chain;
+	struct tenant *chain;
 	u32 weight;
-
-	struct hlist_node place ____cacheline_aligned_in_smp;
-	struct list_head lru;
-	struct list_head queue;
-	struct list_head urgent;
-	struct list_head urge;
+	u32 index;
+	u64 vtime;
 	u32 nr;
 	u32 out;
 	u32 passed;
 	bool busy;
-	u64 vtime;
+
+	struct list_head queue;
+	struct list_head urgent;
+	struct list_head lru;
 	u64 part;
 	u64 usual;
-	struct tenant_turn turn;
+	u64 claim;
 	struct tenant_think think;
 	struct tenant_second second;
 	struct tenant_stats stats;
-};
+	struct tenant_turn turn;
+	struct tenant_place place;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct tenant_table - the tenants of a device
- * @chain: index of the first tenant of each chain
+ * @chain: the first tenant of each chain, or NULL
  * @lru: idle tenants, in order of the start of their idle times; also tenants that have
  *	become busy since the latest walk of the list
  * @free: free entries
@@ -192,7 +210,7 @@ struct tenant {
  * @t: the entries; the first one is the shared tenant
  */
 struct tenant_table {
-	u32 chain[FLASH_TENANT_CHAINS];
+	struct tenant *chain[FLASH_TENANT_CHAINS];
 	struct list_head lru;
 	struct list_head free;
 	u32 nr;
@@ -202,14 +220,9 @@ struct tenant_table {
 	struct tenant t[FLASH_TENANTS + 1];
 };
 
-/** tenant_index - index of tenant @t in tenant_table.t */
-static inline u32 tenant_index(const struct tenant_table *p, const struct tenant *t)
-{
-	return (u32)(t - p->t);
-}
-
 /** tenant_chain - the chain of the lookup for @key */
-static inline u32 *tenant_chain(struct tenant_table *p, const struct tenant_key *key)
+static inline struct tenant **tenant_chain(struct tenant_table *p,
+					   const struct tenant_key *key)
 {
 	return &p->chain[(key->id * 8 + (u64)key->kind) * 0x9e3779b97f4a7c15ULL >> 56];
 }
@@ -217,15 +230,15 @@ static inline u32 *tenant_chain(struct tenant_table *p, const struct tenant_key 
 /** tenant_find - the tenant with identity @key, or NULL */
 static inline struct tenant *tenant_find(struct tenant_table *p, const struct tenant_key *key)
 {
-	u32 i;
+	struct tenant *t;
 
 	if (key->kind == FLASH_BY_ALL)
 		return &p->t[0];
-	for (i = *tenant_chain(p, key); i != FLASH_NO_TENANT; i = p->t[i].chain) {
-		if (p->t[i].key.id == key->id && p->t[i].key.kind == key->kind)
-			return &p->t[i];
+	for (t = *tenant_chain(p, key); t; t = t->chain) {
+		if (t->key.id == key->id && t->key.kind == key->kind)
+			break;
 	}
-	return NULL;
+	return t;
 }
 
 /**

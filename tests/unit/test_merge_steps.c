@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The cost of a merge while 32768 requests wait. A disk with 128 hardware queues can
- * have as many, and a merge runs under the lock with interrupts off.
+ * have as many, and a merge runs under the lock with interrupts off. And the cost of a
+ * request while 256 tenants share the device.
  *
  * The compiler calls __sanitizer_cov_trace_pc() in each basic block, so the test counts
  * steps and reads no clock. The size of a step depends on the compiler; the limit is far
@@ -9,12 +10,16 @@
  */
 #include "layerhooks.h"
 #include "piq/sched.h"
-#include "common/share/fairqueue.h"
+#include "common/share/fairqueue.c"
 #include "k2/chips.h"
 #include "tap.h"
 
 #define WAITING		32768
 #define LIMIT		2500
+
+/* For a request of one of 256 tenants, without and with a layout */
+#define TENANTS_LIMIT	400
+#define CHIPS_LIMIT	2000
 
 /* Volatile: the compiler adds the calls that count. */
 static volatile unsigned long long steps;
@@ -244,6 +249,68 @@ static void full_table_steps(void)
 	eq(steps - begun <= 100, 1, "acfq, hbfq: few steps for each request of it");
 }
 
+/*
+ * All tenants have a request that waits, and up to @depth of their requests are in the
+ * device. One is chosen and issued, the oldest one completes, and its tenant sends another.
+ */
+static void tenants_steps(const char *what, const struct fair_rules *rules, const char *text,
+			  u32 depth, u32 most)
+{
+	struct tenant_key key = { .kind = FLASH_BY_CGROUP };
+	struct flash_geometry geo = layout(text);
+	u32 i, n, issued = 0, ended = 0, rounds = 4 * FLASH_TENANTS;
+	static struct fair_rq *out[4 * FLASH_TENANTS];
+	unsigned long long took;
+	struct tenant *t;
+
+	memset(&share, 0, sizeof(share));
+	memset(&tags, 0, sizeof(tags));
+	memset(share_rq, 0, sizeof(share_rq));
+	fair_init(&share, rules);
+	fair_set_layout(&share, &geo, 0);
+	for (n = 0; n < 2 * FLASH_TENANTS; n++) {
+		key.id = n % FLASH_TENANTS + 1;
+		t = fair_tenant(&share, &key, (u32)(100 + key.id), 1);
+		fair_describe(&share_rq[n], FLASH_READ, true, n * 16, 8);
+		fair_add(&share, &share_rq[n], t, &tags, false, 1);
+	}
+	took = steps;
+	for (i = 0; i < rounds; i++) {
+		struct fair_rq *rq = fair_next(&share, i);
+
+		if (rq)
+			fair_issue(&share, rq, i);
+		if (rq)
+			out[issued++] = rq;
+		if (issued - ended < depth && rq)
+			continue;
+		rq = out[ended++];
+		t = rq->tenant;
+		fair_release(&share, rq, true, i);
+		fair_add(&share, rq, t, &tags, false, i);
+	}
+	took = (steps - took) / rounds;
+	printf("# %s: %llu steps\n", what, took);
+	eq(issued > rounds / 2, 1, "%s: a request is issued most of the time", what);
+	eq(took <= most, 1, "%s: few steps a request", what);
+}
+
+static void all_tenants_steps(void)
+{
+	struct fair_rules window = {
+		.charge = FAIR_CHARGE_SECTORS, .depth = 8, .antic = true,
+		.antic_max = 2000000,
+	};
+	struct fair_rules budgets = window;
+
+	budgets.budgets = true;
+	budgets.budget.standard = 8;
+	tenants_steps("window", &window, "none", 32, TENANTS_LIMIT);
+	tenants_steps("window, many in the device", &window, "none", 200, TENANTS_LIMIT);
+	tenants_steps("budgets", &budgets, "none", 32, TENANTS_LIMIT);
+	tenants_steps("with a layout", &window, "page=4096 chips=4", 32, CHIPS_LIMIT);
+}
+
 /* K2: only its chips; its queues are lists, where a merge moves an entry in O(1) */
 
 static struct k2_chips chips;
@@ -287,6 +354,7 @@ int main(void)
 	share_steps("none");
 	share_steps("page=4096 chips=4");
 	full_table_steps();
+	all_tenants_steps();
 	k2_steps();
 	return tap_done();
 }

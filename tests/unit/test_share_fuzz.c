@@ -91,6 +91,7 @@ static void check(void)
 	u32 of[FLASH_TENANTS + 1] = { 0 }, gone[FLASH_TENANTS + 1] = { 0 };
 	u32 urgent[FLASH_TENANTS + 1] = { 0 }, some = 0;
 	u32 backlog = 0, dry = 0;
+	const struct rb_node *node;
 	const struct list_head *link;
 	const struct tenant *t;
 	u64 weights = 0, last = 0;
@@ -102,7 +103,7 @@ static void check(void)
 			must(!r->it.tenant, "a request that is done has a tenant");
 			continue;
 		}
-		nr = tenant_index(&f.s.table, r->it.tenant);
+		nr = r->it.tenant->index;
 		must(r->it.tenant->weight, "the tenant of a request is nobody");
 		of[nr] += r->state == WAITS;
 		gone[nr] += r->state == OUT;
@@ -118,10 +119,10 @@ static void check(void)
 		for (link = t->urgent.next; link != &t->urgent; link = link->next)
 			urgent[i]--;
 		must(!urgent[i], "a tenant's urgent requests");
-		must(list_empty(&t->urgent) == list_empty(&t->urge),
+		must(list_empty(&t->urgent) == list_empty(&t->place.urge),
 		     "who has urgent requests");
 		some += !list_empty(&t->urgent);
-		backlog += t->nr > 0;
+		backlog += t->nr && t != f.s.active;
 		dry += i && t->busy && !t->nr;
 		must(hlist_unhashed(&t->think.pause) || !t->busy,
 		     "who is busy is not waited for");
@@ -139,16 +140,36 @@ static void check(void)
 		idle -= !t->busy;
 	}
 	must(!idle, "the number of idle tenants in the list");
-	hlist_for_each_entry(t, &f.s.backlog, place) {
-		must(t->nr, "a tenant of the backlog has no request");
+	must(!f.s.backlog.lone || backlog == 1, "a tenant that is not alone");
+	must(!f.s.backlog.lone || f.s.backlog.lone->nr, "the only tenant has no request");
+	backlog -= !!f.s.backlog.lone;
+	last = 0;
+	for (node = rb_first_cached(&f.s.backlog.later); node; node = rb_next(node)) {
+		t = rb_entry(node, struct tenant, place.node);
+		must(t->nr && t->place.tree == &f.s.backlog.later, "the backlog");
+		must(!last || !flash_vtime_before(t->vtime, last), "order by virtual time");
+		last = t->vtime;
 		backlog--;
 	}
-	must(!backlog, "the backlog");
-	hlist_for_each_entry(t, &f.s.dry, place) {
+	for (node = rb_first_cached(&f.s.backlog.eligible); node; node = rb_next(node)) {
+		t = rb_entry(node, struct tenant, place.node);
+		must(t->nr && t->place.tree == &f.s.backlog.eligible, "eligible tenants");
+		must(!flash_vtime_before(f.s.vtime, t->vtime), "the virtual start");
+		backlog--;
+	}
+	must(!backlog, "the number of tenants in the backlog");
+	hlist_for_each_entry(t, &f.s.dry.fresh, place.dry) {
 		must(t->out && !t->nr, "a dry tenant");
 		dry -= t != &f.s.table.t[0];
 	}
+	for (node = rb_first_cached(&f.s.dry.sorted); node; node = rb_next(node)) {
+		t = rb_entry(node, struct tenant, place.node);
+		must(t->out && !t->nr && t->place.tree == &f.s.dry.sorted, "a dry tenant");
+		dry -= t != &f.s.table.t[0];
+	}
 	must(!dry, "dry tenants");
+	hlist_for_each_entry(t, &f.s.paused.list, think.pause)
+		must(f.s.paused.earliest <= t->think.until, "the earliest end of a wait");
 	for (link = f.s.urgent.tenants.next; link != &f.s.urgent.tenants; link = link->next)
 		some--;
 	must(!some, "those with urgent requests");

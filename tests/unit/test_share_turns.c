@@ -336,6 +336,27 @@ static void worst_case_fair(void)
 }
 
 /* A large request is no small turn because the budget is small. */
+/* The virtual finish of a tenant that has reached its virtual start */
+static void first_grows(void)
+{
+	static const struct fair_rules rules = {
+		.budgets = true, .charge = FAIR_CHARGE_SECTORS, .budget = { .standard = 1 },
+	};
+	struct fair_rq *grown;
+
+	model_init(&rules);
+	sends(1, 100, 8, false);
+	grown = sends(2, 100, 16, false);
+	sends(3, 100, 24, false);
+	sends(4, 100, 32, false);
+	eq(goes()->tenant->key.id, 1, "the earliest virtual finish");
+	fair_grow(&m.s, grown, grown->sector, 28);
+	eq(goes()->tenant->key.id, 3, "its virtual finish moves when its request grows");
+	fair_set_weight(&m.s, tenant(2, 1), 80);
+	eq(goes()->tenant->key.id, 4, "and when its weight falls");
+	eq(goes()->tenant->key.id, 2, "the latest virtual finish");
+}
+
 static void large_first(void)
 {
 	struct fair_rules rules = {
@@ -446,6 +467,7 @@ int main(void)
 	after_a_burst();
 	budgets();
 	worst_case_fair();
+	first_grows();
 	large_first();
 	back_in_time();
 	overshoot();

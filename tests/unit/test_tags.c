@@ -288,7 +288,7 @@ static u32 limit_of(u32 who)
 
 	if (!b.by_weight)
 		return 0;
-	places = flash_tags_limit(&m.tags, tenant_index(&m.s.table, t),
+	places = flash_tags_limit(&m.tags, t->index,
 				  fair_claim(&m.s, t, NULL), true, b.all,
 				  b.free);
 	if (places)

@@ -12,8 +12,8 @@
 
 #include <linux/types.h>
 
-#define likely(x)		(x)
-#define unlikely(x)		(x)
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 #define noinline		__attribute__((noinline))
 #define fallthrough		__attribute__((fallthrough))
 #define static_assert		_Static_assert
@@ -30,6 +30,7 @@
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 #define clamp(v, low, high)	min(max(v, low), high)
+#define clamp_t(type, v, low, high) clamp((type)(v), (type)(low), (type)(high))
 #define min_not_zero(a, b)	((b) && (!(a) || (b) < (a)) ? (b) : (a))
 #define swap(a, b)		do { __typeof__(a) a_ = (a); (a) = (b); (b) = a_; } while (0)
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
