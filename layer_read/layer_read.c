@@ -287,7 +287,7 @@ static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bo
 {
 	struct layer_sched *s = to_layer(fq)->s;
 
-	if (layer_complete(s, layer_part_of(fr), ended))
+	if (layer_complete(s, layer_part_of(fr), ended, fq->now))
 		layer_adjust_limit(s, fq->now);
 }
 

@@ -342,10 +342,11 @@ void layer_start(struct layer_sched *s, struct layer_part *part)
  * @s: the device
  * @part: its part, which layer_start() was called for
  * @ended: it has completed, else the driver requeued it
+ * @now: the time, ns
  *
  * Return: layer_adjust_limit() has to be called.
  */
-bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended)
+bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended, u64 now)
 {
 	struct layer_flight *f = &s->flight;
 	bool due = false;
@@ -358,7 +359,7 @@ bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended)
 		if (part->data)
 			f->pace.moved += part->sectors;
 		due = flash_pace_count(&f->pace, f->out == 1,
-				       !s->tun.max_inflight);
+				       !s->tun.max_inflight, now);
 	}
 	f->out--;
 	f->pieces[part->dir] -= part->pieces;

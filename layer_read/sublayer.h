@@ -233,7 +233,7 @@ void layer_absorb(struct layer_sched *s, struct layer_part *part,
 struct layer_part *layer_select(struct layer_sched *s, u64 now);
 void layer_bypass(struct layer_part *part);
 void layer_start(struct layer_sched *s, struct layer_part *part);
-bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended);
+bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended, u64 now);
 void layer_adjust_limit(struct layer_sched *s, u64 now);
 bool layer_throttled(const struct layer_sched *s);
 
