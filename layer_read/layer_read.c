@@ -233,17 +233,31 @@ static __always_inline void layer_describe_rq(struct layer_part *part,
 		       blk_rq_sectors(rq));
 }
 
-static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void layer_insert_rq(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct layer_queue *lq = to_layer(fq);
 	struct layer_part *part = layer_part_of(fr);
 
-	if (unlikely(layer_capacity(fq) != lq->s->map.capacity))
-		layer_apply(lq);
 	layer_describe_rq(part, fr->rq);
 	part->seq = fr->seq;
 	part->arrived = fq->now;
-	layer_insert(lq->s, part);
+	layer_insert(to_layer(fq)->s, part);
+}
+
+/* Insert a request that is neither read nor write, or after the disk's size has changed. */
+static noinline void layer_insert_other(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (layer_capacity(fq) != to_layer(fq)->s->map.capacity)
+		layer_apply(to_layer(fq));
+	layer_insert_rq(fq, fr);
+}
+
+static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (likely(flash_op_placed(req_op(fr->rq)) &&
+		   layer_capacity(fq) == to_layer(fq)->s->map.capacity))
+		layer_insert_rq(fq, fr);
+	else
+		layer_insert_other(fq, fr);
 }
 
 static void layer_read_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -271,24 +285,29 @@ static struct flash_rq *layer_read_select(struct flash_queue *fq)
 	return &container_of(part, struct layer_rq, part)->fr;
 }
 
+/* A request that bypasses the queues is new to us, or may have changed. */
+static noinline void layer_start_bypassing(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct layer_part *part = layer_part_of(fr);
+
+	layer_describe_rq(part, fr->rq);
+	layer_bypass(part);
+	layer_start(to_layer(fq)->s, part);
+}
+
 static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct layer_part *part = layer_part_of(fr);
 
-	/* A request that bypasses the queues is new to us, or may have changed. */
-	if (unlikely(!part->pieces)) {
-		layer_describe_rq(part, fr->rq);
-		layer_bypass(part);
-	}
-	layer_start(to_layer(fq)->s, part);
+	if (likely(part->pieces))
+		layer_start(to_layer(fq)->s, part);
+	else
+		layer_start_bypassing(fq, fr);
 }
 
 static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
-	struct layer_sched *s = to_layer(fq)->s;
-
-	if (layer_complete(s, layer_part_of(fr), ended))
-		layer_adjust_limit(s, fq->now);
+	layer_complete(to_layer(fq)->s, layer_part_of(fr), ended, fq->now);
 }
 
 static bool layer_read_holds(struct flash_queue *fq)
@@ -351,7 +370,7 @@ static void layer_read_arrays(struct flash_queue *fq, struct seq_file *m)
 
 	for (n = 0; n < s->map.nr_layers; n++)
 		seq_printf(m, "layer%u waiting %u served %llu expired %llu out %u\n",
-			   n, l[n].waiting, l[n].served, l[n].expired,
+			   n, l[n].waiting, l[n].served, s->wait.expired[n],
 			   flash_occupancy_on(&s->flight.occ, n));
 	seq_printf(m, "read queued %u\nwrite queued %u\n",
 		   s->wait.nr[FLASH_READ], s->wait.nr[FLASH_WRITE]);

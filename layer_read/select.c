@@ -67,34 +67,28 @@ static inline struct layer_part *layer_first_sorted(const struct rb_root_cached 
 	return rb_entry(rb_first_cached(tree), struct layer_part, sort_node);
 }
 
-/*
- * Requests count in pieces. Writes of 256 KiB and more use all chips anyway, so they count
- * as 256 KiB. A read completes with the slowest of its chips and leaves others idle, so
- * many have to be in flight: a read counts as at most 64 KiB.
- */
-#define LAYER_PIECE_SECTORS	32
-#define LAYER_READ_PIECES	4
-#define LAYER_WRITE_PIECES	16
-
 static enum flash_dir layer_other(enum flash_dir dir)
 {
 	return dir == FLASH_READ ? FLASH_WRITE : FLASH_READ;
 }
 
-static u32 layer_pieces(const struct layer_part *part)
+static u32 layer_pieces(const struct layer_part *part, enum flash_dir dir)
 {
 	if (!part->data)
 		return 1;
 	return min_t(u32, DIV_ROUND_UP(part->sectors, LAYER_PIECE_SECTORS),
-		     part->dir == FLASH_READ ? LAYER_READ_PIECES :
-					       LAYER_WRITE_PIECES);
+		     dir == FLASH_READ ? LAYER_READ_PIECES : LAYER_WRITE_PIECES);
 }
 
-/*
- * Is a direction at its limit? Writes leave reads twice the room that reads take, and at
+/**
+ * layer_limit_reached - is a direction at its limit?
+ * @s: the device
+ * @dir: the direction
+ *
+ * Writes leave reads twice the room that reads take, and at
  * least half of the limit, but one long write may always be in flight.
  */
-static bool layer_at_limit(const struct layer_sched *s, enum flash_dir dir)
+bool layer_limit_reached(const struct layer_sched *s, enum flash_dir dir)
 {
 	u32 limit, room, reads = s->flight.pieces[FLASH_READ];
 	u32 writes = s->flight.pieces[FLASH_WRITE];
@@ -108,44 +102,30 @@ static bool layer_at_limit(const struct layer_sched *s, enum flash_dir dir)
 	return writes + room >= limit && writes >= LAYER_WRITE_PIECES;
 }
 
-/* With none in flight there is no limit, as no completion would end the wait. */
-static bool layer_may_dispatch(const struct layer_sched *s, enum flash_dir dir)
-{
-	return s->wait.nr[dir] && (!s->flight.out || !layer_at_limit(s, dir));
-}
-
-/**
- * layer_throttled - are all directions with waiting requests at their limits?
- * @s: the device, with requests in flight
- */
-bool layer_throttled(const struct layer_sched *s)
-{
-	return !layer_may_dispatch(s, FLASH_READ) &&
-	       !layer_may_dispatch(s, FLASH_WRITE);
-}
-
 /* Time at which a request expires, ns; U64_MAX: never */
-static u64 layer_deadline(const struct layer_sched *s, const struct layer_part *part)
+static u64 layer_deadline(const struct layer_sched *s, const struct layer_part *part,
+			  enum flash_dir dir)
 {
-	u64 expire = s->tun.expire[part->dir];
+	u64 expire = s->tun.expire[dir];
 
-	if (!expire || (s->tun.mode == LAYER_PAPER && part->dir == FLASH_WRITE))
+	if (!expire || (s->tun.mode == LAYER_PAPER && dir == FLASH_WRITE))
 		return U64_MAX;
 	return part->arrived + expire;
 }
 
 static bool layer_expired(const struct layer_sched *s, const struct layer_part *part,
-			  u64 now)
+			  enum flash_dir dir, u64 now)
 {
-	return now >= layer_deadline(s, part);
+	return now >= layer_deadline(s, part, dir);
 }
 
 /* Both directions wait: does the oldest write have to be dispatched before reads? */
 static bool layer_write_first(struct layer_sched *s, u64 now)
 {
-	u64 write = layer_deadline(s, layer_oldest(s, FLASH_WRITE));
+	u64 write = layer_deadline(s, layer_oldest(s, FLASH_WRITE), FLASH_WRITE);
 
-	return now >= write && write < layer_deadline(s, layer_oldest(s, FLASH_READ));
+	return now >= write &&
+	       write < layer_deadline(s, layer_oldest(s, FLASH_READ), FLASH_READ);
 }
 
 static void layer_restart_run(struct layer_turn *t)
@@ -189,21 +169,28 @@ static void layer_choose_dir(struct layer_sched *s, bool may, bool other, u64 no
 	}
 }
 
+/* Sub-layers with reads whose chips are idle, or with reads if there is none */
+static noinline const struct flash_chipvec *layer_idle(const struct layer_sched *s,
+							struct flash_chipvec *idle)
+{
+	u32 i;
+
+	*idle = s->wait.nonempty;
+	for (i = 0; i < flash_chipvec_words(idle); i++)
+		idle->word[i] &= s->flight.occ.idle.word[i];
+	return flash_chipvec_empty(idle) ? &s->wait.nonempty : idle;
+}
+
 /* The sub-layer that dispatches the next read; a read waits. */
 static __always_inline struct layer_one *layer_choose(struct layer_sched *s)
 {
 	const struct flash_chipvec *from = &s->wait.nonempty;
 	struct flash_chipvec idle;
 	struct layer_turn *t = &s->turn;
-	u32 i, next;
+	u32 next;
 
-	if (layer_mapped(s)) {
-		idle = s->wait.nonempty;
-		for (i = 0; i < flash_chipvec_words(&idle); i++)
-			idle.word[i] &= s->flight.occ.idle.word[i];
-		if (!flash_chipvec_empty(&idle))
-			from = &idle;
-	}
+	if (layer_mapped(s))
+		from = layer_idle(s, &idle);
 	if (t->in_layer >= s->tun.per_layer || !flash_chipvec_test(from, t->cursor)) {
 		next = flash_chipvec_after(from, t->cursor);
 		s->stats.moves += next != t->cursor;
@@ -213,17 +200,11 @@ static __always_inline struct layer_one *layer_choose(struct layer_sched *s)
 	return &s->wait.layer[t->cursor];
 }
 
-/* The oldest read of a sub-layer that has one */
-static struct layer_part *layer_oldest_in(struct layer_one *l)
+/* The first read of a sub-layer in its order; there is one */
+static struct layer_part *layer_first_in(struct layer_one *l)
 {
-	struct rb_node *node = rb_first_cached(&l->late);
-	struct layer_part *late, *first =
-		list_first_entry_or_null(&l->line, struct layer_part, line);
-
-	if (likely(!node))
-		return first;
-	late = rb_entry(node, struct layer_part, late_node);
-	return !first || late->seq < first->seq ? late : first;
+	return RB_EMPTY_ROOT(&l->sorted.rb_root) ? layer_oldest_in(l) :
+						   layer_first_sorted(&l->sorted);
 }
 
 /* Choose the next read, by the paper; @expired: set to whether it has expired. */
@@ -234,49 +215,169 @@ static struct layer_part *layer_paper_read(struct layer_sched *s, u64 now,
 	struct layer_part *part = layer_oldest_in(l);
 
 	s->turn.in_layer++;
-	*expired = layer_expired(s, part, now);
-	return *expired ? part : layer_first_sorted(&l->sorted);
+	*expired = layer_expired(s, part, FLASH_READ, now);
+	return *expired ? part : layer_first_in(l);
 }
 
 /* Choose the next read, in mode auto. */
-static struct layer_part *layer_auto_read(struct layer_sched *s,
-					  struct layer_part *oldest, u64 now,
-					  bool *expired)
+static __always_inline struct layer_part *layer_auto_read(struct layer_sched *s,
+							  struct layer_part *oldest,
+							  bool expired)
 {
 	struct layer_one *l;
 
-	*expired = layer_expired(s, oldest, now);
-	if (*expired || s->turn.passed >= s->map.nr_layers * s->tun.per_layer)
+	if (expired || s->turn.passed >= s->map.nr_layers * s->tun.per_layer)
 		return oldest;
 	l = layer_choose(s);
-	return s->turn.in_layer++ ? layer_first_sorted(&l->sorted) :
-				    layer_oldest_in(l);
+	return s->turn.in_layer++ ? layer_first_in(l) : layer_oldest_in(l);
 }
 
-static struct layer_part *layer_select_read(struct layer_sched *s, u64 now)
+/* Count a read that was chosen. */
+static __always_inline struct layer_part *layer_count(struct layer_sched *s,
+						      struct layer_part *part,
+						      const struct layer_part *oldest,
+						      bool expired)
+{
+	s->turn.passed = part == oldest ? 0 : s->turn.passed + 1;
+	s->wait.layer[part->layer].served++;
+	if (expired) {
+		s->stats.expired[FLASH_READ]++;
+		s->wait.expired[part->layer]++;
+	}
+	return part;
+}
+
+static __always_inline struct layer_part *layer_select_read(struct layer_sched *s, u64 now)
+{
+	struct layer_part *oldest = list_first_entry(&s->wait.fifo[FLASH_READ],
+						     struct layer_part, fifo);
+	bool expired = layer_expired(s, oldest, FLASH_READ, now);
+
+	return layer_count(s, layer_auto_read(s, oldest, expired), oldest, expired);
+}
+
+static struct layer_part *layer_select_paper_read(struct layer_sched *s, u64 now)
 {
 	struct layer_part *oldest = layer_oldest(s, FLASH_READ), *part;
 	bool expired;
 
-	if (s->tun.mode == LAYER_PAPER)
-		part = layer_paper_read(s, now, &expired);
-	else
-		part = layer_auto_read(s, oldest, now, &expired);
-	s->turn.passed = part == oldest ? 0 : s->turn.passed + 1;
-	s->stats.expired[FLASH_READ] += expired;
-	s->wait.layer[part->layer].served++;
-	s->wait.layer[part->layer].expired += expired;
-	return part;
+	part = layer_paper_read(s, now, &expired);
+	return layer_count(s, part, oldest, expired);
 }
 
-static struct layer_part *layer_select_write(struct layer_sched *s, u64 now)
+static __always_inline struct layer_part *layer_select_write(struct layer_sched *s, u64 now)
 {
-	struct layer_part *oldest = layer_oldest(s, FLASH_WRITE);
-	bool expired = layer_expired(s, oldest, now);
+	struct layer_part *oldest = list_first_entry(&s->wait.fifo[FLASH_WRITE],
+						     struct layer_part, fifo);
+	bool expired = layer_expired(s, oldest, FLASH_WRITE, now);
 
 	s->stats.expired[FLASH_WRITE] += expired;
 	return expired || !s->tun.sort_writes ? oldest :
 	       layer_first_sorted(&s->wait.writes);
+}
+
+/* Remove a request that was chosen from the queues. */
+static __always_inline void layer_take(struct layer_sched *s, struct layer_part *part,
+				       enum flash_dir dir)
+{
+	layer_remove(s, part, dir);
+	part->pieces = layer_pieces(part, dir);
+	s->stats.served[dir]++;
+}
+
+/* layer_select() in mode paper, or while both directions wait */
+static noinline struct layer_part *layer_select_turn(struct layer_sched *s, u64 now)
+{
+	struct layer_turn *t = &s->turn;
+	bool may = layer_may_dispatch(s, t->dir);
+	bool other = layer_may_dispatch(s, layer_other(t->dir));
+	struct layer_part *part;
+
+	if (!may && !other)
+		return NULL;
+	layer_choose_dir(s, may, other, now);
+	if (t->dir == FLASH_WRITE)
+		part = layer_select_write(s, now);
+	else if (s->tun.mode == LAYER_PAPER)
+		part = layer_select_paper_read(s, now);
+	else
+		part = layer_select_read(s, now);
+	layer_take(s, part, t->dir);
+	t->run++;
+	t->run_pieces += part->pieces;
+	/* Mode auto counts only requests that the other direction had to wait for. */
+	if (s->tun.mode == LAYER_AUTO && !s->wait.nr[layer_other(t->dir)]) {
+		layer_restart_run(t);
+		t->due = false;
+	}
+	return part;
+}
+
+/* layer_select() in mode auto, while only requests of direction @dir wait */
+static __always_inline struct layer_part *layer_select_alone(struct layer_sched *s,
+							     enum flash_dir dir, u64 now)
+{
+	struct layer_part *part;
+
+	if (!layer_may_dispatch(s, dir))
+		return NULL;
+	if (s->turn.dir != dir)
+		layer_switch(s, false);
+	part = dir == FLASH_READ ? layer_select_read(s, now) : layer_select_write(s, now);
+	layer_take(s, part, dir);
+	/* The other direction does not wait, so this one may have many turns. */
+	layer_restart_run(&s->turn);
+	s->turn.due = false;
+	return part;
+}
+
+/* layer_select_alone() for reads */
+static noinline struct layer_part *layer_select_reads(struct layer_sched *s, u64 now)
+{
+	return layer_select_alone(s, FLASH_READ, now);
+}
+
+/*
+ * layer_select_alone() for the only waiting read, which has its sub-layer's turn whatever the
+ * turn was: the path of a load that is dispatched at once.
+ */
+static __always_inline struct layer_part *layer_select_only(struct layer_sched *s, u64 now)
+{
+	struct layer_part *part = list_first_entry(&s->wait.fifo[FLASH_READ],
+						   struct layer_part, fifo);
+	struct layer_turn *t = &s->turn;
+	struct layer_one *l;
+
+	/* An expired one has no turn. */
+	if (part->late || t->dir != FLASH_READ || !layer_may_dispatch(s, FLASH_READ) ||
+	    layer_expired(s, part, FLASH_READ, now) ||
+	    t->passed >= s->map.nr_layers * s->tun.per_layer)
+		return layer_select_reads(s, now);
+	if (t->cursor != part->layer) {
+		t->cursor = part->layer;
+		t->in_layer = 0;
+		s->stats.moves++;
+	} else if (t->in_layer >= s->tun.per_layer) {
+		t->in_layer = 0;
+	}
+	t->in_layer++;
+	t->passed = 0;
+	layer_restart_run(t);
+	t->due = false;
+	l = &s->wait.layer[part->layer];
+	l->served++;
+	list_del(&part->fifo);
+	s->wait.nr[FLASH_READ] = 0;
+	layer_remove_only(s, l, part);
+	part->pieces = layer_pieces(part, FLASH_READ);
+	s->stats.served[FLASH_READ]++;
+	return part;
+}
+
+/* layer_select_alone() for writes */
+static noinline struct layer_part *layer_select_writes(struct layer_sched *s, u64 now)
+{
+	return layer_select_alone(s, FLASH_WRITE, now);
 }
 
 /**
@@ -288,27 +389,13 @@ static struct layer_part *layer_select_write(struct layer_sched *s, u64 now)
  */
 struct layer_part *layer_select(struct layer_sched *s, u64 now)
 {
-	struct layer_turn *t = &s->turn;
-	bool may = layer_may_dispatch(s, t->dir);
-	bool other = layer_may_dispatch(s, layer_other(t->dir));
-	struct layer_part *part;
-
-	if (!may && !other)
-		return NULL;
-	layer_choose_dir(s, may, other, now);
-	part = t->dir == FLASH_READ ? layer_select_read(s, now) :
-				      layer_select_write(s, now);
-	layer_remove(s, part);
-	part->pieces = layer_pieces(part);
-	s->stats.served[part->dir]++;
-	t->run++;
-	t->run_pieces += part->pieces;
-	/* Mode auto counts only requests that the other direction had to wait for. */
-	if (s->tun.mode == LAYER_AUTO && !s->wait.nr[layer_other(t->dir)]) {
-		layer_restart_run(t);
-		t->due = false;
-	}
-	return part;
+	if (s->tun.mode == LAYER_PAPER)
+		return layer_select_turn(s, now);
+	if (!s->wait.nr[FLASH_WRITE])
+		return s->wait.nr[FLASH_READ] == 1 ? layer_select_only(s, now) :
+						     layer_select_reads(s, now);
+	return s->wait.nr[FLASH_READ] ? layer_select_turn(s, now) :
+					layer_select_writes(s, now);
 }
 
 /**
@@ -317,19 +404,17 @@ struct layer_part *layer_select(struct layer_sched *s, u64 now)
  */
 void layer_bypass(struct layer_part *part)
 {
-	part->pieces = layer_pieces(part);
+	part->pieces = layer_pieces(part, part->dir);
 }
 
 /**
- * layer_start - a request is in flight from now on
+ * layer_start_chips - layer_start(), if sub-layers are chips
  * @s: the device
- * @part: its part, of which layer_part.pieces is set
+ * @part: its part
  */
-void layer_start(struct layer_sched *s, struct layer_part *part)
+void layer_start_chips(struct layer_sched *s, struct layer_part *part)
 {
-	s->flight.out++;
-	s->flight.pieces[part->dir] += part->pieces;
-	if (layer_mapped(s) && part->data)
+	if (part->data)
 		flash_chipvec_fill(&part->vec, &s->map.geo, part->sector,
 				   part->sectors, s->map.offset);
 	else
@@ -338,41 +423,24 @@ void layer_start(struct layer_sched *s, struct layer_part *part)
 }
 
 /**
- * layer_complete - a request is not in flight any more
+ * layer_complete_any - layer_complete() for any request and mode
  * @s: the device
- * @part: its part, which layer_start() was called for
- * @ended: it has completed, else the driver requeued it
- *
- * Return: layer_adjust_limit() has to be called.
+ * @part: its part
+ * @ended: it has completed
+ * @now: the time, ns
  */
-bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended)
+void layer_complete_any(struct layer_sched *s, struct layer_part *part, bool ended, u64 now)
 {
-	struct layer_flight *f = &s->flight;
-	bool due = false;
+	struct flash_pace *p = &s->flight.pace;
 	u32 dir;
 
 	if (ended && s->tun.mode == LAYER_AUTO) {
 		/* A direction that has been held back is so until a completion. */
 		for (dir = 0; dir < FLASH_NR_DIRS; dir++)
-			f->pace.full |= s->wait.nr[dir] && layer_at_limit(s, dir);
-		if (part->data)
-			f->pace.moved += part->sectors;
-		due = flash_pace_count(&f->pace, f->out == 1,
-				       !s->tun.max_inflight);
+			p->full |= s->wait.nr[dir] && layer_at_limit(s, dir);
+		if (layer_count_end(s, part, now))
+			flash_pace_judge(p, !s->tun.max_inflight, now);
 	}
-	f->out--;
-	f->pieces[part->dir] -= part->pieces;
-	part->pieces = 0;
-	flash_occupancy_release(&f->occ, &part->vec, part->dir);
-	return due;
-}
-
-/**
- * layer_adjust_limit - end a window of the search for the limit of mode auto
- * @s: the device
- * @now: the time, ns
- */
-void layer_adjust_limit(struct layer_sched *s, u64 now)
-{
-	flash_pace_judge(&s->flight.pace, !s->tun.max_inflight, now);
+	layer_stop(s, part);
+	flash_occupancy_release(&s->flight.occ, &part->vec, part->dir);
 }

@@ -21,8 +21,8 @@
  * rb-tree by age. The oldest read of a sub-layer is the older one of the first of both.
  *
  * Invariants: a waiting request is in the FIFO of its direction. A waiting read is in
- * layer_one.sorted and either in layer_one.line or layer_one.late of its sub-layer; both
- * are ordered by layer_part.seq. A bit of layer_waiting.nonempty is set exactly if that
+ * layer_one.sorted, unless it is the only one there, and either in layer_one.line or
+ * layer_one.late of its sub-layer; both are ordered by layer_part.seq. A bit of layer_waiting.nonempty is set exactly if that
  * sub-layer has reads. All state is guarded by flash_queue.lock.
  *
  * Entry points: layer_init() and layer_set() configure, layer_insert() and layer_remove()
@@ -31,10 +31,6 @@
 #include <linux/string.h>
 
 #include "sublayer.h"
-
-/* Limits of mode auto for each direction in flight, in pieces of 16 KiB */
-#define LAYER_LIMIT_START	64
-#define LAYER_LIMIT_MAX		1024
 
 /* The sub-layer of a request's first sector; FLASH_NO_SECTOR is in the last one. */
 static inline u32 layer_index(const struct layer_map *m, u64 sector)
@@ -79,26 +75,52 @@ static bool layer_late_less(struct rb_node *a, const struct rb_node *b)
 	       rb_entry(b, struct layer_part, late_node)->seq;
 }
 
-/* The sorted tree that a request belongs to, or NULL */
+/* The sorted tree that a request is in, or NULL */
 static struct rb_root_cached *layer_tree(struct layer_sched *s,
 					 const struct layer_part *part)
 {
-	if (part->dir == FLASH_READ)
-		return &s->wait.layer[part->layer].sorted;
-	return s->tun.sort_writes ? &s->wait.writes : NULL;
+	struct rb_root_cached *tree = part->dir == FLASH_READ ?
+				      &s->wait.layer[part->layer].sorted : &s->wait.writes;
+
+	return RB_EMPTY_ROOT(&tree->rb_root) ? NULL : tree;
 }
 
-/* Add a request to its sorted tree, and a read to its sub-layer's count. */
-static __always_inline void layer_sort(struct layer_sched *s, struct layer_part *part)
+/* Add a request to a sorted tree. */
+static void layer_sort(struct layer_sched *s, struct rb_root_cached *tree,
+		       struct layer_part *part)
 {
-	struct rb_root_cached *tree = layer_tree(s, part);
+	part->key = layer_key(s, part);
+	rb_add_cached(&part->sort_node, tree, layer_key_less);
+}
 
-	if (tree) {
-		part->key = layer_key(s, part);
-		rb_add_cached(&part->sort_node, tree, layer_key_less);
-	}
-	if (part->dir == FLASH_READ && !s->wait.layer[part->layer].waiting++)
-		flash_chipvec_set(&s->wait.nonempty, part->layer);
+/* Count and sort a read that joins others, which are in the line or late already. */
+static void layer_sort_among(struct layer_sched *s, struct layer_one *l,
+			     struct layer_part *part)
+{
+	/* Most sub-layers have one read at a time, which need not be sorted. */
+	if (RB_EMPTY_ROOT(&l->sorted.rb_root))
+		layer_sort(s, &l->sorted, layer_oldest_in(l));
+	layer_sort(s, &l->sorted, part);
+	l->waiting++;
+}
+
+/* Add a read to a sub-layer that has others. */
+static noinline void layer_join_read(struct layer_sched *s, struct layer_one *l,
+				     struct layer_part *part)
+{
+	layer_sort_among(s, l, part);
+	part->late = !list_empty(&l->line) &&
+		     list_last_entry(&l->line, struct layer_part, line)->seq > part->seq;
+	if (part->late)
+		rb_add_cached(&part->late_node, &l->late, layer_late_less);
+	else
+		list_add_tail(&part->line, &l->line);
+}
+
+/* Add a write to its sorted tree. */
+static noinline void layer_sort_write(struct layer_sched *s, struct layer_part *part)
+{
+	layer_sort(s, &s->wait.writes, part);
 }
 
 /* Add a request to all queues but the FIFO of its direction. */
@@ -106,40 +128,21 @@ static __always_inline void layer_enqueue(struct layer_sched *s, struct layer_pa
 {
 	struct layer_one *l;
 
-	if (part->dir == FLASH_READ) {
-		part->layer = layer_index(&s->map, part->sector);
-		l = &s->wait.layer[part->layer];
-		part->late = !list_empty(&l->line) &&
-			     list_last_entry(&l->line, struct layer_part,
-					     line)->seq > part->seq;
-		if (unlikely(part->late))
-			rb_add_cached(&part->late_node, &l->late, layer_late_less);
-		else
-			list_add_tail(&part->line, &l->line);
-	}
-	layer_sort(s, part);
-}
-
-/* Remove a request from all queues but the FIFO of its direction. */
-static __always_inline void layer_dequeue(struct layer_sched *s, struct layer_part *part)
-{
-	struct layer_one *l = &s->wait.layer[part->layer];
-
 	if (part->dir == FLASH_WRITE) {
 		if (s->tun.sort_writes)
-			rb_erase_cached(&part->sort_node, &s->wait.writes);
+			layer_sort_write(s, part);
 		return;
 	}
-	if (unlikely(part->late))
-		rb_erase_cached(&part->late_node, &l->late);
-	else
-		list_del(&part->line);
-	if (--l->waiting) {
-		rb_erase_cached(&part->sort_node, &l->sorted);
-	} else {
-		l->sorted = RB_ROOT_CACHED;
-		flash_chipvec_unset(&s->wait.nonempty, part->layer);
+	part->layer = layer_index(&s->map, part->sector);
+	l = &s->wait.layer[part->layer];
+	if (l->waiting) {
+		layer_join_read(s, l, part);
+		return;
 	}
+	l->waiting = 1;
+	part->late = false;
+	list_add_tail(&part->line, &l->line);
+	flash_chipvec_set(&s->wait.nonempty, part->layer);
 }
 
 /**
@@ -156,15 +159,24 @@ void layer_insert(struct layer_sched *s, struct layer_part *part)
 }
 
 /**
- * layer_remove - remove a request from the queues
+ * layer_remove_sorted - remove a read from a sub-layer that has others, or from late ones
  * @s: the device
- * @part: the request's part, which waits
+ * @l: the sub-layer
+ * @part: the read
  */
-void layer_remove(struct layer_sched *s, struct layer_part *part)
+void layer_remove_sorted(struct layer_sched *s, struct layer_one *l,
+			 struct layer_part *part)
 {
-	layer_dequeue(s, part);
-	list_del(&part->fifo);
-	s->wait.nr[part->dir]--;
+	if (part->late)
+		rb_erase_cached(&part->late_node, &l->late);
+	else
+		list_del(&part->line);
+	if (--l->waiting) {
+		rb_erase_cached(&part->sort_node, &l->sorted);
+		return;
+	}
+	l->sorted = RB_ROOT_CACHED;
+	flash_chipvec_unset(&s->wait.nonempty, part->layer);
 }
 
 /* The sort key of a request may have changed; its sub-layer and age have not. */
@@ -197,7 +209,7 @@ void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
 		     layer_index(&s->map, sector) != part->layer;
 
 	if (moves)
-		layer_dequeue(s, part);
+		layer_dequeue(s, part, part->dir);
 	part->sector = sector;
 	part->sectors = sectors;
 	if (moves)
@@ -218,11 +230,11 @@ void layer_absorb(struct layer_sched *s, struct layer_part *part,
 		  struct layer_part *other, u64 sector, u32 sectors)
 {
 	if (other->seq > part->seq) {
-		layer_remove(s, other);
+		layer_remove(s, other, other->dir);
 		layer_grow(s, part, sector, sectors);
 		return;
 	}
-	layer_dequeue(s, part);
+	layer_dequeue(s, part, part->dir);
 	part->seq = other->seq;
 	part->arrived = other->arrived;
 	part->sector = sector;
@@ -233,12 +245,12 @@ void layer_absorb(struct layer_sched *s, struct layer_part *part,
 		/* The place of @other is the right one by age. */
 		part->layer = other->layer;
 		part->late = false;
+		layer_sort_among(s, &s->wait.layer[part->layer], part);
 		list_add(&part->line, &other->line);
-		layer_sort(s, part);
 	} else {
 		layer_enqueue(s, part);
 	}
-	layer_remove(s, other);
+	layer_remove(s, other, other->dir);
 }
 
 /* Make the sub-layers, without requests. */

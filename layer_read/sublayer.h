@@ -13,6 +13,19 @@
 /* Largest number of sub-layers: of 128 chips, or one for each chip of a layout */
 #define LAYER_MAX		FLASH_MAX_CHIPS
 
+/*
+ * Requests count in pieces. Writes of 256 KiB and more use all chips anyway, so they count
+ * as 256 KiB. A read completes with the slowest of its chips and leaves others idle, so
+ * many have to be in flight: a read counts as at most 64 KiB.
+ */
+#define LAYER_PIECE_SECTORS	32
+#define LAYER_READ_PIECES	4
+#define LAYER_WRITE_PIECES	16
+
+/* Limits of mode auto for each direction in flight, in pieces of 16 KiB */
+#define LAYER_LIMIT_START	64
+#define LAYER_LIMIT_MAX		1024
+
 enum layer_mode {
 	LAYER_AUTO,
 	LAYER_PAPER,
@@ -35,7 +48,8 @@ enum layer_sort {
  * @late_node:	a late read's node in layer_one.late
  * @sort_node:	node in layer_one.sorted, or in layer_waiting.writes
  * @vec:	chips on which it is counted, while it is in flight
- * @key:	sort key; requests with equal keys are sorted by @seq
+ * @key:	sort key, of a request in a sorted tree; requests with equal keys are sorted
+ *		by @seq
  * @seq:	sequence number of its insertion, or of an older request that it absorbed
  * @arrived:	time of that insertion, ns
  * @sector:	first sector, or FLASH_NO_SECTOR
@@ -120,10 +134,12 @@ struct layer_map {
  * struct layer_one - a sub-layer; changes with each of its reads
  * @line:	its reads by arrival, without late ones
  * @late:	reads that a merge moved here behind younger ones, by @seq
- * @sorted:	all its reads by layer_part.key
+ * @sorted:	all its reads by layer_part.key; or empty, if there is one only that was the
+ *		first
  * @waiting:	number of its reads
  * @served:	reads dispatched so far
- * @expired:	those of them that were dispatched because they had expired
+ *
+ * A cache line, and its size a power of two, as each read looks for its sub-layer.
  */
 struct layer_one {
 	struct list_head line;
@@ -131,7 +147,6 @@ struct layer_one {
 	struct rb_root_cached sorted;
 	u32 waiting;
 	u64 served;
-	u64 expired;
 };
 
 /**
@@ -141,6 +156,7 @@ struct layer_one {
  * @writes:	writes by layer_part.key, if layer_tunables.sort_writes
  * @nonempty:	sub-layers with reads
  * @layer:	the sub-layers
+ * @expired:	reads of each sub-layer that were dispatched because they had expired
  */
 struct layer_waiting {
 	struct list_head fifo[FLASH_NR_DIRS];
@@ -148,6 +164,7 @@ struct layer_waiting {
 	struct rb_root_cached writes;
 	struct flash_chipvec nonempty;
 	struct layer_one layer[LAYER_MAX];
+	u64 expired[LAYER_MAX];
 };
 
 /**
@@ -223,7 +240,8 @@ void layer_init(struct layer_sched *s);
 void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
 	       u64 capacity);
 void layer_insert(struct layer_sched *s, struct layer_part *part);
-void layer_remove(struct layer_sched *s, struct layer_part *part);
+void layer_remove_sorted(struct layer_sched *s, struct layer_one *l,
+			 struct layer_part *part);
 void layer_grow(struct layer_sched *s, struct layer_part *part, u64 sector,
 		u32 sectors);
 void layer_absorb(struct layer_sched *s, struct layer_part *part,
@@ -232,10 +250,10 @@ void layer_absorb(struct layer_sched *s, struct layer_part *part,
 /* select.c */
 struct layer_part *layer_select(struct layer_sched *s, u64 now);
 void layer_bypass(struct layer_part *part);
-void layer_start(struct layer_sched *s, struct layer_part *part);
-bool layer_complete(struct layer_sched *s, struct layer_part *part, bool ended);
-void layer_adjust_limit(struct layer_sched *s, u64 now);
-bool layer_throttled(const struct layer_sched *s);
+void layer_start_chips(struct layer_sched *s, struct layer_part *part);
+void layer_complete_any(struct layer_sched *s, struct layer_part *part, bool ended,
+			u64 now);
+bool layer_limit_reached(const struct layer_sched *s, enum flash_dir dir);
 
 /** layer_nr_waiting - number of requests that wait */
 static inline u32 layer_nr_waiting(const struct layer_sched *s)
@@ -265,6 +283,136 @@ static inline void layer_describe(struct layer_part *part, enum flash_dir dir,
 	part->sectors = sectors;
 }
 
+/* Remove the only read of a sub-layer, which is in its line. */
+static inline void layer_remove_only(struct layer_sched *s, struct layer_one *l,
+				     struct layer_part *part)
+{
+	list_del(&part->line);
+	l->waiting = 0;
+	l->sorted = RB_ROOT_CACHED;
+	flash_chipvec_unset(&s->wait.nonempty, part->layer);
+}
+
+/* Remove a request of @dir from all queues but the FIFO of its direction. */
+static __always_inline void layer_dequeue(struct layer_sched *s, struct layer_part *part,
+					  enum flash_dir dir)
+{
+	struct layer_one *l = &s->wait.layer[part->layer];
+
+	if (dir == FLASH_WRITE) {
+		if (s->tun.sort_writes)
+			rb_erase_cached(&part->sort_node, &s->wait.writes);
+	} else if (part->late || l->waiting > 1) {
+		layer_remove_sorted(s, l, part);
+	} else {
+		layer_remove_only(s, l, part);
+	}
+}
+
+/**
+ * layer_remove - remove a request from the queues
+ * @s: the device
+ * @part: the request's part, which waits
+ * @dir: its direction, a constant where it is known
+ */
+static __always_inline void layer_remove(struct layer_sched *s, struct layer_part *part,
+					 enum flash_dir dir)
+{
+	list_del(&part->fifo);
+	s->wait.nr[dir]--;
+	layer_dequeue(s, part, dir);
+}
+
+/* The oldest read of a sub-layer that has one */
+static inline struct layer_part *layer_oldest_in(struct layer_one *l)
+{
+	struct rb_node *node = rb_first_cached(&l->late);
+	struct layer_part *late, *first =
+		list_first_entry_or_null(&l->line, struct layer_part, line);
+
+	if (likely(!node))
+		return first;
+	late = rb_entry(node, struct layer_part, late_node);
+	return !first || late->seq < first->seq ? late : first;
+}
+
+/* May a direction be at its limit? Mostly it is below the smallest limit that it ever has. */
+static inline bool layer_near_limit(const struct layer_sched *s, enum flash_dir dir)
+{
+	return s->flight.pieces[dir] >= (dir == FLASH_READ ? LAYER_LIMIT_START :
+							     LAYER_WRITE_PIECES);
+}
+
+/* Is a direction at its limit? */
+static inline bool layer_at_limit(const struct layer_sched *s, enum flash_dir dir)
+{
+	return layer_near_limit(s, dir) && layer_limit_reached(s, dir);
+}
+
+/* With none in flight there is no limit, as no completion would end the wait. */
+static inline bool layer_may_dispatch(const struct layer_sched *s, enum flash_dir dir)
+{
+	return s->wait.nr[dir] && (!s->flight.out || !layer_at_limit(s, dir));
+}
+
+/**
+ * layer_start - a request is in flight from now on
+ * @s: the device
+ * @part: its part, of which layer_part.pieces is set
+ */
+static inline void layer_start(struct layer_sched *s, struct layer_part *part)
+{
+	s->flight.out++;
+	s->flight.pieces[part->dir] += part->pieces;
+	if (layer_mapped(s))
+		layer_start_chips(s, part);
+	else
+		flash_chipvec_none(&part->vec);
+}
+
+/* A completion of mode auto counts. Return: the window of the search is over. */
+static inline bool layer_count_end(struct layer_sched *s, const struct layer_part *part,
+				   u64 now)
+{
+	struct layer_flight *f = &s->flight;
+
+	if (part->data)
+		f->pace.moved += part->sectors;
+	return flash_pace_count(&f->pace, f->out == 1, !s->tun.max_inflight, now);
+}
+
+/* A request leaves the device; its chips are not released. */
+static inline void layer_stop(struct layer_sched *s, struct layer_part *part)
+{
+	s->flight.out--;
+	s->flight.pieces[part->dir] -= part->pieces;
+	part->pieces = 0;
+}
+
+/**
+ * layer_complete - a request is not in flight any more
+ * @s: the device
+ * @part: its part, which layer_start() was called for
+ * @ended: it has completed, else the driver requeued it
+ * @now: the time, ns
+ */
+static inline void layer_complete(struct layer_sched *s, struct layer_part *part,
+				  bool ended, u64 now)
+{
+	bool due;
+
+	if (!ended || s->tun.mode == LAYER_PAPER || part->vec.nr_chips ||
+	    (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
+	    (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE))) {
+		layer_complete_any(s, part, ended, now);
+		return;
+	}
+	due = layer_count_end(s, part, now);
+	layer_stop(s, part);
+	if (due)
+		flash_pace_judge(&s->flight.pace, !s->tun.max_inflight, now);
+}
+
 /**
  * layer_holds - do all waiting requests have to wait for a completion?
  * @s: the device
@@ -273,7 +421,8 @@ static inline void layer_describe(struct layer_part *part, enum flash_dir dir,
  */
 static inline bool layer_holds(const struct layer_sched *s)
 {
-	return s->flight.out && layer_nr_waiting(s) && layer_throttled(s);
+	return s->flight.out && layer_nr_waiting(s) &&
+	       !layer_may_dispatch(s, FLASH_READ) && !layer_may_dispatch(s, FLASH_WRITE);
 }
 
 #endif /* LAYER_SUBLAYER_H */

@@ -43,8 +43,9 @@
  * - All that the user sets may change at any time: waiting requests are sorted again if
  *   need be, outstanding ones keep their chips and their batch.
  *
- * Entry points, in the order of a request's life: piq_add(), piq_grow(), piq_absorb(),
- * piq_choose(), piq_dispatch(), piq_start_head(), piq_release(); piq_set().
+ * Entry points, in the order of a request's life: piq_add_queued(), piq_grow(),
+ * piq_absorb(), piq_choose_waiting(), piq_dispatch_queued(), piq_start_head(),
+ * piq_release_chips(); piq_set(). sched.h handles the FIFO's usual requests itself.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -360,48 +361,20 @@ static void piq_dequeue(struct piq_sched *s, struct piq_req *req)
 }
 
 /**
- * piq_add - a request arrives
+ * piq_add_queued - piq_add(), unless it is a request of the FIFO that is not urgent
  * @s: the device
- * @req: its part in the order; @urgent is set
- * @seq: its place in the order of arrival
- * @kind: its kind
- * @sector: its first sector
- * @sectors: its length
- * @now: the time, ns
+ * @req: its part in the order
  */
-void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
-	     enum piq_kind kind, u64 sector, u32 sectors, u64 now)
+void piq_add_queued(struct piq_sched *s, struct piq_req *req)
 {
-	req->kind = kind;
-	req->sector = sector;
-	req->sectors = sectors;
-	req->seq = seq;
-	req->arrived = now;
-	req->base = s->left[kind] + s->waiting[kind];
-	req->part.batch = NULL;
-	req->reserved = false;
-	req->conflicts = false;
-	req->chip = FLASH_NO_CHIP;
-	s->last_seq = seq;
-	if (s->geo.nr_chips && kind != PIQ_OTHER) {
-		flash_chipvec_fill(&req->part.vec, &s->geo, sector, sectors, s->offset);
+	if (s->geo.nr_chips && req->kind != PIQ_OTHER) {
+		flash_chipvec_fill(&req->part.vec, &s->geo, req->sector, req->sectors,
+				   s->offset);
 		piq_count_conflicts(s, req);
 	} else {
 		flash_chipvec_clear(&req->part.vec, &s->geo);
 	}
-	list_add_tail(&req->order, &s->order[kind]);
-	s->waiting[kind]++;
 	piq_enqueue(s, req);
-}
-
-/* A request waits no more: it is dispatched or absorbed. */
-static void piq_stop_waiting(struct piq_sched *s, struct piq_req *req)
-{
-	list_del(&req->order);
-	s->waiting[req->kind]--;
-	s->left[req->kind]++;
-	/* No pointer to it may stay. */
-	s->pick.nr_reserved = 0;
 }
 
 /**
@@ -911,27 +884,14 @@ static void piq_leave_turns(struct piq_sched *s, struct piq_req *req)
 }
 
 /**
- * piq_dispatch - a request leaves the queues for the driver
+ * piq_dispatch_queued - piq_dispatch(), unless it is a usual request of the FIFO
  * @s: the device
- * @req: a request that piq_choose() has returned
+ * @req: the request
  * @tracked: its end will be reported by piq_release()
  * @now: the time, ns
  */
-void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked, u64 now)
+void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked, u64 now)
 {
-	enum flash_dir dir = piq_dir(req);
-	struct piq_req *write;
-
-	if (req->kind == PIQ_READ) {
-		write = piq_oldest(s, PIQ_WRITE);
-		s->stats.prioritised += write && write->seq < req->seq;
-	}
-	s->stats.passes += !list_is_first(&req->order, &s->order[req->kind]);
-	if (req->conflicts) {
-		s->stats.waited[dir]++;
-		s->stats.wait_ns[dir] += now - req->arrived;
-	}
-	piq_stop_waiting(s, req);
 	if (s->mode == PIQ_AUTO)
 		piq_pick_dispatch(s, req);
 	else if (req->kind != PIQ_OTHER)
@@ -956,11 +916,7 @@ void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked, u64 no
 void piq_start_head(struct piq_sched *s, struct piq_req *req, enum piq_kind kind,
 		    u64 sector, u32 sectors, u64 now)
 {
-	req->kind = kind;
-	req->sector = sector;
-	req->sectors = sectors;
-	req->part.batch = NULL;
-	req->chip = FLASH_NO_CHIP;
+	piq_describe(req, kind, sector, sectors);
 	req->window = false;
 	req->urgent = false;
 	piq_fill(s, req, &req->part.vec);
@@ -969,17 +925,15 @@ void piq_start_head(struct piq_sched *s, struct piq_req *req, enum piq_kind kind
 }
 
 /**
- * piq_release - an outstanding request is done, or was requeued by the driver
+ * piq_release_chips - piq_release(), unless neither the request nor the device has chips
  * @s: the device
  * @req: the request
  */
-void piq_release(struct piq_sched *s, struct piq_req *req)
+void piq_release_chips(struct piq_sched *s, struct piq_req *req)
 {
 	enum flash_dir dir = piq_dir(req);
 	u32 chip;
 
-	req->out = false;
-	s->out--;
 	flash_for_each_chip(chip, &req->part.vec) {
 		s->chips.demand[dir][chip]--;
 		flash_occupancy_release_one(&s->chips.occ, chip, dir);
@@ -1001,6 +955,7 @@ static void piq_set_geometry(struct piq_sched *s)
 	if (s->mode != PIQ_AUTO && !s->geo.nr_chips)
 		flash_geometry_parse("page=4096 chips=1", &s->geo);
 	s->geo.generation = generation + 1;
+	s->fifo = s->mode == PIQ_AUTO && !s->geo.nr_chips;
 }
 
 /* One step of a walk over all reads and writes by arrival; NULL at its end */
@@ -1106,6 +1061,7 @@ void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 	}
 	INIT_LIST_HEAD(&s->pick.urgent);
 	s->depth = 1;
+	s->fifo = true;
 	piq_turns_init(&s->turns, pool);
 	piq_turns_reset(s);
 	piq_set(s, PIQ_AUTO, &none, 0, tun);

@@ -133,7 +133,8 @@ struct piq_compared {
  * @mix:	0 to PIQ_MIX_MAX: how much the load consists of reads and writes
  * @mixed:	it does; stays set until @mix is low
  * @last_dir:	direction of the latest completed request
- * @urgent_at:	time of the latest completion of an urgent request, ns; 0: none yet
+ * @urgent_at:	time of the latest completion of an urgent request, ns; 0: none, or @urgent
+ *		is over
  * @urgent:	that was less than PIQ_URGENT_NS ago
  * @compared:	requests that are compared, by direction
  * @noted:	compared requests since some evidence was forgotten
@@ -355,30 +356,51 @@ static void piq_learn_depth(struct piq_learn *l)
 		piq_depth_restart(l, least);
 }
 
-/* Update what is known of the load: reads and writes together, urgent requests. */
-static void piq_learn_load(const struct piq_sched *s, struct piq_learn *l,
-			   const struct piq_req *req, u64 now)
+/* Do both directions wait? */
+static inline bool piq_both_wait(const struct piq_sched *s)
 {
-	enum flash_dir dir = piq_dir(req);
-	bool mixed;
+	return s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE];
+}
 
+/* The value of @mix after the end of a read or a write */
+static inline u32 piq_next_mix(const struct piq_sched *s, const struct piq_learn *l,
+			       const struct piq_req *req)
+{
+	if (piq_dir(req) != l->last_dir || piq_both_wait(s))
+		return min(l->mix + PIQ_MIX_UP, (u32)PIQ_MIX_MAX);
+	return l->mix - !!l->mix;
+}
+
+/* Does the load consist of reads and writes at this @mix? */
+static inline bool piq_next_mixed(const struct piq_learn *l, u32 mix)
+{
+	return l->mixed ? mix > PIQ_MIX_MAX / 4 : mix >= PIQ_MIX_MAX / 2;
+}
+
+/* The load has begun, or has ceased, to consist of reads and writes. */
+static noinline void piq_mixed_change(struct piq_learn *l)
+{
+	l->mixed = !l->mixed;
+	piq_pays_restart(l);
+	/* The chip depth of another load is of no use. */
+	l->aside.climb.start = 0;
+	if (!l->urgent)
+		l->deep.climb.start = 0;
+}
+
+/* Update what is known of the load: reads and writes together, urgent requests. */
+static inline void piq_learn_load(const struct piq_sched *s, struct piq_learn *l,
+				  const struct piq_req *req, u64 now)
+{
 	if (req->urgent)
 		l->urgent_at = now;
 	l->urgent = l->urgent_at && now - l->urgent_at < PIQ_URGENT_NS;
-	if (dir != l->last_dir || (s->waiting[PIQ_READ] && s->waiting[PIQ_WRITE]))
-		l->mix = min(l->mix + PIQ_MIX_UP, (u32)PIQ_MIX_MAX);
-	else if (l->mix)
-		l->mix--;
-	l->last_dir = dir;
-	mixed = l->mixed ? l->mix > PIQ_MIX_MAX / 4 : l->mix >= PIQ_MIX_MAX / 2;
-	if (l->mixed != mixed) {
-		l->mixed = mixed;
-		piq_pays_restart(l);
-		/* The chip depth of another load is of no use. */
-		l->aside.climb.start = 0;
-		if (!l->urgent)
-			l->deep.climb.start = 0;
-	}
+	if (!l->urgent)
+		l->urgent_at = 0;
+	l->mix = piq_next_mix(s, l, req);
+	l->last_dir = piq_dir(req);
+	if (piq_next_mixed(l, l->mix) != l->mixed)
+		piq_mixed_change(l);
 	piq_learn_depth(l);
 }
 
@@ -399,6 +421,7 @@ void piq_learn_forget(struct piq_sched *s, struct piq_learn *l)
 	flash_pace_break(&l->pace);
 	flash_pace_break(&l->deep);
 	piq_pays_restart(l);
+	l->trial = false;
 	s->trusted = false;
 	s->blind = false;
 	s->pick.epoch = false;
@@ -558,20 +581,12 @@ static noinline void piq_learn_cost(struct piq_sched *s, struct piq_learn *l,
 			 now > begun ? now - begun : 0);
 }
 
-/* Learn from a read or a write. */
-static void piq_learn_data(struct piq_sched *s, struct piq_learn *l,
-			   const struct piq_req *req, u64 now)
+/* Learn from a read or a write, if there is a layout. */
+static void piq_learn_chips(struct piq_sched *s, struct piq_learn *l,
+			    const struct piq_req *req, u64 now)
 {
 	const struct piq_start *start = &req->start;
 
-	piq_learn_load(s, l, req, now);
-	l->pace.moved += req->sectors;
-	l->deep.moved += req->sectors;
-	/* The comparison of layout and FIFO must not hurt reads. */
-	if (!l->mixed || req->kind == PIQ_READ)
-		l->pays.moved += req->sectors;
-	if (!s->geo.nr_chips)
-		return;
 	/* No request is behind one that is alone. */
 	if (l->mix || s->out > 1)
 		piq_learn_cost(s, l, req, now);
@@ -644,6 +659,71 @@ u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max)
 	return piq_limit(s, l, max);
 }
 
+/* piq_learn_completion() for any request, layout and mode */
+static noinline u32 piq_learn_any(struct piq_sched *s, struct piq_learn *l,
+				  const struct piq_req *req, u32 max, u64 now)
+{
+	bool waits = piq_waiting(s), idle;
+	u32 moved = 0;
+
+	if (s->mode != PIQ_AUTO)
+		return 0;
+	/* Waiting requests were held back until now. */
+	if (waits && s->out >= piq_limit(s, l, max))
+		l->pace.full = true;
+	if (req->kind != PIQ_OTHER) {
+		moved = req->sectors;
+		piq_learn_load(s, l, req, now);
+		if (s->geo.nr_chips)
+			piq_learn_chips(s, l, req, now);
+	}
+	l->pace.moved += moved;
+	/* If requests are held back the device does not lack any. */
+	idle = s->out == 1 && !waits;
+	if (piq_trusts(s)) {
+		l->deep.full |= waits;
+		l->deep.moved += moved;
+		l->pays.full |= waits;
+		/* The comparison of layout and FIFO must not hurt reads. */
+		if (!l->mixed || req->kind == PIQ_READ)
+			l->pays.moved += moved;
+		piq_learn_order(s, l, max, idle, now);
+	} else {
+		flash_pace_end(&l->pace, idle, !max, now);
+		piq_follow_depth(s, l);
+	}
+	return piq_limit(s, l, max);
+}
+
+/* A window of the FIFO ends. Return: the in-flight limit from now on. */
+static noinline u32 piq_fifo_window(struct piq_learn *l, u32 max, u64 now)
+{
+	flash_pace_judge(&l->pace, !max, now);
+	return max ? max : flash_pace_limit(&l->pace);
+}
+
+/*
+ * Does the end of a request leave the FIFO's load what it is, but for @mix? False: see
+ * piq_learn_any().
+ */
+static inline bool piq_fifo_load(const struct piq_sched *s, struct piq_learn *l,
+				 const struct piq_req *req)
+{
+	u32 mix;
+
+	if (!s->fifo || req->urgent || l->urgent_at)
+		return false;
+	/* With reads or writes only */
+	if (req->kind == (u32)l->last_dir && !l->mix && !piq_both_wait(s))
+		return true;
+	mix = piq_next_mix(s, l, req);
+	if (req->kind == PIQ_OTHER || piq_next_mixed(l, mix) != l->mixed)
+		return false;
+	l->mix = mix;
+	l->last_dir = piq_dir(req);
+	return true;
+}
+
 /**
  * piq_learn_completion - a request that was outstanding has completed
  * @s: the device, before piq_release()
@@ -652,32 +732,22 @@ u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max)
  * @max: the in-flight limit that the user has set; 0: none
  * @now: the time, ns
  *
- * Return: the in-flight limit from now on.
+ * Return: the in-flight limit from now on; 0: as before.
  */
 u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
 			 const struct piq_req *req, u32 max, u64 now)
 {
-	bool waits = piq_waiting(s), idle;
+	struct flash_pace *p = &l->pace;
 
-	if (s->mode != PIQ_AUTO)
-		return piq_limit(s, l, max);
-	/* Waiting requests were held back until now. */
-	if (waits) {
-		if (s->out >= piq_limit(s, l, max))
-			l->pace.full = true;
-		l->deep.full = true;
-		l->pays.full = true;
-	}
-	if (req->kind != PIQ_OTHER)
-		piq_learn_data(s, l, req, now);
+	if (!piq_fifo_load(s, l, req))
+		return piq_learn_any(s, l, req, max, now);
+	p->moved += req->sectors;
 	/* If requests are held back the device does not lack any. */
-	idle = s->out == 1 && !waits;
-	if (piq_trusts(s)) {
-		piq_learn_order(s, l, max, idle, now);
-	} else {
-		l->trial = false;
-		flash_pace_end(&l->pace, idle, !max, now);
-		piq_follow_depth(s, l);
-	}
-	return piq_limit(s, l, max);
+	if (piq_waiting(s))
+		p->full |= s->out >= (max ? max : flash_pace_limit(p));
+	else if (s->out == 1)
+		p->dry = true;
+	if (flash_pace_count(p, false, !max, now))
+		return piq_fifo_window(l, max, now);
+	return 0;
 }

@@ -144,10 +144,10 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Set the in-flight limit. */
+/* Set the in-flight limit; 0: it stays. */
 static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
 {
-	if (fq->bound != limit)
+	if (limit && fq->bound != limit)
 		flash_set_bound(fq, limit);
 }
 
@@ -235,15 +235,29 @@ static unsigned int piq_rq_class(struct flash_queue *fq, const struct request *r
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
-static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void piq_insert_rq(struct flash_queue *fq, struct flash_rq *fr)
 {
+	enum piq_kind kind = piq_kind_of(fr->rq);
+	u64 sector = flash_sector_of(fr->rq);
+	u32 sectors = blk_rq_sectors(fr->rq);
 	struct piq_req *req = piq_req_of(fr);
-	struct piq_queue *pq = to_piq(fq);
-	struct request *rq = fr->rq;
 
 	req->urgent = fr->class == PIQ_CLASS_URGENT;
-	piq_add(&pq->state->s, req, fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		blk_rq_sectors(rq), fq->now);
+	piq_add(piq_sched_of(fq), req, fr->seq, kind, sector, sectors, fq->now);
+}
+
+/* Insert a request that is neither read nor write; not inlined, as they are few. */
+static noinline void piq_insert_other(struct flash_queue *fq, struct flash_rq *fr)
+{
+	piq_insert_rq(fq, fr);
+}
+
+static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (likely(flash_op_placed(req_op(fr->rq))))
+		piq_insert_rq(fq, fr);
+	else
+		piq_insert_other(fq, fr);
 }
 
 static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -262,14 +276,26 @@ static void piq_merged(struct flash_queue *fq, struct flash_rq *fr,
 	fr->seq = req->seq;
 }
 
-/* Choose the next request, after something has changed. */
-static bool piq_holds(struct flash_queue *fq)
+/* Choose the next request; not inlined, as the FIFO's choice is shorter. */
+static noinline bool piq_holds_any(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_sched *s = &pq->state->s;
 
 	pq->next = piq_choose(s, fq->now);
 	return !pq->next && piq_waiting(s);
+}
+
+/* Choose the next request, after something has changed; at least one request waits. */
+static bool piq_holds(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+	struct piq_sched *s = &pq->state->s;
+
+	if (!piq_in_order(s))
+		return piq_holds_any(fq);
+	pq->next = piq_oldest_of_all(s);
+	return false;
 }
 
 static struct flash_rq *piq_select(struct flash_queue *fq)

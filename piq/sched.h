@@ -6,6 +6,8 @@
  *
  *   piq_add() -> piq_choose() -> piq_dispatch() -> piq_release()
  *
+ * The four are here for the FIFO of mode auto without a layout. For the rest they call auto.c.
+ *
  * A waiting request can be absorbed by another one (piq_absorb()) and can get other
  * chips (piq_grow()). A request that bypasses the queues occupies chips, too: it starts
  * with piq_start_head(). piq_choose() follows each of the other calls before the next
@@ -85,9 +87,10 @@ struct piq_start {
  * struct piq_req - a request in PIQ's order
  * @part:	its chips, which do not change while it is outstanding, and its batch
  * @order:	link in piq_sched.order, while it waits
- * @line:	link in the queue of its chip, in piq_pick.wide or in piq_turns.outside;
- *		unused if @late
- * @aged:	node in piq_pick.late, if @late
+ * @line:	link in the queue of its chip, in piq_pick.wide or in piq_turns.outside,
+ *		while it waits; unused if @late
+ * @aged:	node in piq_pick.late, while it waits, if @late
+ * @start:	the device when it was dispatched, while it is outstanding
  * @rush:	link in piq_pick.urgent, in mode auto if @urgent
  * @seq:	place in the order of arrival; inherited from an absorbed older request
  * @base:	value of piq_sched.left at which all older requests of its kind have left
@@ -102,7 +105,9 @@ struct piq_start {
  * @reserved:	chips have been reserved for it
  * @conflicts:	it arrived while a request of one of its chips was not done
  * @out:	it is outstanding
- * @start:	the device when it was dispatched
+ *
+ * Nothing in it has to be zero before piq_add() or piq_start_head(): a request that leaves
+ * resets its flags. @line and @start share memory, as the core clears each record.
  */
 struct piq_req {
 	struct flash_batch_part part;
@@ -110,6 +115,7 @@ struct piq_req {
 	union {
 		struct list_head line;
 		struct rb_node aged;
+		struct piq_start start;
 	};
 	struct list_head rush;
 	u64 seq;
@@ -125,7 +131,6 @@ struct piq_req {
 	bool reserved;
 	bool conflicts;
 	bool out;
-	struct piq_start start;
 };
 
 /**
@@ -257,6 +262,7 @@ struct piq_turns {
  * @given:	layout, set by the user
  * @offset:	sectors of the drive before the device, set by the user
  * @geo:	layout that chips are computed by, with another generation
+ * @fifo:	mode auto without a layout: no request has chips
  * @trusted:	learn.c: the layout is right, so mode auto may use it; see piq_trust()
  * @blind:	learn.c: but does not use it now, because a FIFO moves more or is measured
  * @depth:	requests that a chip is given at a time, at least 1
@@ -278,6 +284,7 @@ struct piq_sched {
 	struct flash_geometry given;
 	u64 offset;
 	struct flash_geometry geo;
+	bool fifo;
 	bool trusted;
 	bool blind;
 	u32 depth;
@@ -339,6 +346,12 @@ static inline bool piq_aware(const struct piq_sched *s)
 	return piq_trusts(s) && !s->blind;
 }
 
+/** piq_in_order - is the oldest request of all always the next one? */
+static inline bool piq_in_order(const struct piq_sched *s)
+{
+	return s->fifo && list_empty(&s->pick.urgent);
+}
+
 /* auto.c */
 void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 		    const struct piq_tunables *tun);
@@ -347,16 +360,53 @@ void piq_set(struct piq_sched *s, enum piq_mode mode,
 	     const struct piq_tunables *tun);
 void piq_set_depth(struct piq_sched *s, u32 depth);
 void piq_trust(struct piq_sched *s);
-void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
-	     enum piq_kind kind, u64 sector, u32 sectors, u64 now);
+void piq_add_queued(struct piq_sched *s, struct piq_req *req);
 void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors);
 void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed,
 		u64 sector, u32 sectors);
 struct piq_req *piq_choose_waiting(struct piq_sched *s, u64 now);
-void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked, u64 now);
+void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
+			 u64 now);
 void piq_start_head(struct piq_sched *s, struct piq_req *req, enum piq_kind kind,
 		    u64 sector, u32 sectors, u64 now);
-void piq_release(struct piq_sched *s, struct piq_req *req);
+void piq_release_chips(struct piq_sched *s, struct piq_req *req);
+
+/* Store what a request is. */
+static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sector,
+				u32 sectors)
+{
+	req->part.batch = NULL;
+	req->sector = sector;
+	req->sectors = sectors;
+	req->chip = FLASH_NO_CHIP;
+	req->kind = kind;
+}
+
+/**
+ * piq_add - a request arrives
+ * @s: the device
+ * @req: its part in the order; @urgent is set
+ * @seq: its place in the order of arrival
+ * @kind: its kind
+ * @sector: its first sector
+ * @sectors: its length
+ * @now: the time, ns
+ */
+static inline void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
+			   enum piq_kind kind, u64 sector, u32 sectors, u64 now)
+{
+	piq_describe(req, kind, sector, sectors);
+	req->seq = s->last_seq = seq;
+	req->base = s->left[kind] + s->waiting[kind]++;
+	req->arrived = now;
+	req->reserved = false;
+	req->conflicts = false;
+	list_add_tail(&req->order, &s->order[kind]);
+	if (s->fifo && !req->urgent)
+		flash_chipvec_none(&req->part.vec);
+	else
+		piq_add_queued(s, req);
+}
 
 /**
  * piq_choose - the request to dispatch next
@@ -371,9 +421,74 @@ void piq_release(struct piq_sched *s, struct piq_req *req);
  */
 static inline struct piq_req *piq_choose(struct piq_sched *s, u64 now)
 {
+	if (piq_in_order(s))
+		return piq_oldest_of_all(s);
 	if (s->mode == PIQ_AUTO && !piq_waiting(s))
 		return NULL;
 	return piq_choose_waiting(s, now);
+}
+
+/* Update the counters of dispatched requests. */
+static inline void piq_count_dispatch(struct piq_sched *s, const struct piq_req *req,
+				      u64 now)
+{
+	const struct list_head *writes = &s->order[PIQ_WRITE];
+
+	if (req->kind == PIQ_READ && !list_empty(writes))
+		s->stats.prioritised += list_first_entry(writes, struct piq_req,
+							 order)->seq < req->seq;
+	s->stats.passes += !list_is_first(&req->order, &s->order[req->kind]);
+	if (req->conflicts) {
+		s->stats.waited[piq_dir(req)]++;
+		s->stats.wait_ns[piq_dir(req)] += now - req->arrived;
+	}
+}
+
+/* A request waits no more: it is dispatched or absorbed. */
+static inline void piq_stop_waiting(struct piq_sched *s, struct piq_req *req)
+{
+	enum piq_kind kind = req->kind;
+
+	list_del(&req->order);
+	s->waiting[kind]--;
+	s->left[kind]++;
+	/* No pointer to it may stay. */
+	s->pick.nr_reserved = 0;
+}
+
+/**
+ * piq_dispatch - a request leaves the queues for the driver
+ * @s: the device
+ * @req: a request that piq_choose() has returned
+ * @tracked: its end will be reported by piq_release()
+ * @now: the time, ns
+ */
+static inline void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool tracked,
+				u64 now)
+{
+	piq_count_dispatch(s, req, now);
+	piq_stop_waiting(s, req);
+	if (!s->fifo || !tracked || req->urgent) {
+		piq_dispatch_queued(s, req, tracked, now);
+		return;
+	}
+	req->start.taken = now;
+	req->start.load = s->out++;
+	req->out = true;
+}
+
+/**
+ * piq_release - an outstanding request is done, or was requeued by the driver
+ * @s: the device
+ * @req: the request
+ */
+static inline void piq_release(struct piq_sched *s, struct piq_req *req)
+{
+	req->out = false;
+	s->out--;
+	/* Its chips, and its batch, may be of an earlier layout or mode. */
+	if (!s->fifo || req->part.vec.nr_chips)
+		piq_release_chips(s, req);
 }
 
 /* batch.c */

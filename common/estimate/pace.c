@@ -6,8 +6,8 @@
  * compared with a request, with the sectors that the device moved in each.
  *
  * The caller reports completions, and sets @full when the limit has held a request back. A
- * window lasts at least FLASH_PACE_NS and has at least @least completions. The clock
- * is read only where flash_pace_count() asks for it.
+ * window lasts at least FLASH_PACE_NS and has at least @least completions. All but the
+ * last completion of a window only change counters.
  *
  * Entry points: flash_pace_init(), flash_pace_limit(), and at each completion
  * flash_pace_end(), or its halves flash_pace_count() and flash_pace_judge(). The
@@ -41,8 +41,8 @@ static void flash_pace_window(struct flash_pace *p, u64 now)
 }
 
 /**
- * flash_pace_judge - end the window if it has lasted long enough
- * @p: the search
+ * flash_pace_judge - end the window
+ * @p: the search; flash_pace_count() was true
  * @rules: this limit is in force
  * @now: the time, ns
  */
@@ -53,7 +53,7 @@ void flash_pace_judge(struct flash_pace *p, bool rules, u64 now)
 	if (!p->begun || !rules) {
 		p->climb.second = false;
 		flash_pace_window(p, now);
-	} else if (now - p->begun >= FLASH_PACE_NS) {
+	} else {
 		/* Windows differ in length: compare rates. */
 		us = (now - p->begun) / 1024;
 		flash_climb_window(&p->climb, (p->moved << 20) / us, p->full,

@@ -5,10 +5,8 @@
 
 #include "depth_search.h"
 
-/* Completions of the shortest window */
+/* Completions of the shortest window, and its length, ns */
 #define FLASH_PACE_ENDS		64
-
-/* Shortest window, ns */
 #define FLASH_PACE_NS		4000000
 
 /**
@@ -51,16 +49,20 @@ static inline u32 flash_pace_limit(const struct flash_pace *p)
  * @p: the search
  * @last: no other request is in flight
  * @rules: this limit is in force
+ * @now: the time, ns
  *
  * Its sectors have been added to @moved.
  *
  * Return: flash_pace_judge() has to be called.
  */
-static inline bool flash_pace_count(struct flash_pace *p, bool last, bool rules)
+static inline bool flash_pace_count(struct flash_pace *p, bool last, bool rules,
+				    u64 now)
 {
 	p->ends++;
-	p->dry |= last;
-	return !p->begun || !rules || p->ends >= p->least;
+	if (last)
+		p->dry = true;
+	return !rules || !p->begun ||
+	       (p->ends >= p->least && now - p->begun >= FLASH_PACE_NS);
 }
 
 void flash_pace_judge(struct flash_pace *p, bool rules, u64 now);
@@ -69,8 +71,7 @@ void flash_pace_judge(struct flash_pace *p, bool rules, u64 now);
 static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
 				  u64 now)
 {
-	if (flash_pace_count(p, last, rules) &&
-	    (!p->begun || !rules || now - p->begun >= FLASH_PACE_NS))
+	if (flash_pace_count(p, last, rules, now))
 		flash_pace_judge(p, rules, now);
 }
 

@@ -15,7 +15,8 @@
 
 /**
  * struct flash_chipvec - a set of chips
- * @word:	a bit for each chip; bits from @nr_chips on are 0
+ * @word:	a bit for each chip; bits from @nr_chips on are 0. Words beyond the first one
+ *		are undefined after flash_chipvec_none()
  * @nr_chips:	number of chips of its layout
  * @generation:	generation of its layout
  *
@@ -44,6 +45,14 @@ static inline void flash_chipvec_clear(struct flash_chipvec *v,
 	memset(v->word, 0, sizeof(v->word));
 	v->nr_chips = geo->nr_chips;
 	v->generation = geo->generation;
+}
+
+/** flash_chipvec_none - make the set empty; its layout is unknown and has no chips */
+static inline void flash_chipvec_none(struct flash_chipvec *v)
+{
+	v->word[0] = 0;
+	v->nr_chips = 0;
+	v->generation = 0;
 }
 
 /** flash_chipvec_set - add @chip, which is below @v->nr_chips */

@@ -17,8 +17,7 @@ static inline void hook_insert(struct layer_sched *s, struct layer_part *part, u
 static inline void hook_completed(struct layer_sched *s, struct layer_part *part,
 				  bool ended, u64 now)
 {
-	if (layer_complete(s, part, ended))
-		layer_adjust_limit(s, now);
+	layer_complete(s, part, ended, now);
 }
 
 #endif /* LAYER_HOOKS_H */

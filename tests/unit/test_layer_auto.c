@@ -121,7 +121,7 @@ static void turns(void)
 		 (int)w, (int)r, 2, 3);
 	eq(d.s.stats.expired[R] == 1 && d.s.stats.expired[W] == 1, 1,
 	   "one of each has expired");
-	eq(d.s.wait.layer[3].expired, 1, "the read's layer knows");
+	eq(d.s.wait.expired[3], 1, "the read's layer knows");
 
 	/* An expired read does not change the sub-layer that has its turn. */
 	tun.expire[R] = 1000;

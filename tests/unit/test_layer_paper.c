@@ -113,7 +113,7 @@ static void orders(void)
 	dispatch_all(&d);
 	order_is(&d, "9 has expired: 9 3 5 260 300 W1", 0, 1, 2, 4, 3, 5);
 	eq(d.s.stats.expired[R], 1, "one has expired");
-	eq(d.s.wait.layer[0].expired, 1, "in layer 0");
+	eq(d.s.wait.expired[0], 1, "in layer 0");
 
 	/* A nanosecond earlier it has not expired. */
 	start(1000, NULL);

@@ -26,6 +26,7 @@ struct rb_root_cached {
 
 #define RB_ROOT			(struct rb_root){ NULL }
 #define RB_ROOT_CACHED		(struct rb_root_cached){ { NULL }, NULL }
+#define RB_EMPTY_ROOT(root)	(!(root)->rb_node)
 #define RB_CLEAR_NODE(node)	((node)->parent = (node))
 #define RB_EMPTY_NODE(node)	((node)->parent == (node))
 #define rb_entry(p, type, m)	container_of(p, type, m)
