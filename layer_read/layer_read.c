@@ -251,7 +251,7 @@ static noinline void layer_insert_other(struct flash_queue *fq, struct flash_rq 
 	layer_insert_rq(fq, fr);
 }
 
-static void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void layer_read_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	if (likely(flash_op_placed(req_op(fr->rq)) &&
 		   layer_capacity(fq) == to_layer(fq)->s->map.capacity))
@@ -276,7 +276,7 @@ static void layer_read_merged(struct flash_queue *fq, struct flash_rq *fr,
 	fr->seq = part->seq;
 }
 
-static struct flash_rq *layer_read_select(struct flash_queue *fq)
+static __always_inline struct flash_rq *layer_read_select(struct flash_queue *fq)
 {
 	struct layer_part *part = layer_select(to_layer(fq)->s, fq->now);
 
@@ -295,7 +295,7 @@ static noinline void layer_start_bypassing(struct flash_queue *fq, struct flash_
 	layer_start(to_layer(fq)->s, part);
 }
 
-static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct layer_part *part = layer_part_of(fr);
 
@@ -305,12 +305,12 @@ static void layer_read_started(struct flash_queue *fq, struct flash_rq *fr)
 		layer_start_bypassing(fq, fr);
 }
 
-static void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+static __always_inline void layer_read_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	layer_complete(to_layer(fq)->s, layer_part_of(fr), ended, fq->now);
 }
 
-static bool layer_read_holds(struct flash_queue *fq)
+static __always_inline bool layer_read_holds(struct flash_queue *fq)
 {
 	return layer_holds(to_layer(fq)->s);
 }

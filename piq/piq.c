@@ -213,7 +213,7 @@ static void piq_exit(struct flash_queue *fq)
 	kvfree(to_piq(fq)->state);
 }
 
-static enum flash_urgency piq_urgency(const struct flash_queue *fq, blk_opf_t opf)
+static __always_inline enum flash_urgency piq_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return IOPRIO_PRIO_CLASS(get_current_ioprio()) == IOPRIO_CLASS_RT ?
 	       FLASH_URGENT : FLASH_PATIENT;
@@ -230,7 +230,7 @@ static unsigned int piq_bio_class(struct flash_queue *fq, const struct bio *bio)
 	return piq_class(bio->bi_ioprio);
 }
 
-static unsigned int piq_rq_class(struct flash_queue *fq, const struct request *rq)
+static __always_inline unsigned int piq_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
@@ -252,7 +252,7 @@ static noinline void piq_insert_other(struct flash_queue *fq, struct flash_rq *f
 	piq_insert_rq(fq, fr);
 }
 
-static void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void piq_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	if (likely(flash_op_placed(req_op(fr->rq))))
 		piq_insert_rq(fq, fr);
@@ -287,7 +287,7 @@ static noinline bool piq_holds_any(struct flash_queue *fq)
 }
 
 /* Choose the next request, after something has changed; at least one request waits. */
-static bool piq_holds(struct flash_queue *fq)
+static __always_inline bool piq_holds(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_sched *s = &pq->state->s;
@@ -298,7 +298,7 @@ static bool piq_holds(struct flash_queue *fq)
 	return false;
 }
 
-static struct flash_rq *piq_select(struct flash_queue *fq)
+static __always_inline struct flash_rq *piq_select(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_req *req = pq->next;
@@ -314,7 +314,7 @@ static struct flash_rq *piq_select(struct flash_queue *fq)
 	return fr;
 }
 
-static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void piq_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct piq_req *req = piq_req_of(fr);
 	struct request *rq = fr->rq;
@@ -326,7 +326,7 @@ static void piq_started(struct flash_queue *fq, struct flash_rq *fr)
 		       blk_rq_sectors(rq), fq->now);
 }
 
-static void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+static __always_inline void piq_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct piq_req *req = piq_req_of(fr);
 	struct piq_queue *pq = to_piq(fq);

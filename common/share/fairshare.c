@@ -279,7 +279,7 @@ unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio)
 }
 
 /** fairshare_arrived - hook: identify the tenant of a request, in its context */
-void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr)
+__always_inline void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct request *rq = fr->rq;
 
@@ -305,7 +305,7 @@ static noinline void fairshare_note_prio(struct fair_queue *q, struct tenant *t,
 }
 
 /** fairshare_rq_class - hook: the class of a request; creates its tenant if necessary */
-unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq)
+__always_inline unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq)
 {
 	unsigned short ioprio = req_get_ioprio((struct request *)rq);
 	struct fairshare_rq *fsr = to_fsr(flash_rq_of(rq));
@@ -322,7 +322,7 @@ unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq
 }
 
 /** fairshare_urgency - hook: fairshare_tag_limit() alone limits tags */
-enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf)
+__always_inline enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	return FLASH_PATIENT;
 }
@@ -334,7 +334,7 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
 }
 
 /** fairshare_insert - hook: add a request to its tenant's queue */
-void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
+__always_inline void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_rq *fair = &to_fsr(fr)->fair;
@@ -368,7 +368,7 @@ void fairshare_merged(struct flash_queue *fq, struct flash_rq *fr, struct flash_
 }
 
 /** fairshare_holds - hook: choose the next request after an event, or hold all back */
-bool fairshare_holds(struct flash_queue *fq)
+__always_inline bool fairshare_holds(struct flash_queue *fq)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_queue *q = fsq->fair;
@@ -396,7 +396,7 @@ static enum hrtimer_restart fairshare_timer(struct hrtimer *timer)
 }
 
 /** fairshare_select - hook: issue the request that fairshare_holds() has chosen */
-struct flash_rq *fairshare_select(struct flash_queue *fq)
+__always_inline struct flash_rq *fairshare_select(struct flash_queue *fq)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_rq *fair = fsq->next;
@@ -424,14 +424,14 @@ static noinline void fairshare_bypass(struct fairshare_queue *fsq, struct flash_
 }
 
 /** fairshare_started - hook: a request has a slot, with or without fairshare_select() */
-void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
+__always_inline void fairshare_started(struct flash_queue *fq, struct flash_rq *fr)
 {
 	if (unlikely(!to_fsr(fr)->fair.tenant))
 		fairshare_bypass(to_fsq(fq), fr);
 }
 
 /** fairshare_completed - hook: a request gives its slot back */
-void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
+__always_inline void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 
