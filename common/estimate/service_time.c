@@ -114,7 +114,7 @@ u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 	if (sectors > FLASH_COST_LARGEST)
 		sectors = FLASH_COST_LARGEST;
 	size = sectors << FLASH_COST_SHIFT;
-	/* The first class with a sample whose average is not below the size, else the last */
+	/* The first known class with an average size of at least @sectors, or the last one */
 	idx = sectors ? flash_cost_class(sectors) : 0;
 	if (known >> idx & 1 && class[idx].sectors < size)
 		idx++;

@@ -15,8 +15,8 @@
  * tenants that have reached their virtual start are in a second tree, by virtual finish. A
  * virtual finish is as of the choice that found the tenant eligible, as in B-WF2Q+: later
  * changes of other tenants' weights or of measured device times do not move the tenant,
- * until the tree is sorted again, once a second. A single tenant of the backlog, and the
- * tenant whose turn it is, are in no tree.
+ * until the tree is sorted again, once a second. No tree has fair_queue.active, or a tenant
+ * that is alone in the backlog.
  */
 #include <linux/string.h>
 
