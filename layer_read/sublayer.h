@@ -389,6 +389,13 @@ static inline void layer_stop(struct layer_sched *s, struct layer_part *part)
 	part->pieces = 0;
 }
 
+/* May waiting requests be held back by the limit? */
+static inline bool layer_near_any(const struct layer_sched *s)
+{
+	return (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
+	       (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE));
+}
+
 /**
  * layer_complete - a request is not in flight any more
  * @s: the device
@@ -402,8 +409,7 @@ static inline void layer_complete(struct layer_sched *s, struct layer_part *part
 	bool due;
 
 	if (!ended || s->tun.mode == LAYER_PAPER || part->vec.nr_chips ||
-	    (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
-	    (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE))) {
+	    layer_near_any(s)) {
 		layer_complete_any(s, part, ended, now);
 		return;
 	}

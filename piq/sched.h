@@ -393,6 +393,8 @@ static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sec
 	req->sectors = sectors;
 	req->chip = FLASH_NO_CHIP;
 	req->kind = kind;
+	req->reserved = false;
+	req->conflicts = false;
 }
 
 /**
@@ -412,8 +414,6 @@ static inline void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
 	req->seq = s->last_seq = seq;
 	req->base = s->left[kind] + s->waiting[kind]++;
 	req->arrived = now;
-	req->reserved = false;
-	req->conflicts = false;
 	list_add_tail(&req->order, &s->order[kind]);
 	if (s->fifo && !req->urgent)
 		flash_chipvec_none(&req->part.vec);
