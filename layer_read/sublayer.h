@@ -389,10 +389,12 @@ static inline void layer_stop(struct layer_sched *s, struct layer_part *part)
 	part->pieces = 0;
 }
 
-/* May waiting requests be held back by the limit? */
-static inline bool layer_near_any(const struct layer_sched *s)
+/* Does the end of a request concern its chips, or requests that may be held back? */
+static inline bool layer_end_matters(const struct layer_sched *s,
+				     const struct layer_part *part)
 {
-	return (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
+	return part->vec.nr_chips ||
+	       (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
 	       (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE));
 }
 
@@ -408,8 +410,7 @@ static inline void layer_complete(struct layer_sched *s, struct layer_part *part
 {
 	bool due;
 
-	if (!ended || s->tun.mode == LAYER_PAPER || part->vec.nr_chips ||
-	    layer_near_any(s)) {
+	if (!ended || s->tun.mode == LAYER_PAPER || layer_end_matters(s, part)) {
 		layer_complete_any(s, part, ended, now);
 		return;
 	}
