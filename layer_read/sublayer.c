@@ -22,8 +22,8 @@
  *
  * Invariants: a waiting request is in the FIFO of its direction. A waiting read is in
  * layer_one.sorted, unless it is the only one there, and either in layer_one.line or
- * layer_one.late of its sub-layer; both are ordered by layer_part.seq. A bit of layer_waiting.nonempty is set exactly if that
- * sub-layer has reads. All state is guarded by flash_queue.lock.
+ * layer_one.late of its sub-layer; both are ordered by layer_part.seq. A bit of
+ * layer_waiting.nonempty is set exactly if that sub-layer has reads. All state is guarded by flash_queue.lock.
  *
  * Entry points: layer_init() and layer_set() configure, layer_insert() and layer_remove()
  * queue and dequeue, layer_grow() and layer_absorb() follow merges.

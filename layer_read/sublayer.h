@@ -389,6 +389,15 @@ static inline void layer_stop(struct layer_sched *s, struct layer_part *part)
 	part->pieces = 0;
 }
 
+/* Does the end of a request concern its chips, or requests that may be held back? */
+static inline bool layer_end_matters(const struct layer_sched *s,
+				     const struct layer_part *part)
+{
+	return part->vec.nr_chips ||
+	       (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
+	       (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE));
+}
+
 /**
  * layer_complete - a request is not in flight any more
  * @s: the device
@@ -401,9 +410,7 @@ static inline void layer_complete(struct layer_sched *s, struct layer_part *part
 {
 	bool due;
 
-	if (!ended || s->tun.mode == LAYER_PAPER || part->vec.nr_chips ||
-	    (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
-	    (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE))) {
+	if (!ended || s->tun.mode == LAYER_PAPER || layer_end_matters(s, part)) {
 		layer_complete_any(s, part, ended, now);
 		return;
 	}

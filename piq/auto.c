@@ -91,7 +91,7 @@ static void piq_chip_assign(struct flash_chipvec *v, u32 chip, bool on)
 /* Are the sets of struct piq_chips valid, and does the layout have this chip? */
 static bool piq_chip_known(const struct piq_sched *s, u32 chip)
 {
-	return s->trusted && chip < s->geo.nr_chips;
+	return s->trusted && !s->blind && chip < s->geo.nr_chips;
 }
 
 static void piq_chip_set_writable(struct piq_chips *c, u32 chip)
@@ -123,7 +123,7 @@ static void piq_chips_update(struct piq_sched *s)
 	flash_chipvec_clear(&c->readable, &s->geo);
 	flash_chipvec_clear(&c->writable, &s->geo);
 	flash_chipvec_clear(&c->eager, &s->geo);
-	for (chip = 0; s->trusted && chip < s->geo.nr_chips; chip++)
+	for (chip = 0; s->trusted && !s->blind && chip < s->geo.nr_chips; chip++)
 		piq_chip_update(s, chip);
 }
 
@@ -148,6 +148,16 @@ void piq_set_depth(struct piq_sched *s, u32 depth)
 	piq_chips_update(s);
 }
 
+/**
+ * piq_change_blind - change piq_sched.blind, which is mostly false with reads and writes
+ * @s: the device
+ */
+void piq_change_blind(struct piq_sched *s)
+{
+	s->blind = !s->blind;
+	piq_chips_update(s);
+}
+
 /* Add @by (1 or -1) to the demand of the request's chips. */
 static void piq_demand_add(struct piq_sched *s, const struct piq_req *req, int by)
 {
@@ -161,22 +171,27 @@ static void piq_demand_add(struct piq_sched *s, const struct piq_req *req, int b
 	}
 }
 
-/* Count a new request's demand, and the paper's conflicts with requests not yet done. */
-static void piq_count_conflicts(struct piq_sched *s, struct piq_req *req)
+/*
+ * Count a new request's demand for a chip. @same and @other: set to whether requests of its
+ * direction, and of the other one, that are not done have that chip; else unchanged.
+ */
+static __always_inline void piq_demand_new(struct piq_sched *s, enum flash_dir dir,
+					   u32 chip, u32 *same, u32 *other)
 {
-	enum flash_dir dir = piq_dir(req);
-	u32 same = 0, other = 0, chip;
+	*same |= s->chips.demand[dir][chip]++;
+	*other |= s->chips.demand[!dir][chip];
+	if (dir == FLASH_READ && piq_chip_known(s, chip))
+		piq_chip_set_writable(&s->chips, chip);
+}
 
-	flash_for_each_chip(chip, &req->part.vec) {
-		same |= s->chips.demand[dir][chip]++;
-		other |= s->chips.demand[!dir][chip];
-		if (dir == FLASH_READ && piq_chip_known(s, chip))
-			piq_chip_set_writable(&s->chips, chip);
-	}
+/* Count the paper's conflicts of a new request, as piq_demand_new() has found them. */
+static void piq_count_conflicts(struct piq_sched *s, struct piq_req *req, u32 same,
+				u32 other)
+{
 	if (!same && !other)
 		return;
 	req->conflicts = true;
-	if (dir == FLASH_READ)
+	if (req->kind == PIQ_READ)
 		s->stats.rrc += same != 0;
 	else
 		s->stats.wwc += same != 0;
@@ -256,19 +271,24 @@ static struct piq_req *piq_wide_first(struct piq_pick *p, u32 row)
 	return piq_wide_after(p, row, &p->wide[row]);
 }
 
+/* Add a request to the queue of its only chip; no request there is younger. */
+static __always_inline void piq_line_add(struct piq_sched *s, struct piq_req *req, u32 chip)
+{
+	u32 row = piq_row(req);
+
+	req->chip = chip;
+	list_add_tail(&req->line, &s->pick.queue[row][chip]);
+	flash_chipvec_set(&s->pick.filled[row], chip);
+}
+
 /* Add a request to the queue of its chips; no request of a chip's queue is younger. */
 static void piq_line_join(struct piq_sched *s, struct piq_req *req)
 {
-	struct piq_pick *p = &s->pick;
-	u32 row = piq_row(req);
-
 	req->chip = flash_chipvec_single(&req->part.vec);
-	if (req->chip == FLASH_NO_CHIP) {
-		piq_wide_add(p, row, req);
-		return;
-	}
-	list_add_tail(&req->line, &p->queue[row][req->chip]);
-	flash_chipvec_set(&p->filled[row], req->chip);
+	if (req->chip != FLASH_NO_CHIP)
+		piq_line_add(s, req, req->chip);
+	else
+		piq_wide_add(&s->pick, piq_row(req), req);
 }
 
 /* Take a request out of that queue. */
@@ -360,6 +380,18 @@ static void piq_dequeue(struct piq_sched *s, struct piq_req *req)
 		piq_turns_leave(s, req);
 }
 
+/* Add a request that may have several chips, or to the queues of a mode of the paper. */
+static noinline void piq_add_wide(struct piq_sched *s, struct piq_req *req)
+{
+	u32 same = 0, other = 0, chip;
+
+	flash_chipvec_fill(&req->part.vec, &s->geo, req->sector, req->sectors, s->offset);
+	flash_for_each_chip(chip, &req->part.vec)
+		piq_demand_new(s, piq_dir(req), chip, &same, &other);
+	piq_count_conflicts(s, req, same, other);
+	piq_enqueue(s, req);
+}
+
 /**
  * piq_add_queued - piq_add(), unless it is a request of the FIFO that is not urgent
  * @s: the device
@@ -367,14 +399,28 @@ static void piq_dequeue(struct piq_sched *s, struct piq_req *req)
  */
 void piq_add_queued(struct piq_sched *s, struct piq_req *req)
 {
-	if (s->geo.nr_chips && req->kind != PIQ_OTHER) {
-		flash_chipvec_fill(&req->part.vec, &s->geo, req->sector, req->sectors,
-				   s->offset);
-		piq_count_conflicts(s, req);
-	} else {
-		flash_chipvec_clear(&req->part.vec, &s->geo);
+	enum flash_dir dir = piq_dir(req);
+	u32 same = 0, other = 0, chip;
+	u64 page, pages;
+
+	flash_chipvec_clear(&req->part.vec, &s->geo);
+	if (!s->geo.nr_chips || req->kind == PIQ_OTHER) {
+		piq_enqueue(s, req);
+		return;
 	}
-	piq_enqueue(s, req);
+	flash_geometry_span(&s->geo, req->sector, req->sectors, s->offset, &page, &pages);
+	/* Most requests have one page, and so one chip. */
+	if (s->mode == PIQ_AUTO && pages == 1 && req->sector != FLASH_NO_SECTOR) {
+		chip = flash_chip_of(&s->geo, page);
+		flash_chipvec_set(&req->part.vec, chip);
+		piq_demand_new(s, dir, chip, &same, &other);
+		piq_count_conflicts(s, req, same, other);
+		if (req->urgent)
+			list_add_tail(&req->rush, &s->pick.urgent);
+		piq_line_add(s, req, chip);
+		return;
+	}
+	piq_add_wide(s, req);
 }
 
 /**

@@ -463,7 +463,7 @@ static u32 piq_confidence(const struct piq_learn *l)
 static bool piq_is_comparable(struct piq_sched *s, struct piq_compared *c,
 			      const struct piq_req *req)
 {
-	u32 chips = flash_chipvec_weight(&req->part.vec);
+	u32 chips = req->chip != FLASH_NO_CHIP ? 1 : flash_chipvec_weight(&req->part.vec);
 
 	if (req->part.vec.generation != s->geo.generation || !chips ||
 	    (chips > 1 && chips * 2 > s->geo.nr_chips))
@@ -620,29 +620,59 @@ static inline u32 piq_limit(const struct piq_sched *s, const struct piq_learn *l
 	return flash_pace_limit(&l->pace);
 }
 
+/**
+ * struct piq_end - a completion, as the searches see it
+ * @sectors:	sectors that it has moved
+ * @waits:	requests were held back until now
+ * @idle:	the device has no other request, and none is held back
+ * @now:	the time, ns
+ */
+struct piq_end {
+	u32 sectors;
+	bool waits;
+	bool idle;
+	u64 now;
+};
+
+/* A search counts a completion, if its limit is in force. */
+static inline void piq_count_end(struct flash_pace *p, const struct piq_end *e,
+				 u32 sectors, bool full, bool rules)
+{
+	if (!rules) {
+		flash_pace_skip(p, e->now);
+		return;
+	}
+	p->full |= full;
+	p->moved += sectors;
+	flash_pace_end(p, e->idle, true, e->now);
+}
+
 /*
  * The layout is trusted: search the chip depth, and compare the layout with the FIFO, which may
  * replace it. It may not with urgent requests, or if the user has set a chip depth. There is
  * nothing to compare with reads or writes only and no limit of the user: the device's own
  * queues do as well.
  */
-static noinline void piq_learn_order(struct piq_sched *s, struct piq_learn *l, u32 max,
-				     bool idle, u64 now)
+static void piq_learn_order(struct piq_sched *s, struct piq_learn *l,
+			    const struct piq_req *req, const struct piq_end *e, bool full,
+			    u32 max)
 {
 	bool may_fifo = !s->tun.chip_depth && !l->urgent;
-	bool compare = l->mixed || max;
+	bool compare = l->mixed || max, aware = piq_aware(s);
 
 	l->trial = l->pays.climb.high && may_fifo && compare;
 	/* Each limit is measured only while it is in force for the whole of a pair of windows. */
-	flash_pace_end(&l->pace, idle, !max && !l->trial && !piq_aware(s), now);
+	piq_count_end(&l->pace, e, e->sectors, full, !max && !l->trial && !aware);
 	/* The first completions are of what another depth has sent to the device. */
 	l->deep.least = max(PIQ_DEEP_TIMES * s->out, (u32)FLASH_PACE_ENDS);
-	flash_pace_end(&l->deep, idle,
-		       !s->tun.chip_depth && !l->trial && piq_aware(s), now);
+	piq_count_end(&l->deep, e, e->sectors, e->waits,
+		      !s->tun.chip_depth && !l->trial && aware);
 	piq_follow_depth(s, l);
-	flash_pace_end(&l->pays, idle, may_fifo && compare, now);
-	s->blind = may_fifo &&
-		   (!compare || flash_pace_limit(&l->pays) == PIQ_BY_FIFO);
+	/* The comparison of layout and FIFO must not hurt reads. */
+	piq_count_end(&l->pays, e, !l->mixed || req->kind == PIQ_READ ? e->sectors : 0,
+		      e->waits, may_fifo && compare);
+	piq_set_blind(s, may_fifo && (!compare ||
+				      flash_pace_limit(&l->pays) == PIQ_BY_FIFO));
 }
 
 /**
@@ -663,33 +693,25 @@ u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max)
 static noinline u32 piq_learn_any(struct piq_sched *s, struct piq_learn *l,
 				  const struct piq_req *req, u32 max, u64 now)
 {
-	bool waits = piq_waiting(s), idle;
-	u32 moved = 0;
+	struct piq_end e = { .waits = piq_waiting(s), .now = now };
+	bool full;
 
 	if (s->mode != PIQ_AUTO)
 		return 0;
 	/* Waiting requests were held back until now. */
-	if (waits && s->out >= piq_limit(s, l, max))
-		l->pace.full = true;
+	full = e.waits && s->out >= piq_limit(s, l, max);
+	/* If requests are held back the device does not lack any. */
+	e.idle = s->out == 1 && !e.waits;
 	if (req->kind != PIQ_OTHER) {
-		moved = req->sectors;
+		e.sectors = req->sectors;
 		piq_learn_load(s, l, req, now);
 		if (s->geo.nr_chips)
 			piq_learn_chips(s, l, req, now);
 	}
-	l->pace.moved += moved;
-	/* If requests are held back the device does not lack any. */
-	idle = s->out == 1 && !waits;
 	if (piq_trusts(s)) {
-		l->deep.full |= waits;
-		l->deep.moved += moved;
-		l->pays.full |= waits;
-		/* The comparison of layout and FIFO must not hurt reads. */
-		if (!l->mixed || req->kind == PIQ_READ)
-			l->pays.moved += moved;
-		piq_learn_order(s, l, max, idle, now);
+		piq_learn_order(s, l, req, &e, full, max);
 	} else {
-		flash_pace_end(&l->pace, idle, !max, now);
+		piq_count_end(&l->pace, &e, e.sectors, full, !max);
 		piq_follow_depth(s, l);
 	}
 	return piq_limit(s, l, max);

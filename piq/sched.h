@@ -189,7 +189,7 @@ struct piq_stats {
  * @occ:	requests outstanding on each chip
  * @demand:	requests of each direction that wait or are outstanding, by chip
  * @empty:	chips without an outstanding request; this set and the next three are
- *		valid while piq_sched.trusted
+ *		valid while piq_sched.trusted and not piq_sched.blind
  * @readable:	chips with fewer outstanding reads than the depth
  * @writable:	chips that have no write, or that no read wants
  * @eager:	chips with at most as many outstanding requests as the depth
@@ -349,7 +349,8 @@ static inline bool piq_aware(const struct piq_sched *s)
 /** piq_in_order - is the oldest request of all always the next one? */
 static inline bool piq_in_order(const struct piq_sched *s)
 {
-	return s->fifo && list_empty(&s->pick.urgent);
+	return (s->fifo || (s->mode == PIQ_AUTO && !piq_aware(s))) &&
+	       list_empty(&s->pick.urgent);
 }
 
 /* auto.c */
@@ -359,6 +360,7 @@ void piq_set(struct piq_sched *s, enum piq_mode mode,
 	     const struct flash_geometry *given, u64 offset,
 	     const struct piq_tunables *tun);
 void piq_set_depth(struct piq_sched *s, u32 depth);
+void piq_change_blind(struct piq_sched *s);
 void piq_trust(struct piq_sched *s);
 void piq_add_queued(struct piq_sched *s, struct piq_req *req);
 void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors);
@@ -371,6 +373,17 @@ void piq_start_head(struct piq_sched *s, struct piq_req *req, enum piq_kind kind
 		    u64 sector, u32 sectors, u64 now);
 void piq_release_chips(struct piq_sched *s, struct piq_req *req);
 
+/**
+ * piq_set_blind - whether mode auto is a FIFO although the layout is trusted
+ * @s: the device
+ * @blind: it is
+ */
+static inline void piq_set_blind(struct piq_sched *s, bool blind)
+{
+	if (s->blind != blind)
+		piq_change_blind(s);
+}
+
 /* Store what a request is. */
 static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sector,
 				u32 sectors)
@@ -380,6 +393,8 @@ static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sec
 	req->sectors = sectors;
 	req->chip = FLASH_NO_CHIP;
 	req->kind = kind;
+	req->reserved = false;
+	req->conflicts = false;
 }
 
 /**
@@ -399,8 +414,6 @@ static inline void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
 	req->seq = s->last_seq = seq;
 	req->base = s->left[kind] + s->waiting[kind]++;
 	req->arrived = now;
-	req->reserved = false;
-	req->conflicts = false;
 	list_add_tail(&req->order, &s->order[kind]);
 	if (s->fifo && !req->urgent)
 		flash_chipvec_none(&req->part.vec);

@@ -30,16 +30,6 @@ void flash_pace_init(struct flash_pace *p, u32 start, u32 max)
 	flash_climb_init(&p->climb, start, max);
 }
 
-/* Start a window. */
-static void flash_pace_window(struct flash_pace *p, u64 now)
-{
-	p->begun = now;
-	p->ends = 0;
-	p->moved = 0;
-	p->full = false;
-	p->dry = false;
-}
-
 /**
  * flash_pace_judge - end the window
  * @p: the search; flash_pace_count() was true
@@ -51,8 +41,7 @@ void flash_pace_judge(struct flash_pace *p, bool rules, u64 now)
 	u64 us;
 
 	if (!p->begun || !rules) {
-		p->climb.second = false;
-		flash_pace_window(p, now);
+		flash_pace_skip(p, now);
 	} else {
 		/* Windows differ in length: compare rates. */
 		us = (now - p->begun) / 1024;

@@ -67,6 +67,23 @@ static inline bool flash_pace_count(struct flash_pace *p, bool last, bool rules,
 
 void flash_pace_judge(struct flash_pace *p, bool rules, u64 now);
 
+/* Start a window. */
+static inline void flash_pace_window(struct flash_pace *p, u64 now)
+{
+	p->begun = now;
+	p->ends = 0;
+	p->moved = 0;
+	p->full = false;
+	p->dry = false;
+}
+
+/** flash_pace_skip - a completion while another limit is in force: no pair goes on */
+static inline void flash_pace_skip(struct flash_pace *p, u64 now)
+{
+	p->climb.second = false;
+	flash_pace_window(p, now);
+}
+
 /** flash_pace_end - flash_pace_count(), and flash_pace_judge() if necessary */
 static inline void flash_pace_end(struct flash_pace *p, bool last, bool rules,
 				  u64 now)
