@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""common/elevator/pending.c and who wakes whom: a model of all orders of their steps.
+"""common/elevator/pending.c and who wakes whom: models of all orders of their steps.
 
 Requests come to two hardware queues of a device with a bound of 1 or 2 that has one in
 it, while somebody reads statistics. Whatever the order, all of them go. A step is one access
 to what others see; that each sees the others' in their order is what the barriers are
 for, and taken for granted here. Without one of the things that the code does a
 request is forgotten in some order, or the policy is asked for one when it has none.
+
+A second model has a policy that holds all requests back while another one is in flight.
+Its end, reported without the lock, has to make the policy choose again.
 """
 
 import collections
@@ -41,21 +44,25 @@ class Model:
         """flash_pending_add()"""
         return {"pending": now.pending + (int(what),)}, Task("work", "")
 
-    # flash_ready(); @what: who asks, the core or one who has given a slot back
+    # flash_any_waits(), flash_ready(); @what: who asks, the core, a kick or an end
 
     def work(self, now, what):
         """The pending list"""
         seen = now.pending and self.without != "pending"
-        return {}, Task("slot" if seen else "work2", what)
+        return {}, Task(self.waits(what) if seen else "work2", what)
+
+    def waits(self, what):
+        """flash_any_waits() is true: what is asked next?"""
+        return "needs" if what in ("full", "free") else "slot"
 
     def work2(self, now, what):
-        """Is somebody taking it in?"""
+        """Is a drain under way?"""
         seen = now.taking and self.without != "taking"
-        return {}, Task("slot" if seen else "work3", what)
+        return {}, Task(self.waits(what) if seen else "work3", what)
 
     def work3(self, now, what):
         """The queues"""
-        return {}, Task("slot", what) if sum(now.queued) else None
+        return {}, Task(self.waits(what), what) if sum(now.queued) else None
 
     def slot(self, now, what):
         """A free slot"""
@@ -64,7 +71,7 @@ class Model:
         return {}, Task("come" if what == "kick" else "lock",
                         "" if what == "kick" else "dispatch")
 
-    # Under the lock: who dispatches, who looks, who kicks
+    # Under the lock: who dispatches, who looks
 
     def lock(self, now, what):
         """spin_lock()"""
@@ -97,8 +104,6 @@ class Model:
 
     def decide(self, now, what):
         """What the lock was taken for"""
-        if what == "kick":
-            return {"locked": 0, "runs": now.runs + any(now.bits)}, None
         if what == "look" or now.inflight >= self.bound:
             return {"locked": 0}, None
         if not sum(now.queued):
@@ -122,34 +127,26 @@ class Model:
         """A slot is given back"""
         full = now.inflight >= self.bound and self.without != "full"
         return ({"inflight": now.inflight - 1},
-                Task("work", "kick") if full else Task("backlog", ""))
+                Task("work", "full" if full else "free"))
 
-    def backlog(self, now, _what):
-        """flash_needs_run(), of more than one request in the queues"""
-        return {}, Task("work", "kick") if sum(now.queued) > 1 else None
+    def needs(self, now, what):
+        """flash_needs_run()"""
+        runs = what == "full" or sum(now.queued) > 1
+        return {}, Task("work", "kick") if runs else None
 
     def come(self, now, _what):
-        """The pending list, once more"""
+        """flash_pending_any(), once more"""
         return {}, Task("find", "come") if now.pending else Task("come2", "")
 
     def come2(self, now, _what):
-        """Is somebody taking it in?"""
+        """Is a drain under way?"""
         seen = now.taking and self.without != "taking"
         return {}, Task("find", "come" if seen else "")
 
     def find(self, now, what):
-        """flash_find(): a worker runs what is in the bitmap"""
-        if any(now.bits):
-            return {"runs": now.runs + 1}, None
-        if what and self.without != "find":
-            return {}, Task("hint", "")
-        return {}, None
-
-    def hint(self, now, _what):
-        """flash_find_pending()"""
-        if now.pending:
-            return {"runs": now.runs + 1}, None
-        return {}, Task("lock", "kick")
+        """flash_find(), or flash_find_pending(): a worker runs the queue"""
+        runs = any(now.bits) or (what and self.without != "find")
+        return {"runs": now.runs + bool(runs)}, None
 
     def following(self, now):
         """All states that may be next."""
