@@ -11,8 +11,8 @@ POLICIES = ("acfq", "hbfq", "k2", "layer_read", "piq")
 SOURCES = [path for folder in ("common", "common/*", *POLICIES)
            for path in sorted(REPO.glob(f"{folder}/*.[ch]"))]
 # Their present sizes, rounded up. docs/design.md explains the sizes.
-MOST_LINES = {"acfq": 6000, "hbfq": 6000, "k2": 5350, "layer_read": 4350, "piq": 5600}
-LEAST_IN_C = 73
+MOST_LINES = {"acfq": 6200, "hbfq": 6200, "k2": 5350, "layer_read": 4550, "piq": 5800}
+LEAST_IN_C = 72
 MOST_FUNCTION = 60
 MOST_INLINE = 12
 MOST_FIELDS = 20
