@@ -9,7 +9,7 @@
 #define OPTEXT_H
 
 #include "common/flash/op.h"
-#include "common/share/fairqueue.h"
+#include "common/share/fairqueue.c"
 #include "k2/admit.h"
 #include "k2/chips.h"
 #include "layerhooks.h"

@@ -10,7 +10,7 @@
  *   end ID NOW                       -> ok
  *   cost TENANT                      -> sum of its charges
  */
-#include "common/share/fairqueue.h"
+#include "common/share/fairqueue.c"
 
 #include <stdlib.h>
 
