@@ -24,12 +24,8 @@ def set_at(row, place, value):
     return row[:place] + (value,) + row[place + 1:]
 
 
-class Model:
-    """The code, without what @without names."""
-
-    def __init__(self, without="", bound=1):
-        self.without = without
-        self.bound = bound
+class Orders:
+    """All orders of the steps of several tasks."""
 
     def step(self, now, task):
         """One task's next step: (what changes, the task afterwards or None).
@@ -37,6 +33,42 @@ class Model:
         None if it waits for the lock. A third member: tasks that begin.
         """
         return getattr(self, task.at)(now, task.what)
+
+    def following(self, now):
+        """All states that may be next."""
+        if now.runs:
+            yield now._replace(runs=now.runs - 1, tasks=tuple(sorted(
+                now.tasks + (Task("work", ""),))))
+        for place, task in enumerate(now.tasks):
+            done = self.step(now, task)
+            if not done:
+                continue
+            changes, after, *begin = done
+            tasks = now.tasks[:place] + now.tasks[place + 1:]
+            tasks += (after,) if after else ()
+            tasks += begin[0] if begin else ()
+            yield now._replace(tasks=tuple(sorted(tasks)), **changes)
+
+    def ends(self, first):
+        """All states in which nobody has a step left."""
+        seen, todo = {first}, [first]
+        while todo:
+            now = todo.pop()
+            after = set(self.following(now))
+            todo += after - seen
+            seen |= after
+            if not after:
+                assert not now.tasks and not now.locked and not now.taking
+                assert now.inflight == 0
+                yield now
+
+
+class Model(Orders):
+    """The code, without what @without names."""
+
+    def __init__(self, without="", bound=1):
+        self.without = without
+        self.bound = bound
 
     # elv_insert_requests(): the core asks has_work() next
 
@@ -148,43 +180,15 @@ class Model:
         runs = any(now.bits) or (what and self.without != "find")
         return {"runs": now.runs + bool(runs)}, None
 
-    def following(self, now):
-        """All states that may be next."""
-        if now.runs:
-            yield now._replace(runs=now.runs - 1, tasks=tuple(sorted(
-                now.tasks + (Task("work", ""),))))
-        for place, task in enumerate(now.tasks):
-            done = self.step(now, task)
-            if not done:
-                continue
-            changes, after, *begin = done
-            tasks = now.tasks[:place] + now.tasks[place + 1:]
-            tasks += (after,) if after else ()
-            tasks += begin[0] if begin else ()
-            yield now._replace(tasks=tuple(sorted(tasks)), **changes)
-
     def forgotten(self, come, looks):
         """(ends that are wrong, all ends) of all orders: see the top."""
         tasks = [Task("add", place) for place in come]
         tasks += [Task("lock", "look")] * looks + [Task("end", "")]
         first = State((), 0, (), (0, 0), (0, 0), 0, 1, 0, 0,
                       tuple(sorted(tasks)))
-        seen, todo, left, ends = {first}, [first], 0, 0
-        while todo:
-            now = todo.pop()
-            last = True
-            for after in self.following(now):
-                last = False
-                if after not in seen:
-                    seen.add(after)
-                    todo.append(after)
-            if last:
-                ends += 1
-                assert not now.tasks and not now.locked and not now.taking
-                left += bool(now.pending or now.hand or sum(now.queued) or
-                             now.none)
-                assert now.inflight == 0
-        return left, ends
+        ends = [bool(now.pending or now.hand or sum(now.queued) or now.none)
+                for now in self.ends(first)]
+        return sum(ends), len(ends)
 
 
 @pytest.mark.parametrize("bound, come, looks", [
@@ -202,3 +206,185 @@ def test_all_go(bound, come, looks):
 def test_what_it_takes(without, come, looks):
     """Each of these is needed."""
     assert Model(without).forgotten(come, looks)[0] > 0
+
+
+HoldState = collections.namedtuple(
+    "HoldState", "pending ends taking came gone queued out held changed locked inflight "
+                 "runs tasks")
+
+
+class Hold(Orders):
+    """A policy that holds all back while, as far as it knows, one is in flight.
+
+    One hardware queue, and a limit that is never reached. The code, without what
+    @without names.
+    """
+
+    def __init__(self, without=""):
+        self.without = without
+
+    # flash_pending_add(); the core asks has_work() next
+
+    def add(self, now, _what):
+        """llist_add_batch()"""
+        return {"pending": now.pending + 1}, Task("work", "")
+
+    # flash_ready(); @what: who asks, the core, a kick, an end
+
+    def work(self, now, what):
+        """The pending list"""
+        return {}, Task(self.waits(what) if now.pending else "work2", what)
+
+    def waits(self, what):
+        """flash_any_waits() is true: what is asked next?"""
+        if what == "end":
+            return "release"
+        return "late" if self.without == "order" else "held"
+
+    def work2(self, now, what):
+        """Is a drain under way?"""
+        return {}, Task(self.waits(what) if now.taking else "work3", what)
+
+    def work3(self, now, what):
+        """The queues"""
+        return {}, Task(self.waits(what), what) if now.queued else None
+
+    def ready(self, what):
+        """It is true: what follows?"""
+        return Task({"kick": "run", "again": "lock", "": "ask"}[what], "dispatch")
+
+    def held(self, now, what):
+        """flash_queue.held"""
+        return {}, Task("events", what) if now.held else self.ready(what)
+
+    def events(self, now, what):
+        """flash_pending_events(): the list of arrivals"""
+        return {}, self.ready(what) if now.pending else Task("events2", what)
+
+    def events2(self, now, what):
+        """The list of ends"""
+        seen = now.ends and self.without != "ends"
+        return {}, self.ready(what) if seen else Task("events3", what)
+
+    def events3(self, now, what):
+        """Is a drain under way?"""
+        if now.taking:
+            return {}, self.ready(what)
+        return {}, None if self.without == "order" else Task("changed", what)
+
+    def changed(self, now, what):
+        """flash_queue.changed, after the lists"""
+        seen = now.changed and self.without != "changed"
+        return {}, self.ready(what) if seen else None
+
+    def late(self, now, what):
+        """The same before the lists, which is wrong"""
+        return {}, self.ready(what) if now.changed else Task("held", what)
+
+    def ask(self, now, _what):
+        """flash_has_work()"""
+        return {}, Task("lock", "settle" if now.held else "dispatch")
+
+    def run(self, now, _what):
+        """flash_run(): a worker"""
+        return {"runs": now.runs + 1}, None
+
+    # Under the lock: who dispatches, who asks the policy, who looks
+
+    def lock(self, now, what):
+        """spin_lock()"""
+        return None if now.locked else ({"locked": 1}, Task("lock2", what))
+
+    def lock2(self, now, what):
+        """flash_pending_events(): the list of arrivals"""
+        return {}, Task("take" if now.pending else "lock3", what)
+
+    def lock3(self, now, what):
+        """The list of ends"""
+        return {}, Task("take" if now.ends else "settle", what)
+
+    def take(self, _now, what):
+        """flash_pending_take() begins"""
+        return {"taking": 1}, Task("take2", what)
+
+    def take2(self, now, what):
+        """llist_del_all() of the arrivals"""
+        return {"came": now.pending, "pending": 0}, Task("take3", what)
+
+    def take3(self, now, what):
+        """llist_del_all() of the ends"""
+        return {"gone": now.ends, "ends": 0}, Task("move", what)
+
+    def move(self, now, what):
+        """flash_drain_end(), then flash_drain_arrival()"""
+        return ({"out": now.out - now.gone, "gone": 0, "changed": 1,
+                 "queued": now.queued + now.came, "came": 0}, Task("taken", what))
+
+    def taken(self, _now, what):
+        """It ends"""
+        return {"taking": 0}, Task("settle", what)
+
+    def settle(self, now, what):
+        """flash_ask_holds() has its answer, and clears @changed"""
+        if what == "look" or not now.changed:
+            return {}, Task("decide", what)
+        return {"changed": 0}, Task("settle2", what)
+
+    def settle2(self, now, what):
+        """It sets @held"""
+        return {"held": int(now.queued and now.out)}, Task("decide", what)
+
+    def decide(self, now, what):
+        """What the lock was taken for"""
+        if what == "dispatch" and now.held and self.without != "missed":
+            return {}, Task("missed", what)
+        if what != "dispatch" or now.held or not now.queued:
+            return {"locked": 0}, Task("work", "again") if what == "settle" else None
+        return ({"queued": now.queued - 1, "out": now.out + 1, "changed": 1,
+                 "inflight": now.inflight + 1}, Task("unlock", what), (Task("end", ""),))
+
+    def missed(self, now, _what):
+        """flash_pending_events() once more; which list is read first does not matter"""
+        missed = now.pending or now.ends
+        return {"locked": 0}, Task("work", "kick") if missed else None
+
+    def unlock(self, _now, _what):
+        """The round goes on"""
+        return {"locked": 0}, Task("work", "")
+
+    # flash_pending_end(), flash_release()
+
+    def end(self, now, _what):
+        """llist_add()"""
+        return {"ends": now.ends + 1}, Task("slot", "")
+
+    def slot(self, now, _what):
+        """The slot is freed"""
+        return {"inflight": now.inflight - 1}, Task("work", "end")
+
+    def release(self, now, _what):
+        """A kick, if the policy held all back, or more than one request waits"""
+        kick = (now.held and self.without != "held") or now.queued > 1
+        return {}, Task("work", "kick") if kick else None
+
+    def forgotten(self, come, looks):
+        """(ends that are wrong, all ends) with one in flight at first"""
+        tasks = [Task("add", "")] * come + [Task("lock", "look")] * looks
+        first = HoldState(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+                          tuple(sorted([*tasks, Task("end", "")])))
+        ends = [bool(now.pending or now.queued) for now in self.ends(first)]
+        return sum(ends), len(ends)
+
+
+@pytest.mark.parametrize("come, looks", [(1, 0), (1, 1), (1, 2)])
+def test_held_ones_go(come, looks):
+    """Whatever the order."""
+    left, ends = Hold().forgotten(come, looks)
+    assert (left, ends > 0) == (0, True)
+
+
+@pytest.mark.parametrize("without, looks", [
+    ("ends", 0), ("changed", 1), ("missed", 0), ("held", 0), ("order", 1)])
+def test_what_a_hold_takes(without, looks):
+    """Each of these is needed."""
+    assert Hold(without).forgotten(1, looks)[0] > 0
