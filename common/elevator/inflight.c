@@ -387,8 +387,8 @@ void flash_first_exit(struct flash_queue *fq)
  * @inflight: slots in use before this completion
  * @bound: the in-flight limit
  *
- * While requests wait. A single waiting request that had a free slot before this completion has just been
- * inserted, and its submitter's run is scheduled. Completion interrupts often arrive
+ * While requests wait. A single one that had a free slot before this completion has just
+ * been inserted, and its submitter's run is scheduled. Completion interrupts often arrive
  * between insertion and dispatch; a kick there would wake a worker that finds no work.
  *
  * In other cases requests may wait for this slot, or a round ended early because a driver
