@@ -369,7 +369,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq->rq_flags |= RQF_STARTED;
 		flash_dispatched(fq);
 	}
-	missed = fq->held && !rq && flash_pending_events(fq);
+	missed = fq->held && flash_pending_events(fq);
 	flash_unlock(fq);
 
 	/*

@@ -271,8 +271,11 @@ static struct blk_mq_hw_ctx *flash_find_pending(struct flash_queue *fq)
  */
 static void flash_run(struct flash_queue *fq, unsigned int prefer)
 {
-	/* Before the bits: if the list is empty, the bits are complete. */
-	bool pending = flash_pending_any(fq);
+	/*
+	 * Before the bits: if the list is empty, the bits are complete, but for requests
+	 * that precede all others.
+	 */
+	bool pending = flash_pending_any(fq) || READ_ONCE(fq->nr_head);
 	struct blk_mq_hw_ctx *hctx;
 
 	/* Pairs with the order in flash_drain(): list, bits, @taking. */

@@ -577,7 +577,8 @@ enum flash_urgency {
  *	flash_queue.watches is set and requests wait, after the hooks above have changed
  *	something and before @select, once however many they were; see flash_settle(). A
  *	policy that chooses ahead chooses here the request that @select returns. If it
- *	holds them for some time, its timer calls flash_ask_again().
+ *	holds them for some time, its timer calls flash_ask_again(). It changes no limit,
+ *	as it is not called while the limit is reached; see flash_set_bound().
  *
  * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
  * @text_tuned: text @idx has changed to @text, which its check has accepted.

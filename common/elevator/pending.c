@@ -10,8 +10,8 @@
  * in interrupt context.
  *
  * A record is in one list at most, as it is drained between arrival and dispatch. Both
- * lists are drained in order, and merged by time. The end of a request is drained before
- * all that its submitter does next.
+ * lists are drained in order, and merged by time. The end of a request is in the list
+ * before its tag and its slot are free; who waits for its bio may be told earlier.
  *
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
  * request is moved from the list to a queue it is in neither; @taking is set then.
@@ -141,8 +141,8 @@ static void flash_pending_take(struct flash_queue *fq)
 	 * one of the two sees the other's write. And whoever has seen @asks set before is
 	 * seen by the policy's next choice.
 	 *
-	 * Arrivals before ends: a request that follows the end of another one is not
-	 * inserted before that end is known.
+	 * Arrivals before ends: a request that has the tag or the slot of another one is
+	 * not inserted before that one's end is known.
 	 */
 	p->arrived = llist_reverse_order(llist_del_all(&p->list));
 	if (!llist_empty(&p->ends))

@@ -44,7 +44,9 @@ __always_inline void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr,
 	fr->seq = 0;
 	fr->class = 0;
 	fr->stored = false;
-	fr->time = rq->start_time_ns;
+	/* A request that follows a flush was allocated before that. */
+	fr->time = unlikely(rq->rq_flags & RQF_FLUSH_SEQ) ? ktime_get_ns() :
+							    rq->start_time_ns;
 	fr->by = current;
 	flash_hook_arrived(fq, fr);
 }
@@ -110,8 +112,10 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		if (fq->watches)
 			flash_update_now(fq);
 		flash_insert_tracked(fq, fh, fr, rq, at_head);
-		if (!at_head)
+		if (!at_head) {
+			flash_store_expect(fq, fr);
 			flash_store_add(fq, fr);
+		}
 		return;
 	}
 	/* Without a record its end cannot be accounted: not counted, dispatched at once. */

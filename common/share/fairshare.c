@@ -333,6 +333,18 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
 	return &fsq->tags[compat_hctx_set(fr->rq->mq_hctx)];
 }
 
+/*
+ * The limit may be another one: after an end, or a change of a tunable. Not in
+ * fairshare_holds(), which is not called while the limit is reached.
+ */
+static void fairshare_set_limit(struct fairshare_queue *fsq)
+{
+	u32 limit = fair_limit(fsq->fair);
+
+	if (unlikely(fsq->fq.bound != limit))
+		flash_set_bound(&fsq->fq, limit);
+}
+
 /** fairshare_insert - hook: add a request to its tenant's queue */
 __always_inline void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr)
 {
@@ -372,10 +384,7 @@ __always_inline bool fairshare_holds(struct flash_queue *fq)
 {
 	struct fairshare_queue *fsq = to_fsq(fq);
 	struct fair_queue *q = fsq->fair;
-	u32 limit = fair_limit(q);
 
-	if (unlikely(fq->bound != limit))
-		flash_set_bound(fq, limit);
 	fsq->next = fair_next(q, fq->now);
 	/* A timer that is not needed any more may expire: it chooses, too. */
 	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
@@ -436,6 +445,7 @@ __always_inline void fairshare_completed(struct flash_queue *fq, struct flash_rq
 	struct fairshare_queue *fsq = to_fsq(fq);
 
 	fair_release(fsq->fair, &to_fsr(fr)->fair, ended, fq->now);
+	fairshare_set_limit(fsq);
 }
 
 /* Report, once for each disk and number of tags, that shares do not follow weights. */
@@ -484,6 +494,7 @@ static void fairshare_apply(struct fairshare_queue *fsq)
 	fair_set_rules(q, &rules);
 	fair_set_weight(q, &q->table.t[0], flash_tun(fq, FAIRSHARE_TUN_shared_weight));
 	q->table.max = flash_tun(fq, FAIRSHARE_TUN_max_tenants);
+	fairshare_set_limit(fsq);
 	flash_change(fq);
 }
 
