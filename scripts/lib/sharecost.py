@@ -54,6 +54,10 @@ class Cost:
         one[1] = moved(one[1], sectors, one[0])
         one[2] = moved(one[2], time, one[0])
 
+    def known(self, way):
+        """flash_cost_known()"""
+        return any(one[0] for one in self.classes[way])
+
     def time(self, way, sectors):
         """flash_cost_ns()"""
         size = min(sectors, LARGEST) << SHIFT
@@ -131,9 +135,9 @@ def replay(issued, done, writes, sectors):
             inside += 1
             continue
         # fair_learn()
-        guess = not cost.time(way, sectors[n])
-        cost.learn(way, sectors[n], (work - begun[n]) >> WORK_SHIFT)
-        if guess and cost.time(way, sectors[n]):
+        guess = not cost.known(way)
+        cost.learn(way, sectors[n], max(1, (work - begun[n]) >> WORK_SHIFT))
+        if guess and cost.known(way):
             for one in handed:
                 charges[one] = 0
             since = now

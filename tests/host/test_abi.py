@@ -479,7 +479,7 @@ def test_untested_kernel_is_built_marked(tree):
     status, text = make(f"KDIR={kernel['kdir']}", f"BTF={kernel['btf']}",
                         cwd=tree)
     assert status == 0 and "layout verified, not tested" in text, text
-    command = tree / "build/obj" / kernel["release"] / "k2/.k2.o.cmd"
+    command = tree / "build/obj" / kernel["release"] / "k2/.build.o.cmd"
     assert "-DELV_LAYOUT=601 -DELV_LAYOUT_FROM_BTF" in command.read_text()
 
 

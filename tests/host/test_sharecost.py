@@ -133,8 +133,8 @@ def test_a_direction_that_comes_later_forgives_again():
     assert sharecost.replay(issued[:2], done[:2], writes[:2], [8, 8]) == (
         [0, 10000], 10000)
     assert sharecost.replay([], [], [], []) == ([], None)
-    # What took no time at all says nothing.
-    assert sharecost.replay([7], [7], [True], [8]) == ([24000], None)
+    # What took no time at all counts as 1 ns.
+    assert sharecost.replay([7], [7], [True], [8]) == ([0], 7)
 
 
 def test_a_log_is_the_device_s_time():
