@@ -257,6 +257,10 @@ out=$(modprobe flashsim layout="$(printf '%0128d' 0)" 2>&1) &&
 [[ ! -e /sys/module/flashsim ]] || fail "half loaded"
 
 is "vmalloc memory of no module" "$(orphans)" 0
+# The kernel gives memory back in the background.
+for ((n = 0; n < 20 && $(available) + 16384 <= before; n++)); do
+	sleep 0.5
+done
 holds "$(available) + 16384 > $before" "KiB that are available, now and before"
 
 # More than there is memory for: at once, halfway through, at a later device.
