@@ -169,7 +169,7 @@ static void layer_choose_dir(struct layer_sched *s, bool may, bool other, u64 no
 	}
 }
 
-/* Sub-layers with reads whose chips are idle, or with reads if there is none */
+/* Sub-layers with reads for idle chips; without any, all sub-layers with reads */
 static noinline const struct flash_chipvec *layer_idle(const struct layer_sched *s,
 							struct flash_chipvec *idle)
 {

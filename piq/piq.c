@@ -147,7 +147,7 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 /* Set the in-flight limit; 0: it stays. */
 static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
 {
-	if (limit && fq->bound != limit)
+	if (limit)
 		flash_set_bound(fq, limit);
 }
 

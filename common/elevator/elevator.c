@@ -219,7 +219,7 @@ static struct request *elv_next_request(struct request_queue *q, struct request 
 
 /* Insert the requests of @list with the lock held. */
 static noinline void flash_insert_list(struct flash_queue *fq, struct flash_hctx *fh,
-			      struct list_head *list, bool at_head)
+				       struct list_head *list, bool at_head)
 {
 	struct request *rq, *next;
 
@@ -258,7 +258,7 @@ static void flash_insert_any(struct flash_queue *fq, struct flash_hctx *fh,
 
 /*
  * Insert requests outside of a plug. The block layer would leave the run to a worker (6.1),
- * so run the hardware queue here, if that makes a request go that could not before.
+ * so run the hardware queue here, if a request can be dispatched now that could not before.
  */
 static noinline void flash_insert_alone(struct blk_mq_hw_ctx *hctx, struct list_head *list,
 					bool at_head)
@@ -302,9 +302,9 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 }
 
 /*
- * The same as flash_ready(), under the lock and while requests are queued. What has
- * happened since the drain does not count: requests that were added to the pending list
- * are left to their submitter's run, and what is held stays held until the policy is asked.
+ * The same as flash_ready(), under the lock and while requests are queued. Events since the
+ * drain do not count: requests that were added to the pending list are left to their
+ * submitter's run, and requests that are held stay held until the policy is asked.
  */
 static bool flash_may_select(struct flash_queue *fq)
 {
@@ -469,7 +469,7 @@ static void elv_prepare_request(struct request *rq)
 
 /* @rq has completed, or was requeued by the driver, and frees @slots, 0 or 1. */
 static __always_inline void flash_rq_ends(struct flash_queue *fq, struct flash_rq *fr,
-			  struct request *rq, int slots, bool ended)
+					  struct request *rq, int slots, bool ended)
 {
 	bool was_first = flash_first_done(fq, rq);
 
@@ -655,9 +655,6 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	list_del(&fq->node);
 	mutex_unlock(&flash_queues_lock);
 	flash_first_exit(fq);
-	/* The latest ends may not be drained. */
-	flash_lock(fq);
-	flash_unlock(fq);
 
 	WARN_ONCE(fq->queued || fq->nr_head || fq->first.rq ||
 		  fq->out || atomic_read(&fq->inflight) || flash_pending_any(fq),

@@ -445,11 +445,11 @@ __always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
  * @inflight with the old limit. That includes a lower limit: the end that has freed the
  * slot may have compared with the higher one, see flash_needs_run().
  */
-void flash_set_bound(struct flash_queue *fq, unsigned int bound)
+__always_inline void flash_set_bound(struct flash_queue *fq, unsigned int bound)
 {
 	lockdep_assert_held(&fq->lock);
 
-	if (bound == fq->bound)
+	if (likely(bound == fq->bound))
 		return;
 	fq->limit_changed = true;
 	WRITE_ONCE(fq->bound, bound);
@@ -459,13 +459,13 @@ void flash_set_bound(struct flash_queue *fq, unsigned int bound)
  * flash_limit_changed - flash_unlock(), after a change of the in-flight limit
  * @fq: the device
  *
- * Not flash_kick(): whoever reads statistics has no request.
+ * Not flash_kick(): a task that reads statistics has no request.
  */
 void flash_limit_changed(struct flash_queue *fq)
 {
 	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
 	smp_mb();
-	if (flash_any_waits(fq) && flash_slot_for_any(fq))
+	if (flash_slot_for_any(fq))
 		flash_run_unheld(fq);
 }
 

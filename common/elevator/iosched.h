@@ -121,7 +121,7 @@ struct flash_stats {
  * @taking:	requests are being moved to the queues; written under the lock
  * @hctx:	number of the hardware queue of one of the newest requests in @list
  * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
- * @gone:	drained from @ends, and not reported yet, the oldest first; under the lock
+ * @ended:	drained from @ends, and not reported yet, the oldest first; under the lock
  *
  * Any context adds to @list and @ends, the lock's holder drains them.
  */
@@ -132,7 +132,7 @@ struct flash_pending {
 	bool taking;
 	unsigned int hctx;
 	struct llist_node *arrived;
-	struct llist_node *gone;
+	struct llist_node *ended;
 };
 
 /**
@@ -185,7 +185,7 @@ struct flash_counts {
  *		and @work, and the policy's queues. A plain spin lock of process context
  * @pending:	arrivals and ends since the latest drain
  * @inflight:	requests in flight; without the lock
- * @out:	watched requests in flight, but for those whose end is not drained yet
+ * @out:	watched requests in flight, and those that have ended since the latest drain
  * @bound:	the in-flight limit, in requests; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
@@ -551,8 +551,8 @@ enum flash_urgency {
  *	different classes are not merged. Optional, with @rq_class: one class.
  * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
- * @arrived: a request is about to be added to the pending list, by the current task: the
- *	place to remember who that is. Optional. No lock held, any context. The policy's
+ * @arrived: the current task is about to add a request to the pending list; the policy may
+ *	note the task's identity. Optional. No lock held, any context. The policy's
  *	part of the record is zero, if it watches. Not for a request that is inserted again.
  * @rq_class: the class of a request that is about to be inserted. Optional.
  * @insert: adds a request to the policy's queues; its class and sequence number are set

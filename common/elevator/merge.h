@@ -2,10 +2,9 @@
 /*
  * merge.h - merge lookup over a policy's queues
  *
- * A policy has its requests in its own order, and the store finds the neighbour of a
- * new bio among them: by end sector in the
- * core's hash (back merges), by start sector in a tree per direction (front
- * merges, and two requests that a merge made adjacent). Requests merge only
+ * A policy has its requests in its own order, and the store finds the neighbour of a new bio
+ * among them: by end sector in the core's hash (back merges), by start sector in a tree per
+ * direction (front merges, and two requests that a merge made adjacent). Requests merge only
  * within a class.
  */
 #ifndef FLASH_MERGE_H

@@ -11,7 +11,7 @@
  *
  * A record is in one list at most, as it is drained between arrival and dispatch. Both
  * lists are drained in order, and merged by time. The end of a request is in the list
- * before its tag and its slot are free; who waits for its bio may be told earlier.
+ * before its tag and its slot are free; a task that waits for its bio may be woken earlier.
  *
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
  * request is moved from the list to a queue it is in neither; @taking is set then.
@@ -119,7 +119,7 @@ __always_inline void flash_pending_end(struct flash_queue *fq, struct flash_rq *
 				       bool ended)
 {
 	fr->ended = ended;
-	/* Whoever uses the record next, after the tag, sees this: the tag is freed later. */
+	/* Before the tag is freed: the tag's next request sees it. */
 	WRITE_ONCE(fr->busy, true);
 	llist_add(&fr->pending, &fq->pending.ends);
 }
@@ -138,15 +138,15 @@ static void flash_pending_take(struct flash_queue *fq)
 	/*
 	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
 	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
-	 * one of the two sees the other's write. And whoever has seen @asks set before is
-	 * seen by the policy's next choice.
+	 * one of the two sees the other's write. And what a context wrote before it set
+	 * @asks is seen by the policy's next choice.
 	 *
 	 * Arrivals before ends: a request that has the tag or the slot of another one is
 	 * not inserted before that one's end is known.
 	 */
 	p->arrived = llist_reverse_order(llist_del_all(&p->list));
 	if (!llist_empty(&p->ends))
-		p->gone = llist_reverse_order(llist_del_all(&p->ends));
+		p->ended = llist_reverse_order(llist_del_all(&p->ends));
 }
 
 static struct flash_rq *flash_pending_rq(struct llist_node *node)
@@ -180,23 +180,23 @@ static bool flash_drain_some(struct flash_queue *fq)
 	struct flash_pending *p = &fq->pending;
 	unsigned int n;
 
-	if (!p->arrived && !p->gone)
+	if (!p->arrived && !p->ended)
 		flash_pending_take(fq);
 	for (n = 0; n < FLASH_DRAIN_MOST; n++) {
-		struct flash_rq *came = flash_pending_rq(p->arrived);
-		struct flash_rq *gone = flash_pending_rq(p->gone);
+		struct flash_rq *arrived = flash_pending_rq(p->arrived);
+		struct flash_rq *ended = flash_pending_rq(p->ended);
 
-		if (gone && (!came || gone->time <= came->time)) {
-			p->gone = gone->pending.next;
-			flash_drain_end(fq, gone);
-		} else if (came) {
-			p->arrived = came->pending.next;
-			flash_drain_arrival(fq, came);
+		if (ended && (!arrived || ended->time <= arrived->time)) {
+			p->ended = ended->pending.next;
+			flash_drain_end(fq, ended);
+		} else if (arrived) {
+			p->arrived = arrived->pending.next;
+			flash_drain_arrival(fq, arrived);
 		} else {
 			break;
 		}
 	}
-	if (p->arrived || p->gone)
+	if (p->arrived || p->ended)
 		return false;
 	/* Pairs with flash_pending_any(). */
 	smp_store_release(&p->taking, false);

@@ -137,7 +137,8 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  *
  * Until then readers without the lock see the previous value. If it is false, has_work()
  * may be true too early, and a run finds nothing to dispatch and sets @held. If it is true,
- * whoever sees @changed or a pending event lets the policy choose: it may never hide work.
+ * a reader that sees @changed or a pending event lets the policy choose: it may never hide
+ * work.
  *
  * So a context that may clear @held has to schedule a run if none is scheduled: after an
  * insertion the block layer runs the hardware queue, after flash_policy.select() the round

@@ -5,9 +5,8 @@
  * A request needs a place for the scheduler's own data from insertion to completion,
  * in contexts that cannot allocate. Each hardware queue has a table with two records for
  * each of its scheduler tags: one for the latest request, and one for the request before
- * it, whose end may not be drained yet (pending.c). Hardware queues that share their tags
- * share the table.
- * The table changes only while the device is frozen, so no record is in use then.
+ * it: its end may not be drained yet (pending.c). Hardware queues with shared tags share
+ * the table. The table changes only while the device is frozen, so no record is in use then.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -160,7 +160,7 @@ static inline u32 flash_seams_left(const struct flash_seams *s)
 {
 	u32 place, left = 0;
 
-	for (place = 0; s->count && place < 1U << s->bits; place++)
+	for (place = 0; place < 1U << s->bits; place++)
 		left += atomic_read(&s->count[place]) != 0;
 	return left;
 }

@@ -77,7 +77,7 @@ static inline void flash_pace_window(struct flash_pace *p, u64 now)
 	p->dry = false;
 }
 
-/** flash_pace_skip - a completion while another limit is in force: no pair goes on */
+/** flash_pace_skip - a completion while another limit is in force: end the pair */
 static inline void flash_pace_skip(struct flash_pace *p, u64 now)
 {
 	p->climb.second = false;

@@ -69,8 +69,8 @@
 #define FAIR_SCAN		8
 
 /*
- * Number of other tenants whose requests are compared, in order of virtual time. Among 128
- * requests of FAIR_SCAN each, most likely one has a chip that is idle, if any chip is.
+ * Number of other tenants that are compared, in order of virtual time. With FAIR_SCAN
+ * requests each that is 128 requests: most likely one has an idle chip, if any chip is idle.
  */
 #define FAIR_OTHERS		16
 
@@ -400,16 +400,11 @@ static noinline void fair_next_second(struct fair_queue *q, u64 now)
 	q->second.begun = now;
 }
 
-static inline void fair_count_seconds(struct fair_queue *q, u64 now)
+/* End the second of shares if it is over by @now. */
+static inline void fair_check_second(struct fair_queue *q, u64 now)
 {
 	if (now - q->second.begun >= FAIR_SECOND)
 		fair_next_second(q, now);
-}
-
-/** fair_check_second - end the second of shares if it is over by @now */
-void fair_check_second(struct fair_queue *q, u64 now)
-{
-	fair_count_seconds(q, now);
 }
 
 /**
@@ -644,6 +639,7 @@ static inline void fair_start(struct fair_queue *q, struct tenant *t,
 	if (flash_vtime_before(t->vtime, q->vtime))
 		fair_catch_up(q, t, rq, now);
 }
+
 /* @t becomes busy. */
 static void fair_enter(struct fair_queue *q, struct tenant *t)
 {
@@ -691,7 +687,7 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
 static inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
 			    struct flash_tags *tags, bool urgent, u64 now)
 {
-	fair_count_seconds(q, now);
+	fair_check_second(q, now);
 	fair_set_chips(q, rq);
 	rq->tenant = t;
 	rq->tags = tags;
@@ -1152,7 +1148,7 @@ static inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 	/* In its tenant's turn the request is a part of that turn. */
 	bool aside = ahead && t != q->active;
 
-	fair_count_seconds(q, now);
+	fair_check_second(q, now);
 	if (ahead)
 		fair_urgent_issued(q, t);
 	else

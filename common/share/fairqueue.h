@@ -301,7 +301,6 @@ void fair_absorb(struct fair_queue *q, struct fair_rq *rq, struct fair_rq *merge
 		 u64 sector, u32 sectors);
 u64 fair_claim(const struct fair_queue *q, struct tenant *t, const struct fair_rq *rq);
 void fair_prune(struct fair_queue *q, u64 now, u32 most);
-void fair_check_second(struct fair_queue *q, u64 now);
 void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_init(struct fair_queue *q, const struct fair_rules *rules);

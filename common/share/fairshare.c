@@ -339,10 +339,7 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
  */
 static void fairshare_set_limit(struct fairshare_queue *fsq)
 {
-	u32 limit = fair_limit(fsq->fair);
-
-	if (unlikely(fsq->fq.bound != limit))
-		flash_set_bound(&fsq->fq, limit);
+	flash_set_bound(&fsq->fq, fair_limit(fsq->fair));
 }
 
 /** fairshare_insert - hook: add a request to its tenant's queue */

@@ -205,8 +205,8 @@ static __thread int irqs_off;
 #define irqs_disabled()		(in_irq || irqs_off)
 
 /*
- * Locks. The device's lock may be held with interrupts enabled, so whoever takes it with
- * interrupts disabled may wait for an interrupt that waits for what that task holds.
+ * Locks. The device's lock may be held with interrupts enabled, so a task that takes it with
+ * interrupts disabled may wait for an interrupt that waits for a lock of that task.
  */
 typedef pthread_mutex_t spinlock_t;
 #define spin_lock_init(l)	pthread_mutex_init(l, NULL)
@@ -341,7 +341,7 @@ static inline void hrtimer_expire(struct hrtimer *t)
 	pthread_mutex_unlock(&timers_run);
 }
 
-/* The policy's timer, if its time has come */
+/* The policy's timer, if it is due */
 static inline void hrtimer_tick(void)
 {
 	struct hrtimer *t;

@@ -24,8 +24,8 @@ static bool try_merge(struct request_queue *q);
 
 /*
  * The policy: one queue, in order of arrival. An urgent request is issued before another one
- * is chosen. While it watches, it may hold all requests back, and it checks what it is told:
- * each request of which it hears starts once and ends once, and its record is not another's.
+ * is chosen. While it watches, it may hold all requests back, and it checks the hooks: each
+ * request starts once and ends once, and its record is not another's.
  */
 
 /* Which requests wait for what? */
@@ -162,7 +162,7 @@ static struct flash_rq *fifo_select(struct flash_queue *fq)
 		return NULL;
 	}
 	list_del_init(&rq->queuelist);
-	/* The driver may have handed one back meanwhile. */
+	/* The driver may have requeued one before. */
 	if (!rq->again)
 		out_of_order += rq->nth != ++fifo->last[rq->by];
 	if (rq->urgent)
@@ -373,7 +373,7 @@ static void idle(long us)
 	nanosleep(&some, NULL);
 }
 
-/* A check that is worth no line of its own */
+/* A check without a line in the output, unless it fails */
 static inline void eq_quiet(long long got, long long want)
 {
 	if (got != want)
@@ -461,15 +461,20 @@ static inline void eq_faults(void)
 	eq(warned, 0, "things that the code wonders about");
 }
 
-static void end(void)
+static inline void exit_queues(void)
 {
 	unsigned int n;
 
+	for (n = 0; n < QUEUES; n++)
+		elv_exit_hctx(&hctxs[n], n);
+}
+
+static void end(void)
+{
 	pthread_rwlock_wrlock(&queue.running);
 	queue.quiesced = true;
 	pthread_rwlock_unlock(&queue.running);
-	for (n = 0; n < QUEUES; n++)
-		elv_exit_hctx(&hctxs[n], n);
+	exit_queues();
 	elv_exit_sched(&elevator);
 	elevator.elevator_data = NULL;
 }

@@ -2,8 +2,8 @@
 /*
  * modes.h - acfq.c and hbfq.c: their modes, rules and defaults
  *
- * Stands in for fairshare.h, which needs the block layer. Of a device there are only the
- * tunables, by name.
+ * Stands in for fairshare.h, which needs the block layer. A device has only tunables here, by
+ * name.
  */
 #ifndef MODES_H
 #define MODES_H

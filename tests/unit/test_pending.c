@@ -244,7 +244,17 @@ static unsigned long nth[QUEUES];
 static bool ready;
 static long held;
 
-static void comes(unsigned int by)
+/* begin(), with a policy that watches */
+static struct flash_queue *begin_watching(unsigned int bound)
+{
+	struct flash_queue *fq = begin(bound);
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	return fq;
+}
+
+static void insert_one(unsigned int by)
 {
 	LIST_HEAD(list);
 
@@ -252,12 +262,12 @@ static void comes(unsigned int by)
 	elv_insert_requests(&hctxs[by], &list, false);
 }
 
-static void one_comes(void)
+static void insert_first(void)
 {
-	comes(0);
+	insert_one(0);
 }
 
-static bool goes(void)
+static bool dispatch_one(void)
 {
 	struct request *rq = elv_dispatch_request(&hctxs[0]);
 
@@ -268,7 +278,7 @@ static bool goes(void)
 	return true;
 }
 
-static void ends(void)
+static void complete_one(void)
 {
 	struct request *rq;
 
@@ -281,18 +291,18 @@ static void ends(void)
 	percpu_ref_put(&queue.q_usage_counter);
 }
 
-static void more_come(void)
+static void insert_five(void)
 {
 	unsigned int n;
 
 	for (n = 0; n < 5; n++)
-		comes(0);
+		insert_one(0);
 }
 
-static void one_goes_and_ends(void)
+static void dispatch_and_complete_one(void)
 {
-	if (goes())
-		ends();
+	if (dispatch_one())
+		complete_one();
 	held = GET(queue.q_usage_counter.count);
 }
 
@@ -308,28 +318,28 @@ static void takes_in(void)
 	unsigned int n;
 
 	nth[0] = 0;
-	comes(0);
-	eq(goes(), 1, "the device is full");
+	insert_one(0);
+	eq(dispatch_one(), 1, "the device is full");
 	for (n = 1; n < FLASH_PENDING_MOST; n++)
-		comes(0);
+		insert_one(0);
 	eq(fq->queued, 0, "%u are added and none is drained", n - 1);
-	comes(0);
+	insert_one(0);
 	eq(fq->queued, n, "who comes when there are so many takes all in");
-	comes(0);
+	insert_one(0);
 	eq(fq->queued, n, "and the next one does not");
 	flash_lock(fq);
 	WRITE_ONCE(fq->watches, true);
 	flash_change(fq);
 	spin_unlock(&fq->lock);
 	n = fq->queued;
-	comes(0);
+	insert_one(0);
 	eq(fq->queued, n, "nor does one that comes while the policy watches");
 	flash_lock(fq);
 	eq(fq->queued, n + 1, "the lock's next holder takes it in");
 	flash_unlock(fq);
 	for (n = 0; n < nth[0]; n++) {
-		ends();
-		goes();
+		complete_one();
+		dispatch_one();
 	}
 	eq(fq->queued || in_device, 0, "all are dispatched");
 	WRITE_ONCE(fq->watches, false);
@@ -343,17 +353,17 @@ static void all_count(void)
 	unsigned long n;
 
 	nth[0] = nth[1] = 0;
-	comes(0);
-	goes();
+	insert_one(0);
+	dispatch_one();
 	while (!fq->queued && nth[0] < TAGS - 5) {
-		on(ADDING, more_come);
-		comes(1);
+		on(ADDING, insert_five);
+		insert_one(1);
 	}
 	eq(fq->queued, FLASH_PENDING_MOST,
 	   "the same who comes when there are so many that come at once");
 	for (n = nth[0] + nth[1]; n; n--) {
-		ends();
-		goes();
+		complete_one();
+		dispatch_one();
 	}
 	end();
 }
@@ -363,22 +373,22 @@ static void moments(void)
 	nth[0] = nth[1] = 0;
 	begin(1);
 	eq(elv_has_work(&hctxs[0]), 0, "no work");
-	on(FOUND_EMPTY, one_comes);
-	eq(goes(), 0, "one added after the drain is not dispatched");
+	on(FOUND_EMPTY, insert_first);
+	eq(dispatch_one(), 0, "one added after the drain is not dispatched");
 	eq(none_to_choose, 0, "nor is the policy, which has none, asked for one");
 	eq(elv_has_work(&hctxs[0]), 1, "it is work");
 	on(TAKEN_OUT, is_it_ready);
-	eq(goes(), 1, "the drained one is dispatched");
+	eq(dispatch_one(), 1, "the drained one is dispatched");
 	eq(ready, 1, "and was work while it was taken in");
-	comes(1);
+	insert_one(1);
 	eq(elv_has_work(&hctxs[1]), 0, "another one, and the device is full");
 	eq(hctxs[0].pending || hctxs[1].pending, 0, "no run is scheduled");
-	ends();
+	complete_one();
 	eq(hctxs[1].pending, 1, "a slot is given back: its queue is run");
-	eq(goes(), 1, "and it is dispatched");
-	ends();
-	on(ADDED, one_goes_and_ends);
-	comes(0);
+	eq(dispatch_one(), 1, "and it is dispatched");
+	complete_one();
+	on(ADDED, dispatch_and_complete_one);
+	insert_one(0);
 	eq(held, 1, "a submitter holds the scheduler after the request was freed");
 	eq(GET(queue.q_usage_counter.count), 0, "but no longer");
 	end();
@@ -386,15 +396,15 @@ static void moments(void)
 
 static struct flash_queue *device_queue;
 
-static void somebody_does_drain(struct flash_queue *fq)
+static void drain(struct flash_queue *fq)
 {
 	flash_lock(fq);
 	flash_unlock(fq);
 }
 
-static void somebody_drains(void)
+static void drain_device(void)
 {
-	somebody_does_drain(device_queue);
+	drain(device_queue);
 }
 
 /* Makes the @nth access to a shared variable from now on the moment of an event. */
@@ -405,10 +415,10 @@ static void on_access(unsigned int n, void (*what)(void))
 }
 
 /*
- * Somebody who runs no hardware queue drains the lists while a submitter or an interrupt looks
- * whether there is work. Whatever the moment, it finds out.
+ * A context that runs no hardware queue drains the lists, at each moment of a look for work by
+ * a submitter or an interrupt. The look finds the work.
  */
-static void drained_meanwhile(void)
+static void drained_during_a_look(void)
 {
 	unsigned int n, lost_arrival = 0, lost_held = 0, lost_end = 0, lost_ask = 0;
 	struct flash_queue *fq;
@@ -417,48 +427,48 @@ static void drained_meanwhile(void)
 		nth[0] = 0;
 		fq = device_queue = begin(4);
 		/* The first request of all */
-		comes(0);
-		on_access(n, somebody_drains);
+		insert_one(0);
+		on_access(n, drain_device);
 		lost_arrival += !elv_has_work(&hctxs[0]);
 		on(NEVER, NULL);
 
 		WRITE_ONCE(fq->watches, true);
 		flash_change(fq);
-		goes();
-		comes(0);
-		goes();
-		comes(0);
+		dispatch_one();
+		insert_one(0);
+		dispatch_one();
+		insert_one(0);
 		holding = HOLD_ALL;
-		eq_quiet(goes(), 0);
+		eq_quiet(dispatch_one(), 0);
 		eq_quiet(fq->held, 1);
-		/* Another one comes, which is not held back. */
-		comes(0);
+		/* Insert another one, which is not held back. */
+		insert_one(0);
 		holding = HOLD_NONE;
-		on_access(n, somebody_drains);
+		on_access(n, drain_device);
 		lost_held += !elv_has_work(&hctxs[0]);
 		on(NEVER, NULL);
 
 		holding = HOLD_ALL;
-		comes(0);
-		eq_quiet(goes(), 0);
+		insert_one(0);
+		eq_quiet(dispatch_one(), 0);
 		holding = HOLD_NONE;
 		hctxs[0].pending = false;
-		on_access(n, somebody_drains);
-		ends();
+		on_access(n, drain_device);
+		complete_one();
 		on(NEVER, NULL);
 		lost_end += !hctxs[0].pending;
 
 		holding = HOLD_ALL;
 		flash_ask_again(fq);
-		eq_quiet(goes(), 0);
+		eq_quiet(dispatch_one(), 0);
 		holding = HOLD_NONE;
-		on_access(n, somebody_drains);
+		on_access(n, drain_device);
 		flash_ask_again(fq);
 		lost_ask += !elv_has_work(&hctxs[0]);
 		on(NEVER, NULL);
-		while (goes())
-			ends();
-		ends();
+		while (dispatch_one())
+			complete_one();
+		complete_one();
 		eq_quiet(fq->queued || in_device, 0);
 		WRITE_ONCE(fq->watches, false);
 		end();
@@ -469,34 +479,29 @@ static void drained_meanwhile(void)
 	eq(lost_ask, 0, "a timer of the policy, the same");
 }
 
-static void the_rest_ends_and_queues_exit(void)
+static void complete_all_and_exit(void)
 {
-	unsigned int n;
-
 	while (in_device)
-		ends();
-	for (n = 0; n < QUEUES; n++)
-		elv_exit_hctx(&hctxs[n], n);
+		complete_one();
+	exit_queues();
 }
 
 /*
- * Somebody who reads statistics drains many events, and has to release the lock in between. At
- * this moment more requests end, and the records are freed.
+ * A reader of statistics drains many events, and has to release the lock in between. At this
+ * moment more requests end, and the records are freed.
  */
-static void freed_meanwhile(void)
+static void freed_during_drain(void)
 {
-	struct flash_queue *fq = begin(TAGS);
+	struct flash_queue *fq = begin_watching(TAGS);
 	unsigned int n, most = FLASH_DRAIN_MOST;
 
-	nth[0] = 0;
-	WRITE_ONCE(fq->watches, true);
 	for (n = 0; n < most + 20; n++) {
-		comes(0);
-		goes();
+		insert_one(0);
+		dispatch_one();
 	}
 	for (n = 0; n < most + 10; n++)
-		ends();
-	on(UNLOCKED, the_rest_ends_and_queues_exit);
+		complete_one();
+	on(UNLOCKED, complete_all_and_exit);
 	flash_lock(fq);
 	eq(fq->out, 0, "ends that are not drained when the records are freed");
 	eq(in_device, 0, "and all have ended");
@@ -513,31 +518,29 @@ static void tags_grow(void)
 }
 
 /* The ends of requests that used the table which nr_requests replaces */
-static void resized_meanwhile(void)
+static void resized_before_drain(void)
 {
 	struct flash_queue *fq;
 	unsigned int n;
 
 	hctx_tags = TAGS / 2;
-	fq = begin(TAGS);
-	nth[0] = 0;
-	WRITE_ONCE(fq->watches, true);
+	fq = begin_watching(TAGS);
 	for (n = 0; n < 5; n++) {
-		comes(0);
-		goes();
+		insert_one(0);
+		dispatch_one();
 	}
 	while (in_device)
-		ends();
+		complete_one();
 	eq(llist_empty(&fq->pending.ends), 0, "requests have ended, and that is not drained");
 	tags_grow();
 	eq(fq->out, 0, "it is when nr_requests grows");
-	comes(0);
-	eq(goes(), 1, "and the new table is used");
-	ends();
+	insert_one(0);
+	eq(dispatch_one(), 1, "and the new table is used");
+	complete_one();
 	end();
 }
 
-static void one_requeued(void)
+static void requeue_one(void)
 {
 	struct request *rq = device[--in_device];
 	LIST_HEAD(list);
@@ -552,87 +555,81 @@ static void one_requeued(void)
 /* The next request of a tag, and a requeued one, while the end is not drained */
 static void tags_again(void)
 {
-	struct flash_queue *fq = begin(4);
+	struct flash_queue *fq = begin_watching(4);
 	unsigned int n;
 
-	nth[0] = 0;
-	WRITE_ONCE(fq->watches, true);
 	for (n = 0; n < 6; n++) {
-		comes(0);
-		goes();
-		ends();
+		insert_one(0);
+		dispatch_one();
+		complete_one();
 		eq_quiet(fq->out, 1);
 		eq_quiet(llist_empty(&fq->pending.ends), 0);
 	}
-	flash_lock(fq);
-	flash_unlock(fq);
+	drain(fq);
 	eq(fq->out, 0, "each end is known of a tag that each request uses");
-	comes(0);
-	goes();
-	one_requeued();
+	insert_one(0);
+	dispatch_one();
+	requeue_one();
 	eq(fq->nr_head == 1 && !fq->out, 1, "a requeued one has ended before it waits again");
-	goes();
+	dispatch_one();
 	eq(fq->out, 1, "and starts again");
 	eq(fq->changed, 1, "after which the policy has to choose again");
 	elv_requeue_request(device[0]);
-	ends();
-	flash_lock(fq);
-	flash_unlock(fq);
+	complete_one();
+	drain(fq);
 	eq(fq->out, 0, "one that ends after it was requeued has ended once");
 	end();
 }
 
-static void one_ends_and_one_comes(void)
+static void complete_and_insert_one(void)
 {
-	ends();
-	comes(0);
+	complete_one();
+	insert_one(0);
 }
 
 /* The policy hears of events in the order in which they happened. */
 static void in_order(void)
 {
-	struct flash_queue *fq = begin(4);
+	struct flash_queue *fq = begin_watching(4);
 	struct bio bio = { .bi_next = NULL };
 	unsigned int n;
 
-	nth[0] = 0;
-	WRITE_ONCE(fq->watches, true);
 	for (n = 0; n < 3; n++) {
-		comes(0);
-		goes();
+		insert_one(0);
+		dispatch_one();
 	}
-	ends();
-	comes(0);
-	somebody_does_drain(fq);
+	complete_one();
+	insert_one(0);
+	drain(fq);
 	eq(strcmp(to_fifo(fq)->heard, "ci"), 0, "an end, and then a request");
-	comes(0);
-	ends();
-	somebody_does_drain(fq);
+	insert_one(0);
+	complete_one();
+	drain(fq);
 	eq(strcmp(to_fifo(fq)->heard, "ic"), 0, "a request, and then an end");
-	goes();
-	goes();
-	ends();
-	on(TAKEN_OUT, one_ends_and_one_comes);
-	somebody_does_drain(fq);
+	dispatch_one();
+	dispatch_one();
+	complete_one();
+	on(TAKEN_OUT, complete_and_insert_one);
+	drain(fq);
 	eq(fq->queued && fq->out > in_device, 0,
 	   "a request that follows an end does not come before it");
-	comes(0);
-	somebody_does_drain(fq);
+	insert_one(0);
+	drain(fq);
 	eq(list_last_entry(&to_fifo(fq)->list, struct request, queuelist)->elv.priv[0] &&
 	   flash_rq_of(list_last_entry(&to_fifo(fq)->list, struct request,
 				       queuelist))->stored, 1,
 	   "one that still waits after a drain can merge");
-	comes(0);
+	insert_one(0);
 	elv_bio_merge(&queue, &bio, 1);
-	while (in_device || goes())
-		ends();
+	while (in_device || dispatch_one())
+		complete_one();
 	end();
 }
 
 static void one_ends_in_interrupt(void)
 {
 	in_irq = true;
-	ends();
+	complete_one();
 	in_irq = false;
 }
 
@@ -648,15 +645,15 @@ static void ends_while_held(void)
 		WRITE_ONCE(fq->watches, true);
 		holding = HOLD_ONE;
 		to_fifo(fq)->starts = 3;
-		comes(0);
-		goes();
-		comes(0);
+		insert_one(0);
+		dispatch_one();
+		insert_one(0);
 		hctxs[0].pending = false;
 		/* The lock is held in some of these moments. */
 		any_access = true;
 		on_access(n, one_ends_in_interrupt);
 		if (n % 2)
-			lost_run += !goes() && in_device == 0 && !hctxs[0].pending;
+			lost_run += !dispatch_one() && in_device == 0 && !hctxs[0].pending;
 		else
 			lost += !elv_has_work(&hctxs[0]) && in_device == 0 &&
 				!hctxs[0].pending;
@@ -664,8 +661,8 @@ static void ends_while_held(void)
 		on(NEVER, NULL);
 		holding = HOLD_NONE;
 		flash_ask_again(fq);
-		while (in_device || goes())
-			ends();
+		while (in_device || dispatch_one())
+			complete_one();
 		end();
 	}
 	eq(lost, 0, "an end while has_work() asks the policy");
@@ -686,9 +683,9 @@ static void limit_changes(void)
 
 	device_queue = begin(1);
 	nth[0] = 0;
-	comes(0);
-	goes();
-	comes(0);
+	insert_one(0);
+	dispatch_one();
+	insert_one(0);
 	eq(elv_has_work(&hctxs[0]), 0, "the limit is reached");
 	hctxs[0].pending = false;
 	limit_is(1);
@@ -698,9 +695,9 @@ static void limit_changes(void)
 	hctxs[0].pending = false;
 	limit_is(2);
 	eq(hctxs[0].pending, 1, "a lower one does if a slot is free");
-	goes();
-	ends();
-	ends();
+	dispatch_one();
+	complete_one();
+	complete_one();
 
 	/* The policy changes it when it hears of an end: from 1 to 2, to 3, to 1. */
 	limit_is(1);
@@ -709,30 +706,30 @@ static void limit_changes(void)
 	flash_unlock(device_queue);
 	limit_moves = true;
 	to_fifo(device_queue)->ends = 1;
-	comes(0);
-	goes();
-	ends();
-	/* Nobody has heard of this end yet. */
-	comes(0);
-	comes(0);
-	comes(0);
+	insert_one(0);
+	dispatch_one();
+	complete_one();
+	/* This end is not drained yet. */
+	insert_one(0);
+	insert_one(0);
+	insert_one(0);
 	hctxs[0].pending = false;
 	elv_bio_merge(&queue, &bio, 1);
 	eq(device_queue->bound, 2, "a bio that looks for a merge drains an end");
 	eq(hctxs[0].pending, 1, "which raises the limit: it starts a run");
-	goes();
-	goes();
-	eq(goes(), 0, "the limit is reached");
-	ends();
+	dispatch_one();
+	dispatch_one();
+	eq(dispatch_one(), 0, "the limit is reached");
+	complete_one();
 	hctxs[0].pending = false;
-	somebody_drains();
+	drain_device();
 	eq(device_queue->bound, 3, "who reads statistics drains an end");
 	eq(hctxs[0].pending, 1, "and starts a run as well");
-	goes();
+	dispatch_one();
 	limit_moves = false;
 	limit_is(4);
-	while (in_device || goes())
-		ends();
+	while (in_device || dispatch_one())
+		complete_one();
 	end();
 }
 
@@ -815,9 +812,9 @@ int main(void)
 	moments();
 	takes_in();
 	all_count();
-	drained_meanwhile();
-	freed_meanwhile();
-	resized_meanwhile();
+	drained_during_a_look();
+	freed_during_drain();
+	resized_before_drain();
 	tags_again();
 	in_order();
 	ends_while_held();
