@@ -369,6 +369,12 @@ static __always_inline unsigned int k2_rq_class(struct flash_queue *fq, const st
 
 /* Insert and merge */
 
+static __always_inline void k2_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (unlikely(fr->watched))
+		memset(fr + 1, 0, sizeof(struct k2_rq) - sizeof(*fr));
+}
+
 /* Is a class sorted by chips? */
 static bool k2_by_chips(const struct k2_queue *k2, unsigned int class)
 {
@@ -780,6 +786,7 @@ const struct flash_policy flash_policy = {
 	.exit		= k2_exit,
 	.urgency	= k2_urgency,
 	.bio_class	= k2_bio_class,
+	.arrived	= k2_arrived,
 	.rq_class	= k2_rq_class,
 	.insert		= k2_insert,
 	.grown		= k2_grown,

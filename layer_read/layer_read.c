@@ -226,6 +226,11 @@ static bool layer_read_front_merges(const struct flash_queue *fq)
 	return flash_tun(fq, TUN_front_merges);
 }
 
+static __always_inline void layer_read_arrived(struct flash_queue *fq, struct flash_rq *fr)
+{
+	layer_part_of(fr)->pieces = 0;
+}
+
 static __always_inline void layer_describe_rq(struct layer_part *part,
 					      const struct request *rq)
 {
@@ -388,6 +393,7 @@ const struct flash_policy flash_policy = {
 	.exit		= layer_read_exit,
 	.tag_limit	= layer_read_tag_limit,
 	.front_merges	= layer_read_front_merges,
+	.arrived	= layer_read_arrived,
 	.insert		= layer_read_insert,
 	.grown		= layer_read_grown,
 	.merged		= layer_read_merged,

@@ -326,14 +326,60 @@ static void flash_dispatched(struct flash_queue *fq)
 		WRITE_ONCE(fq->no_runs, 0);
 }
 
-static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
+/* A request that flash_pass() has inserted has to wait. */
+static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct flash_queue *fq = compat_queue_data(hctx->queue);
+	fr->slot = FLASH_SLOT_QUEUED;
+	flash_queued_add(fq, fr->rq->mq_hctx->sched_data);
+	fr->pending.next = fq->fresh;
+	fq->fresh = &fr->pending;
+	smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
+}
+
+/*
+ * Dispatch the only request that waits, if nothing holds it back, as a drain and a choice
+ * would do. Most requests of a device that keeps up are dispatched here: they enter no
+ * queue but the policy's, for a moment. NULL: see flash_dispatch_queued().
+ */
+static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
+{
+	struct flash_rq *fr;
+
+	if (unlikely(fq->held || READ_ONCE(fq->first.rq)))
+		return NULL;
+	fr = flash_pending_lone(fq);
+	if (!fr)
+		return NULL;
+	fq->now = max(fq->now, fr->time);
+	fq->stats.inserted++;
+	flash_enter(fq, fr);
+	if (fq->watches)
+		flash_update_now(fq);
+	flash_tell_why(fq, FLASH_WHY_ORDER);
+	if (unlikely(!flash_slot_free(atomic_read(&fq->inflight), fq->bound) ||
+		     (fq->watches && flash_hook_holds(fq)) || !flash_policy.select(fq))) {
+		flash_pass_waits(fq, fr);
+		return NULL;
+	}
+	flash_store_del(fq, fr);
+	flash_take(fq, fr);
+	trace_flash_dispatch(fq, fr->rq, fr, fq->why);
+	fr->rq->rq_flags |= RQF_STARTED;
+	smp_store_release(&fq->waits, 0);
+	flash_dispatched(fq);
+	return fr;
+}
+
+/* Choose among the requests that wait. */
+static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
+						      struct blk_mq_hw_ctx *hctx)
+{
 	struct request *rq = NULL;
 	struct flash_rq *fr;
 	bool pass_on = false, missed;
 
-	flash_lock(fq);
+	if (flash_pending_events(fq))
+		flash_drain(fq);
 	if (fq->watches)
 		flash_update_now(fq);
 	flash_settle(fq);
@@ -341,6 +387,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq = list_first_entry(&fq->head, struct request, queuelist);
 		list_del_init(&rq->queuelist);
 		WRITE_ONCE(fq->nr_head, fq->nr_head - 1);
+		flash_waits_add(fq, -FLASH_WAITS_ONE);
 		fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
 		if (fr)
 			flash_take(fq, fr);
@@ -384,6 +431,19 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	return rq;
 }
 
+static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
+{
+	struct flash_queue *fq = compat_queue_data(hctx->queue);
+	struct flash_rq *fr;
+
+	spin_lock(&fq->lock);
+	fr = flash_pass(fq);
+	if (unlikely(!fr))
+		return flash_dispatch_queued(fq, hctx);
+	flash_unlock(fq);
+	return fr->rq;
+}
+
 /*
  * With an in-flight limit the backlog waits here and holds scheduler tags. A task that
  * finds no tag sleeps in the tag allocator, which knows no priority. So after the first
@@ -424,7 +484,7 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 }
 
 /*
- * What has to be done in elv_has_work() in rare cases, if a request may be dispatched.
+ * elv_has_work() in rare cases.
  *
  * Something may have happened while the policy held all requests back. Where the lock may
  * not be taken the answer may be wrong then: it leads to a run in process context. That is
@@ -437,9 +497,9 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
  */
 static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx)
 {
-	bool ready = true;
+	bool ready = flash_ready(fq);
 
-	if (READ_ONCE(fq->held) && !in_interrupt() && !irqs_disabled())
+	if (ready && READ_ONCE(fq->held) && !in_interrupt() && !irqs_disabled())
 		ready = flash_ready_settled(fq);
 	if (ready && !list_empty_careful(&hctx->dispatch))
 		flash_kick(fq, fq->nr_hctx);
@@ -451,11 +511,14 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
 
-	if (!flash_ready(fq))
-		return false;
-	if (unlikely(READ_ONCE(fq->held) || !list_empty_careful(&hctx->dispatch)))
+	if (unlikely(READ_ONCE(fq->first.rq)))
 		return flash_has_work(fq, hctx);
-	return true;
+	if (!flash_any_waits(fq))
+		return false;
+	if (unlikely(READ_ONCE(fq->held) || READ_ONCE(fq->nr_head) ||
+		     !list_empty(&hctx->dispatch)))
+		return flash_has_work(fq, hctx);
+	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound));
 }
 
 /*

@@ -278,7 +278,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	bool pending = flash_pending_any(fq) || READ_ONCE(fq->nr_head);
 	struct blk_mq_hw_ctx *hctx;
 
-	/* Pairs with the order in flash_drain(): list, bits, @taking. */
+	/* Pairs with the order in flash_drain(): list, bits, @waits. */
 	smp_rmb();
 	hctx = flash_find(fq, prefer);
 	if (pending && (!hctx || flash_blocked(hctx)))

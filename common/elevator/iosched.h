@@ -44,15 +44,14 @@
  * @nth:	length of the pending list when the request was added; valid only in the
  *		newest entry of a batch
  * @by:		the task that inserted it, for comparison only
- * @seam:	sectors at which the merge lookup expects bios, while it waits
+ * @seam:	sectors at which the merge lookup expects bios, if it waits for longer
  *
  * Preallocated, two for each hardware queue and scheduler tag; elv.priv[0] of the request
  * points here from insertion to completion. @slot needs no lock: the block layer never
  * runs two hooks of one request at once.
  *
- * A policy may embed it as the first member of its own record (flash_policy.rq_size). If
- * @watched, the rest of that record is zeroed at the first insertion of a request, and
- * kept over a requeue.
+ * A policy may embed it as the first member of its own record (flash_policy.rq_size). The
+ * rest is zero at first, and then as an earlier request of the tag has left it.
  */
 struct flash_rq {
 	struct request *rq;
@@ -118,7 +117,6 @@ struct flash_stats {
  * @list:	the pending list: requests that have arrived, the newest first
  * @ends:	records of watched requests that have ended, the newest first
  * @asks:	time has passed, and the policy may not hold requests back any more
- * @taking:	requests are being moved to the queues; written under the lock
  * @hctx:	number of the hardware queue of one of the newest requests in @list
  * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
  * @ended:	drained from @ends, and not reported yet, the oldest first; under the lock
@@ -129,7 +127,6 @@ struct flash_pending {
 	struct llist_head list;
 	struct llist_head ends;
 	bool asks;
-	bool taking;
 	unsigned int hctx;
 	struct llist_node *arrived;
 	struct llist_node *ended;
@@ -176,17 +173,23 @@ struct flash_counts {
 	atomic_long_t inlined;
 };
 
+/* Of flash_queue.waits: requests are being moved to the queues; a request is in a queue */
+#define FLASH_WAITS_TAKING	1
+#define FLASH_WAITS_ONE		2
+
 /**
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
  * @lock:	guards @head, @store, @fresh, @now, @stats, @seq, @watches, @pass_on, each
- *		flash_hctx.queued, all writes to @bound, @queued, @nr_head, @held, @changed
+ *		flash_hctx.queued, all writes to @bound, @waits, @queued, @nr_head, @held, @changed
  *		and @work, and the policy's queues. A plain spin lock of process context
  * @pending:	arrivals and ends since the latest drain
  * @inflight:	requests in flight; without the lock
  * @out:	watched requests in flight, and those that have ended since the latest drain
  * @bound:	the in-flight limit, in requests; read without the lock
+ * @waits:	FLASH_WAITS_ONE for each request in @queued and @nr_head, and FLASH_WAITS_TAKING
+ *		while requests are moved from the pending list; read without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
  * @held:	the policy held back all @queued requests when it was last asked; read
@@ -243,6 +246,7 @@ struct flash_queue {
 
 	atomic_t inflight ____cacheline_aligned_in_smp;
 	unsigned int bound;
+	unsigned int waits;
 	unsigned int queued;
 	unsigned int nr_head;
 	bool held;
@@ -342,6 +346,12 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr, bool ended);
 void flash_drain(struct flash_queue *fq);
 
+/* Add to flash_queue.waits, with the lock. */
+static inline void flash_waits_add(struct flash_queue *fq, int waits)
+{
+	WRITE_ONCE(fq->waits, fq->waits + waits);
+}
+
 /**
  * flash_pending_any - are there requests that are in no queue of the policy yet?
  * @fq: the device
@@ -352,10 +362,10 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
 {
 	if (!llist_empty(&fq->pending.list))
 		return true;
-	/* The list before @taking. Pairs with the barrier in flash_pending_take(). */
+	/* The list before @waits. Pairs with the barrier in flash_pending_take(). */
 	smp_rmb();
 	/* If clear, the drained requests are queued: pairs with flash_drain(). */
-	return smp_load_acquire(&fq->pending.taking);
+	return smp_load_acquire(&fq->waits) & FLASH_WAITS_TAKING;
 }
 
 /**
@@ -366,8 +376,11 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
  */
 static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	/* The list before @queued: a drain moves requests from one to the other. */
-	return flash_pending_any(fq) || READ_ONCE(fq->queued) || READ_ONCE(fq->nr_head);
+	if (!llist_empty(&fq->pending.list))
+		return true;
+	/* As in flash_pending_any() */
+	smp_rmb();
+	return READ_ONCE(fq->waits);
 }
 
 /**
@@ -383,11 +396,12 @@ static inline bool flash_pending_events(const struct flash_queue *fq)
 		return true;
 	/* As in flash_pending_any() */
 	smp_rmb();
-	return smp_load_acquire(&fq->pending.taking);
+	return smp_load_acquire(&fq->waits) & FLASH_WAITS_TAKING;
 }
 
 /* queue.c */
 void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request *rq);
+void flash_enter(struct flash_queue *fq, struct flash_rq *fr);
 void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 			  struct flash_rq *fr, struct request *rq, bool at_head);
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
@@ -432,6 +446,7 @@ static inline void flash_queued_add(struct flash_queue *fq, struct flash_hctx *f
 		flash_work_set(fq, fh->hctx->queue_num, true);
 	WRITE_ONCE(fh->queued, fh->queued + 1);
 	WRITE_ONCE(fq->queued, fq->queued + 1);
+	flash_waits_add(fq, FLASH_WAITS_ONE);
 }
 
 /**
@@ -447,6 +462,7 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 	if (!fh->queued)
 		flash_work_set(fq, fh->hctx->queue_num, false);
 	WRITE_ONCE(fq->queued, fq->queued - 1);
+	flash_waits_add(fq, -FLASH_WAITS_ONE);
 }
 
 /* inflight.c */
@@ -552,8 +568,8 @@ enum flash_urgency {
  * @front_merges: may a bio be merged in front of a waiting request? Optional: yes.
  *
  * @arrived: the current task is about to add a request to the pending list; the policy may
- *	note the task's identity. Optional. No lock held, any context. The policy's
- *	part of the record is zero, if it watches. Not for a request that is inserted again.
+ *	note the task's identity, and clear its part of the record. Optional. No lock held,
+ *	any context. Not for a request that is inserted again.
  * @rq_class: the class of a request that is about to be inserted. Optional.
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at

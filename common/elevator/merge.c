@@ -9,7 +9,9 @@
  *
  * Most bios merge with no request, which is found out without the lock: see seam.h. And
  * most requests are dispatched as soon as they are drained, so a request is added to the
- * lookup only if it still waits when the lock is released (flash_store_fresh()).
+ * lookup only if it still waits when the lock is released (flash_store_fresh()). Its bios
+ * are expected earlier only if it is likely to wait in the pending list
+ * (flash_pending_waits()).
  */
 #include <linux/mm.h>
 
@@ -56,7 +58,6 @@ __always_inline void flash_store_expect(struct flash_queue *fq, struct flash_rq 
 {
 	const struct request *rq = fr->rq;
 
-	fr->seam.begin = 0;
 	if (compat_rq_mergeable(rq))
 		flash_seams_add(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
 				blk_rq_pos(rq) + blk_rq_sectors(rq));
@@ -105,6 +106,8 @@ void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
 	if (fr->stored || !compat_rq_mergeable(rq))
 		return;
 	fr->stored = true;
+	if (!fr->seam.begin)
+		flash_store_expect(fq, fr);
 	elv_rb_add(flash_sort_root(fq, rq), rq);
 	elv_rqhash_add(q, rq);
 	if (!q->last_merge)

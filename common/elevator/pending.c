@@ -14,7 +14,7 @@
  * before its tag and its slot are free; a task that waits for its bio may be woken earlier.
  *
  * A request in the pending list counts as waiting: flash_ready() looks there. While a
- * request is moved from the list to a queue it is in neither; @taking is set then.
+ * request is moved from the list to a queue it is in neither; FLASH_WAITS_TAKING is set then.
  *
  * If insertions are traced or the list has become long, the submitter takes the lock and
  * drains. A long drain releases the lock now and then (FLASH_DRAIN_MOST).
@@ -41,24 +41,28 @@ static unsigned int flash_pending_length(struct llist_node *newest)
 	       data_race(llist_entry(newest, struct flash_rq, pending)->nth) : 0;
 }
 
-/* May all requests of @list be added to the pending list? Others are rare. */
-static bool flash_pending_may(const struct flash_hctx *fh, const struct list_head *list)
+/* The record of a request that may be added to the pending list; NULL for others, rare */
+static struct flash_rq *flash_pending_rec(struct flash_hctx *fh, struct request *rq)
 {
-	const struct request *rq;
+	/* A requeued request has its record. */
+	return likely(compat_rq_ours(rq) && !flash_rq_of(rq)) ? flash_hctx_rec(fh, rq) : NULL;
+}
 
-	list_for_each_entry(rq, list, queuelist)
-		/* A requeued request has its record. */
-		if (unlikely(!compat_rq_ours(rq) || flash_rq_of(rq) ||
-			     (unsigned int)rq->internal_tag >= fh->nr_recs))
-			return false;
-	return true;
+/*
+ * Will a request that is added now wait? Then bios may join it in the pending list, which
+ * may be drained late. An approximation: if it is wrong, a merge is missed.
+ */
+static bool flash_pending_waits(struct flash_queue *fq)
+{
+	return READ_ONCE(fq->waits) ||
+	       !flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound));
 }
 
 /**
  * flash_pending_add - add requests to the pending list
  * @fq: the device
  * @fh: their hardware queue
- * @list: the requests; empty on return, or as it was
+ * @list: the requests; those that were added are removed
  *
  * No lock, any context. The caller holds a reference that keeps the device from being
  * frozen: the requests may have completed on return.
@@ -69,25 +73,28 @@ __always_inline bool flash_pending_add(struct flash_queue *fq, struct flash_hctx
 {
 	struct llist_node *first, *newest = NULL, *oldest = NULL;
 	struct request *rq, *next;
+	bool waits = flash_pending_waits(fq);
 	unsigned int nr = 0, nth;
 
-	if (unlikely(!flash_pending_may(fh, list)))
-		return true;
 	list_for_each_entry_safe(rq, next, list, queuelist) {
-		struct flash_rq *fr = flash_hctx_rec(fh, rq);
+		struct flash_rq *fr = flash_pending_rec(fh, rq);
 
+		if (unlikely(!fr))
+			break;
 		INIT_LIST_HEAD(&rq->queuelist);
 		flash_rq_begin(fq, fr, rq);
-		flash_store_expect(fq, fr);
+		if (waits)
+			flash_store_expect(fq, fr);
 		fr->pending.next = newest;
 		newest = &fr->pending;
 		if (!oldest)
 			oldest = newest;
 		nr++;
 	}
-	INIT_LIST_HEAD(list);
+	/* The rest */
+	__list_del(list, &rq->queuelist);
 	if (unlikely(!newest))
-		return false;
+		return !list_empty(list);
 	/* Before the requests: flash_find_pending() reads it after the list. */
 	if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
 		WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
@@ -104,7 +111,8 @@ __always_inline bool flash_pending_add(struct flash_queue *fq, struct flash_hctx
 		nth = flash_pending_length(first) + nr;
 		llist_entry(newest, struct flash_rq, pending)->nth = nth;
 	} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
-	return nth >= FLASH_PENDING_MOST || trace_flash_insert_enabled();
+	return nth >= FLASH_PENDING_MOST || unlikely(!list_empty(list)) ||
+	       trace_flash_insert_enabled();
 }
 
 /**
@@ -129,15 +137,15 @@ static void flash_pending_take(struct flash_queue *fq)
 {
 	struct flash_pending *p = &fq->pending;
 
-	WRITE_ONCE(p->taking, true);
+	flash_waits_add(fq, FLASH_WAITS_TAKING);
 	if (READ_ONCE(p->asks)) {
-		/* @taking before @asks: pairs with flash_pending_events(). */
+		/* @waits before @asks: pairs with flash_pending_events(). */
 		smp_store_release(&p->asks, false);
 		flash_change(fq);
 	}
 	/*
 	 * A full barrier on both sides. Before it: see flash_pending_any(). After it the
-	 * caller reads @inflight, while a completion writes @inflight and reads @taking;
+	 * caller reads @inflight, while a completion writes @inflight and reads @waits;
 	 * one of the two sees the other's write. And what a context wrote before it set
 	 * @asks is seen by the policy's next choice.
 	 *
@@ -163,6 +171,40 @@ static void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
 	flash_change(fq);
 	/* The tag's next request but one may use the record. */
 	smp_store_release(&fr->busy, false);
+}
+
+/**
+ * flash_pending_lone - take the only request of the device that waits
+ * @fq: the device, locked by spin_lock()
+ *
+ * Reports the end that precedes it, if there is one. Sets FLASH_WAITS_TAKING.
+ * Return: NULL if requests wait in queues, or if there are more events; flash_drain()
+ * knows their order.
+ */
+static __always_inline struct flash_rq *flash_pending_lone(struct flash_queue *fq)
+{
+	struct llist_node *node = READ_ONCE(fq->pending.list.first), *end;
+	struct flash_rq *fr = flash_pending_rq(node);
+
+	if (!node || node->next || fq->waits || READ_ONCE(fq->pending.asks))
+		return NULL;
+	/* Arrivals before ends, as in flash_pending_take() */
+	smp_rmb();
+	end = READ_ONCE(fq->pending.ends.first);
+	if (end && (end->next || flash_pending_rq(end)->time > fr->time))
+		return NULL;
+	WRITE_ONCE(fq->waits, FLASH_WAITS_TAKING);
+	/* Full barriers, as in flash_pending_take(). If one fails, there are more events. */
+	if (end) {
+		if (unlikely(cmpxchg(&fq->pending.ends.first, end, NULL) != end))
+			goto more;
+		flash_drain_end(fq, flash_pending_rq(end));
+	}
+	if (likely(cmpxchg(&fq->pending.list.first, node, NULL) == node))
+		return fr;
+more:
+	smp_store_release(&fq->waits, 0);
+	return NULL;
 }
 
 /* The request of @fr enters the policy's queues. */
@@ -199,7 +241,7 @@ static bool flash_drain_some(struct flash_queue *fq)
 	if (p->arrived || p->ended)
 		return false;
 	/* Pairs with flash_pending_any(). */
-	smp_store_release(&p->taking, false);
+	smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 	return true;
 }
 
@@ -221,7 +263,7 @@ void flash_drain(struct flash_queue *fq)
 	lockdep_assert_held(&fq->lock);
 
 	/* Another drain has released the lock, and does not know the newest events. */
-	if (unlikely(fq->pending.taking))
+	if (unlikely(fq->waits & FLASH_WAITS_TAKING))
 		flash_drain_all(fq);
 	flash_drain_all(fq);
 }

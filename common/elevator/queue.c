@@ -23,6 +23,7 @@ static void flash_insert_head(struct flash_queue *fq, struct request *rq,
 	else
 		list_add_tail(&rq->queuelist, &fq->head);
 	WRITE_ONCE(fq->nr_head, fq->nr_head + 1);
+	flash_waits_add(fq, FLASH_WAITS_ONE);
 }
 
 /**
@@ -37,18 +38,36 @@ __always_inline void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr,
 				    struct request *rq)
 {
 	fr->watched = READ_ONCE(fq->watches);
-	if (fr->watched)
-		memset(fr + 1, 0, flash_policy.rq_size - sizeof(*fr));
 	fr->rq = rq;
 	fr->slot = FLASH_SLOT_IDLE;
 	fr->seq = 0;
 	fr->class = 0;
 	fr->stored = false;
+	fr->seam.begin = 0;
 	/* A request that follows a flush was allocated before that. */
 	fr->time = unlikely(rq->rq_flags & RQF_FLUSH_SEQ) ? ktime_get_ns() :
 							    rq->start_time_ns;
 	fr->by = current;
 	flash_hook_arrived(fq, fr);
+}
+
+/**
+ * flash_enter - a request enters the policy's queues
+ * @fq: the device, locked
+ * @fr: its record
+ *
+ * It is not counted as waiting here.
+ */
+__always_inline void flash_enter(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct request *rq = fr->rq;
+
+	rq->elv.priv[0] = fr;
+	fr->seq = ++fq->seq;
+	fr->class = flash_hook_rq_class(fq, rq);
+	flash_policy.insert(fq, fr);
+	if (fq->watches)
+		flash_change(fq);
 }
 
 /**
@@ -66,7 +85,6 @@ __always_inline void flash_insert_tracked(struct flash_queue *fq, struct flash_h
 	lockdep_assert_held(&fq->lock);
 
 	fq->stats.inserted++;
-	rq->elv.priv[0] = fr;
 	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
 		if (fr->watched) {
 			flash_policy.completed(fq, fr, false);
@@ -78,15 +96,12 @@ __always_inline void flash_insert_tracked(struct flash_queue *fq, struct flash_h
 
 	if (unlikely(at_head)) {
 		fq->stats.head++;
+		rq->elv.priv[0] = fr;
 		flash_insert_head(fq, rq, true);
 		trace_flash_insert(fq, rq, NULL, FLASH_WHY_HEAD);
 		return;
 	}
-	fr->seq = ++fq->seq;
-	fr->class = flash_hook_rq_class(fq, rq);
-	flash_policy.insert(fq, fr);
-	if (fq->watches)
-		flash_change(fq);
+	flash_enter(fq, fr);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
 }
@@ -112,10 +127,8 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 		if (fq->watches)
 			flash_update_now(fq);
 		flash_insert_tracked(fq, fh, fr, rq, at_head);
-		if (!at_head) {
-			flash_store_expect(fq, fr);
+		if (!at_head)
 			flash_store_add(fq, fr);
-		}
 		return;
 	}
 	/* Without a record its end cannot be accounted: not counted, dispatched at once. */

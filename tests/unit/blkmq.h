@@ -103,10 +103,14 @@ static inline void shared(void)
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define smp_rmb()		smp_mb()
+/* Used to remove the only entry of a list, and for flash_first.rq. */
 #define cmpxchg(p, from, to) ({						\
 	__typeof__(*(p)) was = (from);					\
-	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
-				    __ATOMIC_SEQ_CST);			\
+	others();							\
+	if (__atomic_compare_exchange_n(p, &was, to, false,		\
+					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+		meanwhile(TAKEN_OUT);					\
+	others();							\
 	was; })
 /* Used only for additions to a list. */
 #define try_cmpxchg(p, from, to) ({					\

@@ -129,10 +129,8 @@ static void fifo_arrived(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct fifo_rq *rec = to_fifo_rq(fr);
 
-	if (!fr->watched)
+	if (!fr->watched || !fq)
 		return;
-	if (!fq || rec->nth)
-		__atomic_add_fetch(&mixed_up, 1, __ATOMIC_SEQ_CST);
 	rec->by = fr->rq->by;
 	rec->nth = fr->rq->nth;
 }

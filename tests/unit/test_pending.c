@@ -626,6 +626,61 @@ static void in_order(void)
 	end();
 }
 
+/* @n requests are added and dispatched. */
+static void start(unsigned int n)
+{
+	while (n--) {
+		insert_one(0);
+		dispatch_one();
+	}
+}
+
+/* The only request that waits is dispatched without a drain. */
+static void passes(void)
+{
+	struct flash_queue *fq = begin_watching(4);
+
+	start(2);
+	eq(in_device == 2 && !fq->waits && !fq->fresh, 1, "none waits, none did");
+	complete_one();
+	insert_one(0);
+	dispatch_one();
+	eq(strcmp(to_fifo(fq)->heard, "ci") || fq->out != 2, 0, "an end, then one that passes");
+	insert_one(0);
+	complete_one();
+	dispatch_one();
+	eq(strcmp(to_fifo(fq)->heard, "ic"), 0, "an end that is later is heard later");
+	drain(fq);
+	start(1);
+	complete_one();
+	complete_one();
+	insert_one(0);
+	dispatch_one();
+	eq(fq->out, 2, "two ends before one that passes are both heard");
+
+	fq->bound = 2;
+	insert_one(0);
+	eq(dispatch_one(), 0, "none passes while no slot is free");
+	eq(fq->queued == 1 && fq->waits == FLASH_WAITS_ONE, 1, "it waits");
+	insert_one(0);
+	complete_one();
+	dispatch_one();
+	eq(fq->queued, 1, "and is dispatched before the next one, which waits");
+	complete_one();
+	dispatch_one();
+	holding = HOLD_ALL;
+	complete_one();
+	insert_one(0);
+	eq(dispatch_one(), 0, "none passes while all are held back");
+	eq(fq->queued == 1 && fq->held, 1, "it waits");
+	holding = HOLD_NONE;
+	complete_one();
+	dispatch_one();
+	eq(in_device == 1 && !fq->waits, 1, "until they are not");
+	complete_one();
+	end();
+}
+
 static void one_ends_in_interrupt(void)
 {
 	in_irq = true;
@@ -817,6 +872,7 @@ int main(void)
 	resized_before_drain();
 	tags_again();
 	in_order();
+	passes();
 	ends_while_held();
 	limit_changes();
 	for (round = 0; round < ROUNDS && round_of(round); round++)

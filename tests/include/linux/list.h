@@ -67,11 +67,16 @@ static inline void list_add_tail(struct list_head *e, struct list_head *h)
 	list_add(e, h->prev);
 }
 
+static inline void __list_del(struct list_head *prev, struct list_head *next)
+{
+	next->prev = prev;
+	prev->next = next;
+}
+
 /* The kernel writes poison; here ASan reports the use of a null pointer. */
 static inline void list_del(struct list_head *e)
 {
-	e->next->prev = e->prev;
-	e->prev->next = e->next;
+	__list_del(e->prev, e->next);
 	e->next = e->prev = NULL;
 }
 
