@@ -172,7 +172,7 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 	flash_store_grown(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE)
 		flash_store_move(fq, rq);
-	if (fq->watches) {
+	if (flash_watches(fq)) {
 		flash_policy.grown(fq, flash_rq_of(rq));
 		flash_change(fq);
 	}
@@ -190,7 +190,7 @@ static void elv_requests_merged(struct request_queue *q, struct request *rq,
 	flash_store_del(fq, gone);
 	flash_store_grown(fq, fr);
 	flash_policy.merged(fq, fr, gone);
-	if (fq->watches)
+	if (flash_watches(fq))
 		flash_change(fq);
 	flash_queued_del(fq, next->mq_hctx->sched_data);
 	flash_slot_finish(&gone->slot);
@@ -353,11 +353,11 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 	fq->now = max(fq->now, fr->time);
 	fq->stats.inserted++;
 	flash_enter(fq, fr);
-	if (fq->watches)
+	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_tell_why(fq, FLASH_WHY_ORDER);
 	if (unlikely(!flash_slot_free(atomic_read(&fq->inflight), fq->bound) ||
-		     (fq->watches && flash_hook_holds(fq)) || !flash_policy.select(fq))) {
+		     (flash_watches(fq) && flash_hook_holds(fq)) || !flash_policy.select(fq))) {
 		flash_pass_waits(fq, fr);
 		return NULL;
 	}
@@ -380,7 +380,7 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 
 	if (flash_pending_events(fq))
 		flash_drain(fq);
-	if (fq->watches)
+	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_settle(fq);
 	if (unlikely(fq->nr_head)) {
@@ -393,13 +393,13 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 			flash_take(fq, fr);
 		else
 			fq->stats.dispatched++;
-		if (fq->watches)
+		if (flash_watches(fq))
 			flash_change(fq);
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
 	} else if (fq->queued && flash_may_select(fq)) {
 		flash_tell_why(fq, FLASH_WHY_ORDER);
 		fr = flash_policy.select(fq);
-		if (fq->watches)
+		if (flash_watches(fq))
 			flash_change(fq);
 		if (fr) {
 			rq = fr->rq;
@@ -540,7 +540,7 @@ static __always_inline void flash_rq_ends(struct flash_queue *fq, struct flash_r
 			     ended ? FLASH_WHY_DONE : FLASH_WHY_REQUEUED);
 	if (slots) {
 		/* Before the slot: the policy knows of the end whenever the slot is free. */
-		if (fr->watched)
+		if (flash_watched(fr))
 			flash_pending_end(fq, fr, ended);
 		flash_release(fq, rq->mq_hctx->queue_num, was_first);
 	} else if (was_first) {

@@ -494,7 +494,7 @@ __always_inline void flash_take(struct flash_queue *fq, struct flash_rq *fr)
 	now = atomic_inc_return(&fq->inflight);
 	if (now > (int)fq->stats.peak)
 		fq->stats.peak = now;
-	if (fr->watched) {
+	if (flash_watched(fr)) {
 		fq->out++;
 		flash_policy.started(fq, fr);
 	}

@@ -541,8 +541,8 @@ enum flash_urgency {
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
  * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
  *	@started, @completed, @grown and @holds, and the time of each event in
- *	flash_queue.now. A policy may change flash_queue.watches; the new value holds for
- *	requests that arrive later.
+ *	flash_queue.now. If false, the policy may change flash_queue.watches; the new value
+ *	holds for requests that arrive later.
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see compat_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch", which each policy has
@@ -675,6 +675,18 @@ static inline struct flash_rq *flash_hctx_rec(struct flash_hctx *fh,
 	if (smp_load_acquire(&fr->busy))
 		fr = (void *)fr + flash_policy.rq_size;
 	return fr;
+}
+
+/* Does the policy watch? */
+static inline bool flash_watches(const struct flash_queue *fq)
+{
+	return flash_policy.watches || fq->watches;
+}
+
+/* Did the policy watch when the request was inserted first? */
+static inline bool flash_watched(const struct flash_rq *fr)
+{
+	return flash_policy.watches || fr->watched;
 }
 
 /*

@@ -58,6 +58,77 @@ static bool flash_pending_waits(struct flash_queue *fq)
 	       !flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound));
 }
 
+/* Prepare a request for the pending list. NULL: it may not be added. */
+static __always_inline struct flash_rq *flash_pending_begin(struct flash_queue *fq,
+							    struct flash_hctx *fh,
+							    struct request *rq)
+{
+	struct flash_rq *fr = flash_pending_rec(fh, rq);
+
+	if (unlikely(!fr))
+		return NULL;
+	INIT_LIST_HEAD(&rq->queuelist);
+	flash_rq_begin(fq, fr, rq);
+	if (unlikely(flash_pending_waits(fq)))
+		flash_store_expect(fq, fr);
+	return fr;
+}
+
+/*
+ * Add @nr requests, which are linked from @newest to @oldest. Returns whether the caller has
+ * to take the lock and drain.
+ */
+static __always_inline bool flash_pending_push(struct flash_queue *fq, struct flash_hctx *fh,
+					       struct flash_rq *newest,
+					       struct flash_rq *oldest, unsigned int nr)
+{
+	struct llist_node *first;
+	unsigned int nth;
+
+	/* Before the requests: flash_find_pending() reads it after the list. */
+	if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
+		WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
+	/*
+	 * llist_add_batch(), but with the length of the list, which several concurrent
+	 * submitters would not see otherwise.
+	 *
+	 * A full barrier: the list before @inflight, @bound, @held and @first, which
+	 * has_work() reads next (see elv_insert_requests()).
+	 */
+	first = READ_ONCE(fq->pending.list.first);
+	do {
+		oldest->pending.next = first;
+		nth = flash_pending_length(first) + nr;
+		newest->nth = nth;
+	} while (!try_cmpxchg(&fq->pending.list.first, &first, &newest->pending));
+	return nth >= FLASH_PENDING_MOST || trace_flash_insert_enabled();
+}
+
+/* flash_pending_add() for several requests */
+static noinline bool flash_pending_add_all(struct flash_queue *fq, struct flash_hctx *fh,
+					   struct list_head *list)
+{
+	struct flash_rq *fr, *newest = NULL, *oldest = NULL;
+	struct request *rq, *next;
+	unsigned int nr = 0;
+
+	list_for_each_entry_safe(rq, next, list, queuelist) {
+		fr = flash_pending_begin(fq, fh, rq);
+		if (unlikely(!fr))
+			break;
+		if (newest)
+			fr->pending.next = &newest->pending;
+		else
+			oldest = fr;
+		newest = fr;
+		nr++;
+	}
+	/* The rest */
+	__list_del(list, &rq->queuelist);
+	return (newest && flash_pending_push(fq, fh, newest, oldest, nr)) ||
+	       unlikely(!list_empty(list));
+}
+
 /**
  * flash_pending_add - add requests to the pending list
  * @fq: the device
@@ -71,48 +142,15 @@ static bool flash_pending_waits(struct flash_queue *fq)
 __always_inline bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 				       struct list_head *list)
 {
-	struct llist_node *first, *newest = NULL, *oldest = NULL;
-	struct request *rq, *next;
-	bool waits = flash_pending_waits(fq);
-	unsigned int nr = 0, nth;
+	struct flash_rq *fr;
 
-	list_for_each_entry_safe(rq, next, list, queuelist) {
-		struct flash_rq *fr = flash_pending_rec(fh, rq);
-
-		if (unlikely(!fr))
-			break;
-		INIT_LIST_HEAD(&rq->queuelist);
-		flash_rq_begin(fq, fr, rq);
-		if (waits)
-			flash_store_expect(fq, fr);
-		fr->pending.next = newest;
-		newest = &fr->pending;
-		if (!oldest)
-			oldest = newest;
-		nr++;
-	}
-	/* The rest */
-	__list_del(list, &rq->queuelist);
-	if (unlikely(!newest))
-		return !list_empty(list);
-	/* Before the requests: flash_find_pending() reads it after the list. */
-	if (READ_ONCE(fq->pending.hctx) != fh->hctx->queue_num)
-		WRITE_ONCE(fq->pending.hctx, fh->hctx->queue_num);
-	/*
-	 * llist_add_batch(), but with the length of the list, which several concurrent
-	 * submitters would not see otherwise.
-	 *
-	 * A full barrier: the list before @inflight, @bound, @held and @first, which
-	 * has_work() reads next (see elv_insert_requests()).
-	 */
-	first = READ_ONCE(fq->pending.list.first);
-	do {
-		oldest->next = first;
-		nth = flash_pending_length(first) + nr;
-		llist_entry(newest, struct flash_rq, pending)->nth = nth;
-	} while (!try_cmpxchg(&fq->pending.list.first, &first, newest));
-	return nth >= FLASH_PENDING_MOST || unlikely(!list_empty(list)) ||
-	       trace_flash_insert_enabled();
+	if (unlikely(!list_is_singular(list)))
+		return flash_pending_add_all(fq, fh, list);
+	fr = flash_pending_begin(fq, fh, list_first_entry(list, struct request, queuelist));
+	if (unlikely(!fr))
+		return true;
+	INIT_LIST_HEAD(list);
+	return flash_pending_push(fq, fh, fr, fr, 1);
 }
 
 /**
@@ -163,7 +201,7 @@ static struct flash_rq *flash_pending_rq(struct llist_node *node)
 }
 
 /* The request of @fr has left the device. */
-static void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
+static __always_inline void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
 {
 	fq->now = max(fq->now, fr->time);
 	flash_policy.completed(fq, fr, fr->ended);
@@ -171,6 +209,12 @@ static void flash_drain_end(struct flash_queue *fq, struct flash_rq *fr)
 	flash_change(fq);
 	/* The tag's next request but one may use the record. */
 	smp_store_release(&fr->busy, false);
+}
+
+/* flash_drain_end(), not inline */
+static noinline void flash_drain_one_end(struct flash_queue *fq, struct flash_rq *fr)
+{
+	flash_drain_end(fq, fr);
 }
 
 /**
@@ -230,7 +274,7 @@ static bool flash_drain_some(struct flash_queue *fq)
 
 		if (ended && (!arrived || ended->time <= arrived->time)) {
 			p->ended = ended->pending.next;
-			flash_drain_end(fq, ended);
+			flash_drain_one_end(fq, ended);
 		} else if (arrived) {
 			p->arrived = arrived->pending.next;
 			flash_drain_arrival(fq, arrived);

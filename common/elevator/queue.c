@@ -66,8 +66,25 @@ __always_inline void flash_enter(struct flash_queue *fq, struct flash_rq *fr)
 	fr->seq = ++fq->seq;
 	fr->class = flash_hook_rq_class(fq, rq);
 	flash_policy.insert(fq, fr);
-	if (fq->watches)
+	if (flash_watches(fq))
 		flash_change(fq);
+}
+
+/* flash_enter(), not inline */
+static noinline void flash_enter_one(struct flash_queue *fq, struct flash_rq *fr)
+{
+	flash_enter(fq, fr);
+}
+
+/* A request is inserted that has a slot; see flash_slot_insert(). */
+static noinline void flash_insert_again(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (flash_watched(fr)) {
+		flash_policy.completed(fq, fr, false);
+		fq->out--;
+		flash_change(fq);
+	}
+	atomic_dec(&fq->inflight);
 }
 
 /**
@@ -85,14 +102,8 @@ __always_inline void flash_insert_tracked(struct flash_queue *fq, struct flash_h
 	lockdep_assert_held(&fq->lock);
 
 	fq->stats.inserted++;
-	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot))) {
-		if (fr->watched) {
-			flash_policy.completed(fq, fr, false);
-			fq->out--;
-			flash_change(fq);
-		}
-		atomic_dec(&fq->inflight);
-	}
+	if (WARN_ON_ONCE(flash_slot_insert(&fr->slot)))
+		flash_insert_again(fq, fr);
 
 	if (unlikely(at_head)) {
 		fq->stats.head++;
@@ -101,7 +112,7 @@ __always_inline void flash_insert_tracked(struct flash_queue *fq, struct flash_h
 		trace_flash_insert(fq, rq, NULL, FLASH_WHY_HEAD);
 		return;
 	}
-	flash_enter(fq, fr);
+	flash_enter_one(fq, fr);
 	flash_queued_add(fq, fh);
 	trace_flash_insert(fq, rq, fr, FLASH_WHY_ORDER);
 }
@@ -124,7 +135,7 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
 			flash_rq_begin(fq, fr, rq);
 	}
 	if (likely(fr)) {
-		if (fq->watches)
+		if (flash_watches(fq))
 			flash_update_now(fq);
 		flash_insert_tracked(fq, fh, fr, rq, at_head);
 		if (!at_head)
@@ -165,7 +176,7 @@ void flash_ask_holds(struct flash_queue *fq)
 
 	lockdep_assert_held(&fq->lock);
 
-	held = fq->watches && fq->queued && flash_hook_holds(fq);
+	held = flash_watches(fq) && fq->queued && flash_hook_holds(fq);
 	WRITE_ONCE(fq->changed, false);
 	if (fq->held != held)
 		WRITE_ONCE(fq->held, held);

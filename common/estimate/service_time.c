@@ -14,6 +14,7 @@
  * Entry points: flash_cost_learn(), flash_cost_ns().
  */
 #include <linux/log2.h>
+#include <linux/minmax.h>
 
 #include "service_time.h"
 
@@ -63,7 +64,7 @@ static noinline void flash_cost_begin(struct flash_cost_class *class, u64 sector
  * @sectors: its size; 0 is ignored
  * @ns: its service time, without its wait for other requests
  */
-void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64 ns)
+__always_inline void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64 ns)
 {
 	struct flash_cost_class *class;
 	u64 most;
@@ -87,7 +88,8 @@ void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, u64 sectors, u64
 		most = FLASH_COST_STALL_MIN;
 	if (ns > most)
 		ns = most;
-	flash_cost_move(&class->sectors, sectors, FLASH_COST_WEIGHT);
+	if (class->sectors != sectors << FLASH_COST_SHIFT)
+		flash_cost_move(&class->sectors, sectors, FLASH_COST_WEIGHT);
 	flash_cost_move(&class->ns, ns, FLASH_COST_WEIGHT);
 }
 
@@ -114,8 +116,16 @@ u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 	if (sectors > FLASH_COST_LARGEST)
 		sectors = FLASH_COST_LARGEST;
 	size = sectors << FLASH_COST_SHIFT;
-	/* The first known class with an average size of at least @sectors, or the last one */
 	idx = sectors ? flash_cost_class(sectors) : 0;
+	below = known & ((1U << idx) - 1);
+	/* The usual case of the rules below: all requests of the class have this size. */
+	if (known >> idx & 1 && class[idx].sectors == size) {
+		ns = class[idx].ns;
+		if (below)
+			ns = max(ns, class[ilog2(below)].ns);
+		return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
+	}
+	/* The first known class with an average size of at least @sectors, or the last one */
 	if (known >> idx & 1 && class[idx].sectors < size)
 		idx++;
 	if (!(known >> idx))

@@ -594,9 +594,19 @@ noinline u64 fair_claim(const struct fair_queue *q, struct tenant *t, const stru
 static inline u64 fair_next_claim(const struct fair_queue *q, struct tenant *t,
 				  const struct fair_rq *rq)
 {
-	if (!t->claim || flash_vtime_before(t->vtime, q->vtime))
+	/* With exclusive turns no tenant is behind. */
+	if (!t->claim || (!q->rules.exclusive && flash_vtime_before(t->vtime, q->vtime)))
 		return fair_claim(q, t, rq);
 	return t->claim;
+}
+
+/* The usual charge of @t has changed: is its claim wrong by more than a 16th? */
+static inline void fair_check_claim(struct tenant *t)
+{
+	u64 exact = (u64)t->weight << FAIR_CLAIM_SHIFT;
+
+	if (t->claim * t->usual - exact + exact / 16 > exact / 8)
+		t->claim = 0;
 }
 
 /*
@@ -684,7 +694,7 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
  * @urgent: other tenants may wait for it
  * @now: the time, ns
  */
-static inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
+static __always_inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
 			    struct flash_tags *tags, bool urgent, u64 now)
 {
 	fair_check_second(q, now);
@@ -1067,7 +1077,7 @@ static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 }
 
 /* Update the device's work: each request gets an equal part of the time. */
-static void fair_work(struct fair_queue *q, u64 now)
+static __always_inline void fair_work(struct fair_queue *q, u64 now)
 {
 	if (q->out && now > q->dev.worked)
 		q->dev.work += ((now - q->dev.worked) << FAIR_WORK_SHIFT) / q->out;
@@ -1087,7 +1097,7 @@ static __always_inline void fair_started(struct fair_queue *q, struct tenant *t,
 }
 
 /* A request of @t is issued in order: its turn begins or continues. */
-static void fair_turn(struct fair_queue *q, struct tenant *t, struct fair_rq *rq, u64 charge,
+static __always_inline void fair_turn(struct fair_queue *q, struct tenant *t, struct fair_rq *rq, u64 charge,
 		      u64 now)
 {
 	if (q->rules.exclusive || q->rules.budgets) {
@@ -1110,7 +1120,7 @@ static void fair_turn(struct fair_queue *q, struct tenant *t, struct fair_rq *rq
 }
 
 /* Charge @t for @rq at its dispatch; @aside: outside of a turn, or in another's turn. */
-static void fair_account(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
+static __always_inline void fair_account(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
 			 u64 charge, bool aside)
 {
 	if (aside || !fair_timed(q)) {
@@ -1140,7 +1150,7 @@ static void fair_account(struct fair_queue *q, struct tenant *t, const struct fa
  * @rq: the request that fair_next() returned
  * @now: the time, ns
  */
-static inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
+static __always_inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 {
 	struct tenant *t = rq->tenant;
 	u64 charge = fair_charge(q, rq), usual = charge << FAIR_USUAL_SHIFT;
@@ -1169,7 +1179,7 @@ static inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
 		usual = flash_gap_average(t->usual, usual);
 	if (t->usual != usual) {
 		t->usual = usual;
-		t->claim = 0;
+		fair_check_claim(t);
 	}
 	t->stats.requests++;
 	t->stats.sectors += rq->sectors;
@@ -1258,7 +1268,7 @@ static inline void fair_learn(struct fair_queue *q, const struct fair_rq *rq)
 }
 
 /* A request has left the device: feed the search for the limit. */
-static void fair_pace(struct fair_queue *q, const struct fair_rq *rq, bool ended, u64 now)
+static __always_inline void fair_pace(struct fair_queue *q, const struct fair_rq *rq, bool ended, u64 now)
 {
 	struct flash_pace *pace = &q->dev.pace;
 
@@ -1309,7 +1319,7 @@ static inline void fair_pause(struct fair_queue *q, struct tenant *t,
 }
 
 /* The last request of @t has left the device. */
-static void fair_leave(struct fair_queue *q, struct tenant *t)
+static __always_inline void fair_leave(struct fair_queue *q, struct tenant *t)
 {
 	fair_due(q, t);
 	t->busy = false;
@@ -1330,7 +1340,7 @@ static void fair_leave(struct fair_queue *q, struct tenant *t)
  * @ended: it has completed; else the driver requeued it
  * @now: the time, ns
  */
-static inline void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now)
+static __always_inline void fair_release(struct fair_queue *q, struct fair_rq *rq, bool ended, u64 now)
 {
 	bool data = rq->dir != FLASH_NR_DIRS;
 	struct tenant *t = rq->tenant;

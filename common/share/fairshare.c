@@ -337,7 +337,7 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
  * The limit may be another one: after an end, or a change of a tunable. Not in
  * fairshare_holds(), which is not called while the limit is reached.
  */
-static void fairshare_set_limit(struct fairshare_queue *fsq)
+static __always_inline void fairshare_set_limit(struct fairshare_queue *fsq)
 {
 	flash_set_bound(&fsq->fq, fair_limit(fsq->fair));
 }

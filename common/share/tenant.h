@@ -164,7 +164,7 @@ struct tenant_stats {
  * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
  * @part: remainder of the last division by @weight
  * @usual: moving average of the charge of a request, in 1 << FAIR_USUAL_SHIFT
- * @claim: its claim to tags by @weight and @usual, see fair_claim(); 0: not known yet
+ * @claim: its claim to tags by @weight and about @usual, see fair_claim(); 0: not known yet
  * @think: its think time
  * @second: its share and its priority
  * @stats: its counters
