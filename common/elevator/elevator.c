@@ -336,6 +336,39 @@ static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *f
 	smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 }
 
+/* flash_pass() without flash_policy.pass: the request enters the policy's queues */
+static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct flash_rq *fr)
+{
+	flash_enter(fq, fr);
+	if (flash_watches(fq))
+		flash_update_now(fq);
+	flash_tell_why(fq, FLASH_WHY_ORDER);
+	if (likely(flash_slot_free(atomic_read(&fq->inflight), fq->bound) &&
+		   !(flash_watches(fq) && flash_hook_holds(fq)) && flash_policy.select(fq)))
+		return true;
+	flash_pass_waits(fq, fr);
+	return false;
+}
+
+/* flash_policy.pass */
+static __always_inline bool flash_pass_alone(struct flash_queue *fq, struct flash_rq *fr)
+{
+	if (!flash_policy.pass || !flash_slot_free(atomic_read(&fq->inflight), fq->bound))
+		return false;
+	flash_tell_why(fq, FLASH_WHY_ORDER);
+	if (!flash_policy.pass(fq, fr))
+		return false;
+	if (flash_watches(fq))
+		flash_change(fq);
+	return true;
+}
+
+/* flash_pass_queued(), not inline for policies that seldom need it */
+static noinline bool flash_pass_rarely(struct flash_queue *fq, struct flash_rq *fr)
+{
+	return flash_pass_queued(fq, fr);
+}
+
 /*
  * Dispatch the only request that waits, if nothing holds it back, as a drain and a choice
  * would do. Most requests of a device that keeps up are dispatched here: they enter no
@@ -352,15 +385,10 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 		return NULL;
 	fq->now = max(fq->now, fr->time);
 	fq->stats.inserted++;
-	flash_enter(fq, fr);
-	if (flash_watches(fq))
-		flash_update_now(fq);
-	flash_tell_why(fq, FLASH_WHY_ORDER);
-	if (unlikely(!flash_slot_free(atomic_read(&fq->inflight), fq->bound) ||
-		     (flash_watches(fq) && flash_hook_holds(fq)) || !flash_policy.select(fq))) {
-		flash_pass_waits(fq, fr);
+	flash_identify(fq, fr);
+	if (!flash_pass_alone(fq, fr) &&
+	    !(flash_policy.pass ? flash_pass_rarely(fq, fr) : flash_pass_queued(fq, fr)))
 		return NULL;
-	}
 	flash_store_del(fq, fr);
 	flash_take(fq, fr);
 	trace_flash_dispatch(fq, fr->rq, fr, fq->why);

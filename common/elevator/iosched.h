@@ -402,6 +402,7 @@ static inline bool flash_pending_events(const struct flash_queue *fq)
 /* queue.c */
 void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr, struct request *rq);
 void flash_enter(struct flash_queue *fq, struct flash_rq *fr);
+void flash_identify(struct flash_queue *fq, struct flash_rq *fr);
 void flash_insert_tracked(struct flash_queue *fq, struct flash_hctx *fh,
 			  struct flash_rq *fr, struct request *rq, bool at_head);
 void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
@@ -571,6 +572,10 @@ enum flash_urgency {
  *	note the task's identity, and clear its part of the record. Optional. No lock held,
  *	any context. Not for a request that is inserted again.
  * @rq_class: the class of a request that is about to be inserted. Optional.
+ * @pass: @insert, @holds and @select in one, of the only request that waits, while a slot is
+ *	free. Optional. Returns false if the request has to be inserted; then nothing has
+ *	changed. flash_queue.now is the time of its arrival; the policy brings it up to
+ *	date, see flash_update_now().
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
@@ -632,6 +637,7 @@ struct flash_policy {
 
 	void (*arrived)(struct flash_queue *fq, struct flash_rq *fr);
 	unsigned int (*rq_class)(struct flash_queue *fq, const struct request *rq);
+	bool (*pass)(struct flash_queue *fq, struct flash_rq *fr);
 	void (*insert)(struct flash_queue *fq, struct flash_rq *fr);
 	void (*grown)(struct flash_queue *fq, struct flash_rq *fr);
 	void (*merged)(struct flash_queue *fq, struct flash_rq *fr,

@@ -52,19 +52,26 @@ __always_inline void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr,
 }
 
 /**
- * flash_enter - a request enters the policy's queues
+ * flash_identify - a request gets its record, sequence number and class
  * @fq: the device, locked
  * @fr: its record
+ */
+__always_inline void flash_identify(struct flash_queue *fq, struct flash_rq *fr)
+{
+	fr->rq->elv.priv[0] = fr;
+	fr->seq = ++fq->seq;
+	fr->class = flash_hook_rq_class(fq, fr->rq);
+}
+
+/**
+ * flash_enter - a request enters the policy's queues
+ * @fq: the device, locked
+ * @fr: its record, after flash_identify()
  *
  * It is not counted as waiting here.
  */
 __always_inline void flash_enter(struct flash_queue *fq, struct flash_rq *fr)
 {
-	struct request *rq = fr->rq;
-
-	rq->elv.priv[0] = fr;
-	fr->seq = ++fq->seq;
-	fr->class = flash_hook_rq_class(fq, rq);
 	flash_policy.insert(fq, fr);
 	if (flash_watches(fq))
 		flash_change(fq);
@@ -73,6 +80,7 @@ __always_inline void flash_enter(struct flash_queue *fq, struct flash_rq *fr)
 /* flash_enter(), not inline */
 static noinline void flash_enter_one(struct flash_queue *fq, struct flash_rq *fr)
 {
+	flash_identify(fq, fr);
 	flash_enter(fq, fr);
 }
 

@@ -542,12 +542,16 @@ static noinline void fair_urgent_charge(const struct fair_queue *q, struct tenan
 /* A request's life */
 
 /* Set the chips of @rq by the current layout. */
-static void fair_set_chips(const struct fair_queue *q, struct fair_rq *rq)
+static noinline void fair_fill_chips(const struct fair_queue *q, struct fair_rq *rq)
+{
+	flash_chipvec_fill(&rq->chips, &q->dev.geo, rq->sector, rq->sectors, q->dev.offset);
+}
+
+static inline void fair_set_chips(const struct fair_queue *q, struct fair_rq *rq)
 {
 	/* Without a layout, now and when the chips were set last, there are none. */
 	if (q->dev.geo.nr_chips | rq->chips.nr_chips)
-		flash_chipvec_fill(&rq->chips, &q->dev.geo, rq->sector, rq->sectors,
-				   q->dev.offset);
+		fair_fill_chips(q, rq);
 }
 
 /*
@@ -660,7 +664,7 @@ static void fair_enter(struct fair_queue *q, struct tenant *t)
 }
 
 /* @t, which was idle, sends a request at @now: learn its think time. */
-static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
+static __always_inline void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
 {
 	struct tenant_think *think = &t->think;
 	u64 cap = q->rules.antic_max, idle = now - think->ended;
@@ -685,6 +689,27 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
 	fair_enter(q, t);
 }
 
+/* @rq of @t arrives. */
+static inline void fair_arrives(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
+				struct flash_tags *tags)
+{
+	fair_set_chips(q, rq);
+	rq->tenant = t;
+	rq->tags = tags;
+}
+
+/* @t, of which no request waited, has a request. */
+static __always_inline void fair_returns(struct fair_queue *q, struct tenant *t,
+					 struct fair_rq *rq, u64 now)
+{
+	fair_start(q, t, rq, now);
+	if (t->busy)
+		fair_unplace(q, t);
+	else
+		fair_wakes(q, t, now);
+	t->think.held = false;
+}
+
 /**
  * fair_add - add a request to its tenant's queue
  * @q: the queues
@@ -694,23 +719,18 @@ static void fair_wakes(struct fair_queue *q, struct tenant *t, u64 now)
  * @urgent: other tenants may wait for it
  * @now: the time, ns
  */
-static __always_inline void fair_add(struct fair_queue *q, struct fair_rq *rq, struct tenant *t,
-			    struct flash_tags *tags, bool urgent, u64 now)
+static __always_inline void fair_add(struct fair_queue *q, struct fair_rq *rq,
+				     struct tenant *t, struct flash_tags *tags, bool urgent,
+				     u64 now)
 {
 	fair_check_second(q, now);
-	fair_set_chips(q, rq);
-	rq->tenant = t;
-	rq->tags = tags;
-	if (!t->nr++) {
-		fair_start(q, t, rq, now);
-		if (t->busy)
-			fair_unplace(q, t);
-		else
-			fair_wakes(q, t, now);
-		t->think.held = false;
+	fair_arrives(q, rq, t, tags);
+	if (!t->nr) {
+		fair_returns(q, t, rq, now);
 		if (t != q->active)
 			fair_join(q, t);
 	}
+	t->nr++;
 	list_add_tail(&rq->link, &t->queue);
 	q->waiting++;
 	if (urgent)
@@ -789,8 +809,12 @@ static void fair_end_turn(struct fair_queue *q, enum flash_reason why, u64 now)
 	q->stats.turns++;
 }
 
-/* Why the turn of @t is over at @now, or FLASH_KEEPS; sets @wake if @t is waited for. */
-static enum flash_reason fair_turn_over(struct fair_queue *q, struct tenant *t, u64 now)
+/*
+ * Why the turn of @t, of which @nr requests wait, is over at @now, or FLASH_KEEPS; sets @wake
+ * if @t is waited for.
+ */
+static __always_inline enum flash_reason fair_turn_over(struct fair_queue *q,
+							struct tenant *t, u32 nr, u64 now)
 {
 	u64 slice = q->rules.slice, wait = 0, end = 0;
 
@@ -803,7 +827,7 @@ static enum flash_reason fair_turn_over(struct fair_queue *q, struct tenant *t, 
 		if (now >= end)
 			return FLASH_EXPIRED;
 	}
-	if (t->nr)
+	if (nr)
 		return FLASH_KEEPS;
 	if (!q->rules.exclusive)
 		return FLASH_IDLE;
@@ -1033,7 +1057,7 @@ static inline bool fair_lags(struct fair_queue *q)
 static noinline struct fair_rq *fair_pick_active(struct fair_queue *q, u64 now)
 {
 	struct tenant *t = q->active;
-	enum flash_reason why = fair_turn_over(q, t, now);
+	enum flash_reason why = fair_turn_over(q, t, t->nr, now);
 
 	if (!why)
 		return t->nr ? fair_pick_rq(q, t) : NULL;
@@ -1096,13 +1120,15 @@ static __always_inline void fair_started(struct fair_queue *q, struct tenant *t,
 		flash_occupancy_take(&q->dev.occ, &rq->chips, fair_write_dir(rq));
 }
 
-/* A request of @t is issued in order: its turn begins or continues. */
-static __always_inline void fair_turn(struct fair_queue *q, struct tenant *t, struct fair_rq *rq, u64 charge,
-		      u64 now)
+/*
+ * A request of @t is issued in order: its turn begins or continues; @head: its first waiting
+ * request, perhaps @rq.
+ */
+static __always_inline void fair_turn(struct fair_queue *q, struct tenant *t,
+				      const struct fair_rq *rq, const struct fair_rq *head,
+				      u64 charge, u64 now)
 {
 	if (q->rules.exclusive || q->rules.budgets) {
-		const struct fair_rq *head = fair_head(t);
-
 		if (!q->active) {
 			fair_unplace(q, t);
 			q->active = t;
@@ -1120,8 +1146,8 @@ static __always_inline void fair_turn(struct fair_queue *q, struct tenant *t, st
 }
 
 /* Charge @t for @rq at its dispatch; @aside: outside of a turn, or in another's turn. */
-static __always_inline void fair_account(struct fair_queue *q, struct tenant *t, const struct fair_rq *rq,
-			 u64 charge, bool aside)
+static __always_inline void fair_account(struct fair_queue *q, struct tenant *t,
+					 const struct fair_rq *rq, u64 charge, bool aside)
 {
 	if (aside || !fair_timed(q)) {
 		u64 all = flash_vtime_of(charge, q->weights);
@@ -1144,32 +1170,13 @@ static __always_inline void fair_account(struct fair_queue *q, struct tenant *t,
 	fair_advance(q, t->vtime);
 }
 
-/**
- * fair_issue - issue a request that waits
- * @q: the queues
- * @rq: the request that fair_next() returned
- * @now: the time, ns
- */
-static __always_inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
+/* @rq of @t, which does not wait any more, is charged; @aside: see fair_account(). */
+static __always_inline void fair_issued(struct fair_queue *q, struct tenant *t,
+					const struct fair_rq *rq, u64 charge, bool aside,
+					u64 now)
 {
-	struct tenant *t = rq->tenant;
-	u64 charge = fair_charge(q, rq), usual = charge << FAIR_USUAL_SHIFT;
-	bool ahead = rq->urgent && q->urgent.ahead;
-	/* In its tenant's turn the request is a part of that turn. */
-	bool aside = ahead && t != q->active;
+	u64 usual = charge << FAIR_USUAL_SHIFT;
 
-	fair_check_second(q, now);
-	if (ahead)
-		fair_urgent_issued(q, t);
-	else
-		q->urgent.since += charge;
-	if (!aside)
-		fair_turn(q, t, rq, charge, now);
-	if (rq != fair_head(t)) {
-		t->passed++;
-		q->stats.idle_chips += !rq->urgent;
-	}
-	fair_dequeue(q, rq);
 	if (q->rules.exclusive && t->think.issued)
 		flash_gap_add(&t->think.gap, now - t->think.issued, q->rules.antic_max);
 	t->think.issued = now;
@@ -1184,12 +1191,108 @@ static __always_inline void fair_issue(struct fair_queue *q, struct fair_rq *rq,
 	t->stats.requests++;
 	t->stats.sectors += rq->sectors;
 	fair_account(q, t, rq, charge, aside);
+}
+
+/**
+ * fair_issue - issue a request that waits
+ * @q: the queues
+ * @rq: the request that fair_next() returned
+ * @now: the time, ns
+ */
+static __always_inline void fair_issue(struct fair_queue *q, struct fair_rq *rq, u64 now)
+{
+	struct tenant *t = rq->tenant;
+	u64 charge = fair_charge(q, rq);
+	bool ahead = rq->urgent && q->urgent.ahead;
+	/* In its tenant's turn the request is a part of that turn. */
+	bool aside = ahead && t != q->active;
+
+	fair_check_second(q, now);
+	if (ahead)
+		fair_urgent_issued(q, t);
+	else
+		q->urgent.since += charge;
+	if (!aside)
+		fair_turn(q, t, rq, fair_head(t), charge, now);
+	if (rq != fair_head(t)) {
+		t->passed++;
+		q->stats.idle_chips += !rq->urgent;
+	}
+	fair_dequeue(q, rq);
+	fair_issued(q, t, rq, charge, aside, now);
 	if (!t->nr) {
 		fair_unplace(q, t);
 		hlist_add_head(&t->place.dry, &q->dry.fresh);
 	} else if (t->place.tree) {
 		fair_replant(q, t);
 	}
+	fair_started(q, t, rq, now);
+}
+
+/**
+ * fair_may_pass - may a request that is about to be added be issued at once?
+ * @q: the queues
+ * @t: its tenant
+ * @rq: the request, which is not urgent
+ *
+ * If no request waits, and nothing holds it back. An approximation: false may be wrong.
+ */
+static inline bool fair_may_pass(const struct fair_queue *q, const struct tenant *t)
+{
+	const struct hlist_node *paused = q->paused.list.first;
+
+	if (q->waiting || (q->active && q->active != t) || !list_empty(&q->urgent.tenants))
+		return false;
+	if (q->rules.exclusive)
+		return true;
+	return (q->out < FAIR_LIMIT || q->rules.limit) &&
+	       (!paused || (paused == &t->think.pause && !paused->next));
+}
+
+/**
+ * fair_pass - add a request, and issue it
+ * @q: the queues
+ * @rq: the request, described by fair_describe() and not urgent
+ * @t: its tenant, and fair_may_pass()
+ * @tags: the set of scheduler tags that its tag belongs to
+ * @arrived: the time of its arrival, ns
+ * @now: the time, ns
+ *
+ * fair_add(), fair_next() and fair_issue() without a queue.
+ */
+static __always_inline void fair_pass(struct fair_queue *q, struct fair_rq *rq,
+				      struct tenant *t, struct flash_tags *tags, u64 arrived,
+				      u64 now)
+{
+	u64 charge;
+
+	fair_check_second(q, arrived);
+	fair_arrives(q, rq, t, tags);
+	rq->urgent = false;
+	fair_returns(q, t, rq, arrived);
+	flash_tags_get(tags, t->index, fair_next_claim(q, t, rq));
+
+	q->wake = 0;
+	if (q->active) {
+		enum flash_reason why = fair_turn_over(q, t, 1, now);
+
+		if (why)
+			fair_end_turn(q, why, now);
+	}
+	if (!q->active) {
+		if (q->rules.budgets)
+			q->vtime = flash_vtime_max(q->vtime, t->vtime);
+		else
+			q->least = t->vtime;
+	}
+
+	charge = fair_charge(q, rq);
+	fair_check_second(q, now);
+	q->urgent.since += charge;
+	fair_turn(q, t, rq, rq, charge, now);
+	t->passed = 0;
+	fair_issued(q, t, rq, charge, false, now);
+	hlist_add_head(&t->place.dry, &q->dry.fresh);
 	fair_started(q, t, rq, now);
 }
 

@@ -355,6 +355,25 @@ __always_inline void fairshare_insert(struct flash_queue *fq, struct flash_rq *f
 		 fr->class >= FAIRSHARE_URGENT_CLASS, fq->now);
 }
 
+/** fairshare_pass - hook: issue a request that waits alone */
+__always_inline bool fairshare_pass(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct fairshare_queue *fsq = to_fsq(fq);
+	struct fair_rq *fair = &to_fsr(fr)->fair;
+	struct request *rq = fr->rq;
+	u64 arrived = fq->now;
+
+	/* The end of a polled request is not reported. */
+	if (!fair_may_pass(fsq->fair, fair->tenant) || fr->class >= FAIRSHARE_URGENT_CLASS ||
+	    rq->mq_hctx->type == HCTX_TYPE_POLL)
+		return false;
+	fair_describe(fair, flash_dir_of(rq), op_is_sync(rq->cmd_flags),
+		      flash_sector_of(rq), blk_rq_sectors(rq));
+	fair_pass(fsq->fair, fair, fair->tenant, fairshare_tags(fsq, fr), arrived,
+		  flash_update_now(fq));
+	return true;
+}
+
 /** fairshare_grown - hook: a waiting request has merged with a bio */
 void fairshare_grown(struct flash_queue *fq, struct flash_rq *fr)
 {

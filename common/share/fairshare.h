@@ -142,6 +142,7 @@ enum flash_urgency fairshare_urgency(const struct flash_queue *fq, blk_opf_t opf
 unsigned int fairshare_tag_limit(struct flash_queue *fq,
 				 const struct blk_mq_hw_ctx *hctx, blk_opf_t opf);
 unsigned int fairshare_bio_class(struct flash_queue *fq, const struct bio *bio);
+bool fairshare_pass(struct flash_queue *fq, struct flash_rq *fr);
 void fairshare_arrived(struct flash_queue *fq, struct flash_rq *fr);
 unsigned int fairshare_rq_class(struct flash_queue *fq, const struct request *rq);
 void fairshare_insert(struct flash_queue *fq, struct flash_rq *fr);
@@ -169,6 +170,7 @@ void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 	.tag_limit	= fairshare_tag_limit,				\
 	.bio_class	= fairshare_bio_class,				\
 	.arrived	= fairshare_arrived,				\
+	.pass		= fairshare_pass,				\
 	.rq_class	= fairshare_rq_class,				\
 	.insert		= fairshare_insert,				\
 	.grown		= fairshare_grown,				\
