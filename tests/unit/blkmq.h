@@ -6,6 +6,11 @@
  * A thread may lose the processor before and after each access to shared data. That finds
  * races between orders of steps. Memory ordering is as strict as the machine's, or
  * stricter, so missing barriers are not found.
+ *
+ * Under ThreadSanitizer each access has the ordering that the kernel promises, and no more:
+ * READ_ONCE() and WRITE_ONCE() order nothing, an RMW that returns a value orders both ways,
+ * and only through its own variable. So plain data that one context writes and another one
+ * reads is reported, unless a lock, a release and an acquire, or such an RMW is between them.
  */
 #ifndef BLKMQ_H
 #define BLKMQ_H
@@ -47,7 +52,46 @@ typedef struct { long counter; } atomic_long_t;
 #define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
 #define __rcu
 #define IS_ENABLED(option)	0
+
+/* Memory ordering, see above */
+#ifdef __SANITIZE_THREAD__
+#define ONCE			__ATOMIC_RELAXED
+#define ACQUIRE			__ATOMIC_ACQUIRE
+#define RELEASE			__ATOMIC_RELEASE
+/* Of libtsan: the current thread's reads are not checked. */
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+#define data_race(x) ({							\
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);			\
+	__typeof__(x) raced = (x);					\
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);			\
+	raced; })
+/*
+ * libtsan ignores fences, so a barrier is an RMW of a variable of the thread: a full barrier
+ * of the machine, which orders no plain data for libtsan. That hides no race. It would report
+ * plain data that only a barrier protects, which common/elevator/ does not have: there
+ * barriers order atomic variables.
+ */
+static __thread int barriers;
+#define smp_mb()		((void)__atomic_fetch_add(&barriers, 1, __ATOMIC_SEQ_CST))
+/* Number of reports. libtsan calls the function for each. */
+static int races;
+void __tsan_on_report(const void *report);
+__attribute__((no_sanitize("thread"))) void __tsan_on_report(const void *report)
+{
+	races += !!report;
+}
+#else
+#define ONCE			__ATOMIC_SEQ_CST
+#define ACQUIRE			__ATOMIC_SEQ_CST
+#define RELEASE			__ATOMIC_SEQ_CST
 #define data_race(x)		(x)
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define races			0
+#endif
+
+/* Counters of the test */
+#define COUNT(x)		((void)__atomic_fetch_add(&(x), 1, ONCE))
 #define __acquires(lock)
 #define __releases(lock)
 
@@ -95,18 +139,19 @@ static inline void shared(void)
 	others();
 }
 
-#define READ_ONCE(x) \
-	({ shared(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
-#define WRITE_ONCE(x, v) \
-	({ shared(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
-#define smp_load_acquire(p)	READ_ONCE(*(p))
-#define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
-#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define LOAD(x, order) \
+	({ shared(); __atomic_load_n(&(x), order); })
+#define STORE(x, v, order) \
+	({ shared(); __atomic_store_n(&(x), v, order); others(); })
+#define READ_ONCE(x)		LOAD(x, ONCE)
+#define WRITE_ONCE(x, v)	STORE(x, v, ONCE)
+#define smp_load_acquire(p)	LOAD(*(p), ACQUIRE)
+#define smp_store_release(p, v)	STORE(*(p), v, RELEASE)
 #define smp_rmb()		smp_mb()
 #define cmpxchg(p, from, to) ({						\
 	__typeof__(*(p)) was = (from);					\
 	__atomic_compare_exchange_n(p, &was, to, false, __ATOMIC_SEQ_CST, \
-				    __ATOMIC_SEQ_CST);			\
+				    ONCE);				\
 	was; })
 /* Used only for additions to a list. */
 #define try_cmpxchg(p, from, to) ({					\
@@ -114,8 +159,7 @@ static inline void shared(void)
 	meanwhile(ADDING);						\
 	others();							\
 	done = __atomic_compare_exchange_n(p, from, to, false,		\
-					   __ATOMIC_SEQ_CST,		\
-					   __ATOMIC_SEQ_CST);		\
+					   __ATOMIC_SEQ_CST, ONCE);	\
 	if (done) {							\
 		/* The additions may be freed now. */			\
 		meanwhile(ADDED);					\
@@ -128,7 +172,7 @@ static inline void shared(void)
 	was; })
 #define atomic_fetch_dec(v)	__atomic_fetch_sub(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
-#define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
+#define atomic_long_inc(v)	COUNT((v)->counter)
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
 
 static inline bool test_bit(unsigned int n, const unsigned long *map)
@@ -141,7 +185,7 @@ static int warned;
 #define WARN_ON_ONCE(x) ({						\
 	bool bad = !!(x);						\
 	if (bad)							\
-		__atomic_add_fetch(&warned, 1, __ATOMIC_SEQ_CST);	\
+		COUNT(warned);						\
 	bad; })
 #define WARN_ONCE(x, ...) \
 	({ if (WARN_ON_ONCE(x)) printf("# " __VA_ARGS__); })
@@ -166,10 +210,10 @@ static inline bool llist_empty(const struct llist_head *h)
 
 static inline void llist_add(struct llist_node *node, struct llist_head *h)
 {
-	node->next = __atomic_load_n(&h->first, __ATOMIC_SEQ_CST);
+	node->next = __atomic_load_n(&h->first, ONCE);
 	others();
 	while (!__atomic_compare_exchange_n(&h->first, &node->next, node, false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+					    __ATOMIC_SEQ_CST, ONCE))
 		;
 	meanwhile(END_ADDED);
 	nap(64);
@@ -290,6 +334,8 @@ struct hrtimer {
 };
 /* The timer of the policy, which a test's clock expires */
 static struct hrtimer *policy_timer;
+/* That of flash_issue_first() */
+static struct hrtimer *first_timer;
 static int timers_set, timers_cancelled, timers_preemptible;
 static pthread_mutex_t timers_run = PTHREAD_MUTEX_INITIALIZER;
 
@@ -301,6 +347,8 @@ static inline void compat_hrtimer_setup(struct hrtimer *t,
 	t->function = f;
 	if (mode == HRTIMER_MODE_ABS)
 		policy_timer = t;
+	else
+		first_timer = t;
 }
 
 static inline void hrtimer_start(struct hrtimer *t, long long in,
@@ -308,8 +356,9 @@ static inline void hrtimer_start(struct hrtimer *t, long long in,
 {
 	__atomic_store_n(&t->in, in, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&t->set, true, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&timers_set, 1, __ATOMIC_SEQ_CST);
-	timers_preemptible += mode == HRTIMER_MODE_REL_PINNED && !unpreemptible;
+	COUNT(timers_set);
+	if (mode == HRTIMER_MODE_REL_PINNED && !unpreemptible)
+		COUNT(timers_preemptible);
 }
 
 static inline void hrtimer_cancel(struct hrtimer *t)
@@ -320,6 +369,8 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 	timers_cancelled += t->mode == HRTIMER_MODE_REL_PINNED;
 	if (policy_timer == t)
 		policy_timer = NULL;
+	if (first_timer == t)
+		first_timer = NULL;
 	pthread_mutex_unlock(&timers_run);
 }
 
@@ -354,6 +405,15 @@ static inline void hrtimer_tick(void)
 	pthread_mutex_unlock(&timers_run);
 }
 
+/* The time of flash_issue_first()'s timer is over, if it is set. */
+static inline void hrtimer_first(void)
+{
+	pthread_mutex_lock(&timers_run);
+	if (first_timer)
+		hrtimer_run(first_timer);
+	pthread_mutex_unlock(&timers_run);
+}
+
 /* Memory */
 #define GFP_KERNEL		0
 #define kmalloc(size, f)	malloc(size)
@@ -385,8 +445,8 @@ struct request_queue;
 struct percpu_ref {
 	long count;
 };
-#define percpu_ref_get(r)	((void)__atomic_add_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
-#define percpu_ref_put(r)	((void)__atomic_sub_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
+#define percpu_ref_get(r)	COUNT((r)->count)
+#define percpu_ref_put(r)	((void)__atomic_sub_fetch(&(r)->count, 1, RELEASE))
 
 struct gendisk {
 	const char *disk_name;
@@ -426,7 +486,7 @@ struct request {
 	} elv;
 	unsigned int internal_tag, rq_flags;
 	u64 start_time_ns;
-	bool started, urgent, again;
+	bool started, urgent, again, in_device;
 	unsigned int by;
 	unsigned long nth;
 	struct bio *bio;

@@ -132,7 +132,7 @@ static void fifo_arrived(struct flash_queue *fq, struct flash_rq *fr)
 	if (!fr->watched)
 		return;
 	if (!fq || rec->nth)
-		__atomic_add_fetch(&mixed_up, 1, __ATOMIC_SEQ_CST);
+		COUNT(mixed_up);
 	rec->by = fr->rq->by;
 	rec->nth = fr->rq->nth;
 }
@@ -363,8 +363,8 @@ static struct request rqs[QUEUES][TAGS];
 static int busy[QUEUES][TAGS];
 static int deaf;
 
-#define GET(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
-#define SET(x, v)	__atomic_store_n(&(x), v, __ATOMIC_SEQ_CST)
+#define GET(x)		__atomic_load_n(&(x), ACQUIRE)
+#define SET(x, v)	__atomic_store_n(&(x), v, RELEASE)
 
 static void idle(long us)
 {
@@ -398,8 +398,7 @@ static struct request *get(unsigned int by, unsigned long nth)
 	for (n = 0;; n = (n + 1) % TAGS) {
 		free = 0;
 		if (__atomic_compare_exchange_n(&busy[hctx->queue_num][n], &free,
-						1, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
+						1, false, ACQUIRE, ONCE))
 			break;
 		idle(20);
 		if (GET(deaf))
@@ -412,7 +411,8 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->internal_tag = n;
 	rq->sectors = 8;
 	rq->start_time_ns = ktime_get_ns();
-	rq->started = rq->urgent = rq->again = false;
+	SET(rq->started, false);
+	rq->urgent = rq->again = false;
 	rq->by = by;
 	rq->nth = nth;
 	elv_prepare_request(rq);
@@ -438,7 +438,7 @@ static struct flash_queue *begin(unsigned int bound)
 	if (elv_init_sched(&queue, NULL))
 		return NULL;
 	fq = elevator.elevator_data;
-	fq->bound = bound;
+	WRITE_ONCE(fq->bound, bound);
 	for (n = 0; n < QUEUES; n++) {
 		hctxs[n].queue = &queue;
 		hctxs[n].queue_num = n;
