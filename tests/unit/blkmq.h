@@ -33,6 +33,7 @@
 #define FLASH_TRACE_H
 
 #include <linux/blk_types.h>
+#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -49,7 +50,6 @@ typedef struct { long counter; } atomic_long_t;
 #define __weak			__attribute__((weak))
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
-#define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
 #define __rcu
 #define IS_ENABLED(option)	0
 
@@ -284,11 +284,11 @@ struct rcu_head { int unused; };
 static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
 #define rcu_read_lock()		((void)pthread_rwlock_rdlock(&rcu_readers))
 #define rcu_read_unlock()	((void)pthread_rwlock_unlock(&rcu_readers))
-#define rcu_access_pointer(p)	(p)
-#define rcu_dereference_check(p, c) (p)
+#define rcu_access_pointer(p)	__atomic_load_n(&(p), ONCE)
+#define rcu_dereference_check(p, c) __atomic_load_n(&(p), ACQUIRE)
 #define rcu_dereference_protected(p, c) (p)
 #define rcu_replace_pointer(p, new, c) \
-	({ __typeof__(p) old_ = (p); (void)(c); (p) = (new); old_; })
+	({ __typeof__(p) old_ = (p); (void)(c); __atomic_store_n(&(p), new, RELEASE); old_; })
 
 /* Waits for the readers, which the kernel does later. */
 #define kfree_rcu(p, rcu) ({						\
@@ -299,7 +299,7 @@ static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
 	void *plug;
-	int nice, policy;
+	int nice, policy, tgid;
 	bool rt;
 	unsigned int flags;
 };
@@ -310,6 +310,7 @@ static __thread int unpreemptible;
 #define SCHED_IDLE		5
 #endif
 #define PF_KTHREAD		2U
+#define PF_WQ_WORKER		4U
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
 
@@ -421,6 +422,7 @@ static inline void hrtimer_first(void)
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
 #define kvzalloc_node(size, f, n) aligned_zeroed(size)
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
+#define kvcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
 #define array_size(nr, size)	((nr) * (size))
 #define array3_size(nr, of, size) ((size_t)(nr) * (of) * (size))
@@ -460,7 +462,7 @@ struct request_queue {
 	struct percpu_ref q_usage_counter;
 	struct elevator_queue *elevator;
 	struct gendisk *disk;
-	unsigned int nr_hw_queues;
+	unsigned int nr_hw_queues, nr_requests;
 	int node;
 	bool quiesced;
 	pthread_mutex_t queue_lock;
@@ -509,6 +511,7 @@ struct cgroup_subsys_state { u64 id; };
 #define IOPRIO_CLASS_RT		1
 #define IOPRIO_CLASS_BE		2
 #define IOPRIO_CLASS_IDLE	3
+#define IOPRIO_BE_NORM		4
 #define IOPRIO_PRIO_VALUE(class, level) ((unsigned short)((class) << 13 | (level)))
 #define IOPRIO_PRIO_CLASS(prio)	((prio) >> 13)
 #define compat_ioprio_level(prio)	((prio) & 7U)
@@ -605,6 +608,7 @@ static unsigned int hctx_tags __attribute__((unused));
 #define DEFINE_SHOW_ATTRIBUTE(n) \
 	static __attribute__((unused)) int (*n##_fops)(struct seq_file *, void *) = n##_show
 #define seq_printf(m, ...)	((void)(m))
+#define seq_puts(m, text)	((void)(m))
 #define module_init(f)
 #define module_exit(f)
 #define MODULE_INFO(a, b)	_Static_assert(1, "")
