@@ -224,6 +224,8 @@ static void *interrupt(void *arg)
 	return NULL;
 }
 
+static unsigned int tags_limit;
+
 /* A bio of the current task: may it merge with a waiting request, and which tags may it take? */
 static void offer_bio(unsigned int by)
 {
@@ -232,6 +234,8 @@ static void offer_bio(unsigned int by)
 
 	elv_bio_merge(&queue, &bio, 1);
 	elv_limit_depth(tap_rand(&turns) % 2, &data);
+	/* Used, or the compiler would leave out what computes it. */
+	SET(tags_limit, data.shallow_depth);
 }
 
 static void *submitter(void *arg)

@@ -71,9 +71,9 @@ static const struct choice *a_choice(unsigned int random)
 	return &choices[random % ARRAY_SIZE(choices)];
 }
 
+/* The weight of a control group, which has no requests here */
 static void more(struct flash_queue *fq)
 {
-	/* The calling task's thread is a process of its own to the scheduler. */
 	fairshare_set_weight(fq, 1, tap_rand(&turns) % 2 ? 10 : 1000);
 }
 

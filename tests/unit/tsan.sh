@@ -3,8 +3,8 @@
 #
 # Runs a test that was built with ThreadSanitizer: $0.bin. $0.probe is an empty program that
 # was built in the same way. Neither exists if the compiler cannot build such a program.
-# ThreadSanitizer needs the usual layout of addresses; with much randomization (vm.mmap_rnd_bits
-# above 28) it has it only under setarch -R. If there is no way the test is skipped.
+# ThreadSanitizer needs certain addresses; where the kernel randomizes more (vm.mmap_rnd_bits is
+# 32) it runs only under setarch -R. Where it does not run at all the test is skipped.
 
 skip() {
 	echo "1..0 # SKIP $1"
