@@ -7,7 +7,7 @@
  * races between orders of steps. Memory ordering is as strict as the machine's, or
  * stricter, so missing barriers are not found.
  *
- * Under ThreadSanitizer each access has the ordering that the kernel promises, and no more:
+ * Under ThreadSanitizer each access has at most the ordering that the kernel promises:
  * READ_ONCE() and WRITE_ONCE() order nothing, an RMW that returns a value orders both ways,
  * and only through its own variable. So plain data that one context writes and another one
  * reads is reported, unless a lock, a release and an acquire, or such an RMW is between them.
