@@ -322,7 +322,7 @@ static void flash_dispatched(struct flash_queue *fq)
 
 	if (fq->left != left)
 		WRITE_ONCE(fq->left, left);
-	if (fq->no_runs)
+	if (READ_ONCE(fq->no_runs))
 		WRITE_ONCE(fq->no_runs, 0);
 }
 

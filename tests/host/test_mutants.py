@@ -559,6 +559,7 @@ def _tree(project):
     ("echo ok 1 - fine; exit 1", "died", "status 1"),
     ("echo '==1==ERROR: AddressSanitizer: heap'; exit 1", "report", "heap"),
     ("true", "broken", "no tests"),
+    ("echo '1..0 # SKIP not here'", "skip", "not here"),
     ("sleep 60", "hang", "1 s"),
 ])
 def test_outcome_of_a_unit_test(tree, monkeypatch, script, way, words):

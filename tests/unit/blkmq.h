@@ -6,6 +6,11 @@
  * A thread may lose the processor before and after each access to shared data. That finds
  * races between orders of steps. Memory ordering is as strict as the machine's, or
  * stricter, so missing barriers are not found.
+ *
+ * Under ThreadSanitizer each access has at most the ordering that the kernel promises:
+ * READ_ONCE() and WRITE_ONCE() order nothing, an RMW that returns a value orders both ways,
+ * and only through its own variable. So plain data that one context writes and another one
+ * reads is reported, unless a lock, a release and an acquire, or such an RMW is between them.
  */
 #ifndef BLKMQ_H
 #define BLKMQ_H
@@ -28,6 +33,7 @@
 #define FLASH_TRACE_H
 
 #include <linux/blk_types.h>
+#include <linux/cache.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -44,10 +50,48 @@ typedef struct { long counter; } atomic_long_t;
 #define __weak			__attribute__((weak))
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
-#define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
 #define __rcu
 #define IS_ENABLED(option)	0
+
+/* Memory ordering, see above */
+#ifdef __SANITIZE_THREAD__
+#define ONCE			__ATOMIC_RELAXED
+#define ACQUIRE			__ATOMIC_ACQUIRE
+#define RELEASE			__ATOMIC_RELEASE
+/* Of libtsan: the current thread's reads are not checked. */
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+#define data_race(x) ({							\
+	AnnotateIgnoreReadsBegin(__FILE__, __LINE__);			\
+	__typeof__(x) raced = (x);					\
+	AnnotateIgnoreReadsEnd(__FILE__, __LINE__);			\
+	raced; })
+/*
+ * libtsan ignores fences, so a barrier is an RMW of a variable of the thread: a full barrier
+ * of the machine, which orders no plain data for libtsan. That hides no race. It would report
+ * plain data that only a barrier protects, which common/elevator/ does not have: there
+ * barriers order atomic variables.
+ */
+static __thread int barriers;
+#define smp_mb()		((void)__atomic_fetch_add(&barriers, 1, __ATOMIC_SEQ_CST))
+/* Number of reports. libtsan calls the function for each. */
+static int races;
+void __tsan_on_report(const void *report);
+__attribute__((no_sanitize("thread"))) void __tsan_on_report(const void *report)
+{
+	races += !!report;
+}
+#else
+#define ONCE			__ATOMIC_SEQ_CST
+#define ACQUIRE			__ATOMIC_SEQ_CST
+#define RELEASE			__ATOMIC_SEQ_CST
 #define data_race(x)		(x)
+#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define races			0
+#endif
+
+/* Counters of the test */
+#define COUNT(x)		((void)__atomic_fetch_add(&(x), 1, ONCE))
 #define __acquires(lock)
 #define __releases(lock)
 
@@ -95,20 +139,21 @@ static inline void shared(void)
 	others();
 }
 
-#define READ_ONCE(x) \
-	({ shared(); __atomic_load_n(&(x), __ATOMIC_SEQ_CST); })
-#define WRITE_ONCE(x, v) \
-	({ shared(); __atomic_store_n(&(x), v, __ATOMIC_SEQ_CST); others(); })
-#define smp_load_acquire(p)	READ_ONCE(*(p))
-#define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
-#define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define LOAD(x, order) \
+	({ shared(); __atomic_load_n(&(x), order); })
+#define STORE(x, v, order) \
+	({ shared(); __atomic_store_n(&(x), v, order); others(); })
+#define READ_ONCE(x)		LOAD(x, ONCE)
+#define WRITE_ONCE(x, v)	STORE(x, v, ONCE)
+#define smp_load_acquire(p)	LOAD(*(p), ACQUIRE)
+#define smp_store_release(p, v)	STORE(*(p), v, RELEASE)
 #define smp_rmb()		smp_mb()
 /* Used to remove the only entry of a list, and for flash_first.rq. */
 #define cmpxchg(p, from, to) ({						\
 	__typeof__(*(p)) was = (from);					\
 	others();							\
 	if (__atomic_compare_exchange_n(p, &was, to, false,		\
-					__ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) \
+					__ATOMIC_SEQ_CST, ONCE))		\
 		meanwhile(TAKEN_OUT);					\
 	others();							\
 	was; })
@@ -118,8 +163,7 @@ static inline void shared(void)
 	meanwhile(ADDING);						\
 	others();							\
 	done = __atomic_compare_exchange_n(p, from, to, false,		\
-					   __ATOMIC_SEQ_CST,		\
-					   __ATOMIC_SEQ_CST);		\
+					   __ATOMIC_SEQ_CST, ONCE);	\
 	if (done) {							\
 		/* The additions may be freed now. */			\
 		meanwhile(ADDED);					\
@@ -132,7 +176,7 @@ static inline void shared(void)
 	was; })
 #define atomic_fetch_dec(v)	__atomic_fetch_sub(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
-#define atomic_long_inc(v)	((void)__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST))
+#define atomic_long_inc(v)	COUNT((v)->counter)
 #define atomic_long_read(v)	READ_ONCE((v)->counter)
 
 static inline bool test_bit(unsigned int n, const unsigned long *map)
@@ -145,7 +189,7 @@ static int warned;
 #define WARN_ON_ONCE(x) ({						\
 	bool bad = !!(x);						\
 	if (bad)							\
-		__atomic_add_fetch(&warned, 1, __ATOMIC_SEQ_CST);	\
+		COUNT(warned);						\
 	bad; })
 #define WARN_ONCE(x, ...) \
 	({ if (WARN_ON_ONCE(x)) printf("# " __VA_ARGS__); })
@@ -170,10 +214,10 @@ static inline bool llist_empty(const struct llist_head *h)
 
 static inline void llist_add(struct llist_node *node, struct llist_head *h)
 {
-	node->next = __atomic_load_n(&h->first, __ATOMIC_SEQ_CST);
+	node->next = __atomic_load_n(&h->first, ONCE);
 	others();
 	while (!__atomic_compare_exchange_n(&h->first, &node->next, node, false,
-					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+					    __ATOMIC_SEQ_CST, ONCE))
 		;
 	meanwhile(END_ADDED);
 	nap(64);
@@ -241,25 +285,33 @@ static inline void spin_unlock(spinlock_t *l)
 
 /* RCU */
 struct rcu_head { int unused; };
+#define rcu_access_pointer(p)	__atomic_load_n(&(p), ONCE)
+#define rcu_dereference_check(p, c) __atomic_load_n(&(p), ACQUIRE)
+#define rcu_dereference_protected(p, c) (p)
+#define rcu_replace_pointer(p, new, c) \
+	({ __typeof__(p) old_ = (p); (void)(c); __atomic_store_n(&(p), new, RELEASE); old_; })
+
+#ifdef __SANITIZE_THREAD__
+/* The memory is not freed: a wait would order readers after the writer. */
+#define rcu_read_lock()		((void)0)
+#define rcu_read_unlock()	((void)0)
+#define kfree_rcu(p, rcu)	((void)(p))
+#else
 static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
 #define rcu_read_lock()		((void)pthread_rwlock_rdlock(&rcu_readers))
 #define rcu_read_unlock()	((void)pthread_rwlock_unlock(&rcu_readers))
-#define rcu_access_pointer(p)	(p)
-#define rcu_dereference_check(p, c) (p)
-#define rcu_dereference_protected(p, c) (p)
-#define rcu_replace_pointer(p, new, c) \
-	({ __typeof__(p) old_ = (p); (void)(c); (p) = (new); old_; })
 
 /* Waits for the readers, which the kernel does later. */
 #define kfree_rcu(p, rcu) ({						\
 	pthread_rwlock_wrlock(&rcu_readers);				\
 	pthread_rwlock_unlock(&rcu_readers);				\
 	free(p); })
+#endif
 
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
 	void *plug;
-	int nice, policy;
+	int nice, policy, tgid;
 	bool rt;
 	unsigned int flags;
 };
@@ -270,6 +322,7 @@ static __thread int unpreemptible;
 #define SCHED_IDLE		5
 #endif
 #define PF_KTHREAD		2U
+#define PF_WQ_WORKER		4U
 #define preempt_disable()	((void)unpreemptible++)
 #define preempt_enable()	((void)unpreemptible--)
 
@@ -294,6 +347,8 @@ struct hrtimer {
 };
 /* The timer of the policy, which a test's clock expires */
 static struct hrtimer *policy_timer;
+/* That of flash_issue_first() */
+static struct hrtimer *first_timer;
 static int timers_set, timers_cancelled, timers_preemptible;
 static pthread_mutex_t timers_run = PTHREAD_MUTEX_INITIALIZER;
 
@@ -305,6 +360,8 @@ static inline void compat_hrtimer_setup(struct hrtimer *t,
 	t->function = f;
 	if (mode == HRTIMER_MODE_ABS)
 		policy_timer = t;
+	else
+		first_timer = t;
 }
 
 static inline void hrtimer_start(struct hrtimer *t, long long in,
@@ -312,8 +369,9 @@ static inline void hrtimer_start(struct hrtimer *t, long long in,
 {
 	__atomic_store_n(&t->in, in, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&t->set, true, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&timers_set, 1, __ATOMIC_SEQ_CST);
-	timers_preemptible += mode == HRTIMER_MODE_REL_PINNED && !unpreemptible;
+	COUNT(timers_set);
+	if (mode == HRTIMER_MODE_REL_PINNED && !unpreemptible)
+		COUNT(timers_preemptible);
 }
 
 static inline void hrtimer_cancel(struct hrtimer *t)
@@ -324,6 +382,8 @@ static inline void hrtimer_cancel(struct hrtimer *t)
 	timers_cancelled += t->mode == HRTIMER_MODE_REL_PINNED;
 	if (policy_timer == t)
 		policy_timer = NULL;
+	if (first_timer == t)
+		first_timer = NULL;
 	pthread_mutex_unlock(&timers_run);
 }
 
@@ -358,6 +418,15 @@ static inline void hrtimer_tick(void)
 	pthread_mutex_unlock(&timers_run);
 }
 
+/* The time of flash_issue_first()'s timer is over, if it is set. */
+static inline void hrtimer_first(void)
+{
+	pthread_mutex_lock(&timers_run);
+	if (first_timer)
+		hrtimer_run(first_timer);
+	pthread_mutex_unlock(&timers_run);
+}
+
 /* Memory */
 #define GFP_KERNEL		0
 #define kmalloc(size, f)	malloc(size)
@@ -365,6 +434,7 @@ static inline void hrtimer_tick(void)
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
 #define kvzalloc_node(size, f, n) aligned_zeroed(size)
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
+#define kvcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
 #define array_size(nr, size)	((nr) * (size))
 #define array3_size(nr, of, size) ((size_t)(nr) * (of) * (size))
@@ -389,8 +459,8 @@ struct request_queue;
 struct percpu_ref {
 	long count;
 };
-#define percpu_ref_get(r)	((void)__atomic_add_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
-#define percpu_ref_put(r)	((void)__atomic_sub_fetch(&(r)->count, 1, __ATOMIC_SEQ_CST))
+#define percpu_ref_get(r)	COUNT((r)->count)
+#define percpu_ref_put(r)	((void)__atomic_sub_fetch(&(r)->count, 1, RELEASE))
 
 struct gendisk {
 	const char *disk_name;
@@ -404,7 +474,7 @@ struct request_queue {
 	struct percpu_ref q_usage_counter;
 	struct elevator_queue *elevator;
 	struct gendisk *disk;
-	unsigned int nr_hw_queues;
+	unsigned int nr_hw_queues, nr_requests;
 	int node;
 	bool quiesced;
 	pthread_mutex_t queue_lock;
@@ -430,7 +500,7 @@ struct request {
 	} elv;
 	unsigned int internal_tag, rq_flags;
 	u64 start_time_ns;
-	bool started, urgent, again;
+	bool started, urgent, again, in_device;
 	unsigned int by;
 	unsigned long nth;
 	struct bio *bio;
@@ -453,6 +523,7 @@ struct cgroup_subsys_state { u64 id; };
 #define IOPRIO_CLASS_RT		1
 #define IOPRIO_CLASS_BE		2
 #define IOPRIO_CLASS_IDLE	3
+#define IOPRIO_BE_NORM		4
 #define IOPRIO_PRIO_VALUE(class, level) ((unsigned short)((class) << 13 | (level)))
 #define IOPRIO_PRIO_CLASS(prio)	((prio) >> 13)
 #define compat_ioprio_level(prio)	((prio) & 7U)
@@ -549,6 +620,7 @@ static unsigned int hctx_tags __attribute__((unused));
 #define DEFINE_SHOW_ATTRIBUTE(n) \
 	static __attribute__((unused)) int (*n##_fops)(struct seq_file *, void *) = n##_show
 #define seq_printf(m, ...)	((void)(m))
+#define seq_puts(m, text)	((void)(m))
 #define module_init(f)
 #define module_exit(f)
 #define MODULE_INFO(a, b)	_Static_assert(1, "")

@@ -4,6 +4,7 @@
  * hardware queues with TAGS tags each, and SUBMITTERS threads that insert requests
  *
  * The test defines these three constants, and the function that runs a hardware queue.
+ * REAL_POLICY: the test includes a scheduler's files, instead of the policy below.
  */
 #ifndef ELVDRIVE_H
 #define ELVDRIVE_H
@@ -22,6 +23,7 @@ static bool try_merge(struct request_queue *q);
 #include "common/elevator/elevator.c"
 #pragma GCC diagnostic pop
 
+#ifndef REAL_POLICY
 /*
  * The policy: one queue, in order of arrival. An urgent request is issued before another one
  * is chosen. While it watches, it may hold all requests back, and it checks the hooks: each
@@ -253,6 +255,8 @@ const struct flash_policy flash_policy = {
 	.holds		= fifo_holds,
 };
 
+#endif /* REAL_POLICY */
+
 /* The store: only the counting filter of merge candidates, at sectors derived from the tag. */
 
 int flash_store_init(struct flash_queue *fq)
@@ -323,6 +327,12 @@ void flash_store_move(struct flash_queue *fq, struct request *rq)
 	(void)rq;
 }
 
+#ifdef REAL_POLICY
+static bool try_merge(struct request_queue *q)
+{
+	return !q;
+}
+#else
 /* Bios are never merged here, but all waiting requests have to be known. */
 static bool try_merge(struct request_queue *q)
 {
@@ -333,6 +343,7 @@ static bool try_merge(struct request_queue *q)
 		WARN_ON_ONCE(!flash_rq_of(rq)->stored);
 	return false;
 }
+#endif
 
 static struct flash_disk the_disk;
 
@@ -361,8 +372,8 @@ static struct request rqs[QUEUES][TAGS];
 static int busy[QUEUES][TAGS];
 static int deaf;
 
-#define GET(x)		__atomic_load_n(&(x), __ATOMIC_SEQ_CST)
-#define SET(x, v)	__atomic_store_n(&(x), v, __ATOMIC_SEQ_CST)
+#define GET(x)		__atomic_load_n(&(x), ACQUIRE)
+#define SET(x, v)	__atomic_store_n(&(x), v, RELEASE)
 
 static void idle(long us)
 {
@@ -378,7 +389,7 @@ static inline void eq_quiet(long long got, long long want)
 		eq(got, want, "what a test needs");
 }
 
-static void on(enum moment when, void (*what)(void))
+static inline void on(enum moment when, void (*what)(void))
 {
 	if (when == NEVER)
 		accesses = 0;
@@ -396,8 +407,7 @@ static struct request *get(unsigned int by, unsigned long nth)
 	for (n = 0;; n = (n + 1) % TAGS) {
 		free = 0;
 		if (__atomic_compare_exchange_n(&busy[hctx->queue_num][n], &free,
-						1, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
+						1, false, ACQUIRE, ONCE))
 			break;
 		idle(20);
 		if (GET(deaf))
@@ -410,7 +420,8 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->internal_tag = n;
 	rq->sectors = 8;
 	rq->start_time_ns = ktime_get_ns();
-	rq->started = rq->urgent = rq->again = false;
+	SET(rq->started, false);
+	rq->urgent = rq->again = false;
 	rq->by = by;
 	rq->nth = nth;
 	elv_prepare_request(rq);
@@ -430,13 +441,21 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.disk = &gendisk;
 	queue.nr_hw_queues = QUEUES;
 	queue.quiesced = false;
+#ifdef REAL_POLICY
+	for (n = 0; n < flash_policy.nr_tunables; n++)
+		if (!strcmp(flash_policy.tunables[n].name, "max_inflight"))
+			the_disk.val[n] = bound;
+#else
 	the_disk.val[0] = 0;
+#endif
 	pthread_rwlock_init(&queue.running, NULL);
 	pthread_mutex_init(&queue.queue_lock, NULL);
 	if (elv_init_sched(&queue, NULL))
 		return NULL;
 	fq = elevator.elevator_data;
-	fq->bound = bound;
+#ifndef REAL_POLICY
+	WRITE_ONCE(fq->bound, bound);
+#endif
 	for (n = 0; n < QUEUES; n++) {
 		hctxs[n].queue = &queue;
 		hctxs[n].queue_num = n;
@@ -447,6 +466,7 @@ static struct flash_queue *begin(unsigned int bound)
 	return fq;
 }
 
+#ifndef REAL_POLICY
 /* Faults that a policy sees */
 static inline void eq_faults(void)
 {
@@ -458,6 +478,7 @@ static inline void eq_faults(void)
 	eq(time_back, 0, "events before the one before");
 	eq(warned, 0, "things that the code wonders about");
 }
+#endif
 
 static inline void exit_queues(void)
 {

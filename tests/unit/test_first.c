@@ -187,6 +187,144 @@ static void another(void)
 	end();
 }
 
+/* Two urgent requests in a row: the end of the first one must not end the wait for the second. */
+static void two_in_a_row(void)
+{
+	struct flash_queue *fq = anew(8);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	issue(a);
+	c = insert(1, true);
+	eq(choose() == c, 1, "two in a row: the second urgent request is chosen");
+	b = insert(0, false);
+	eq(choose() == NULL, 1, "and keeps another one back");
+	finish(a);
+	eq(fq->first.rq == c, 1, "the end of the first one does not change that");
+	eq(run_pending(), 0, "and starts no run");
+	eq(choose() == NULL, 1, "the other one still waits");
+	issue(c);
+	eq(choose() == b, 1, "until the second one is issued");
+	issue_and_finish(b);
+	finish(c);
+	time_passes(fq);
+	eq(fq->first.timer.set, 0, "the timer expires, and is not set again for nothing");
+
+	/* Both are late. */
+	a = insert(0, true);
+	choose();
+	c = insert(1, true);
+	choose();
+	time_passes(fq);
+	eq(choose() == c, 1, "the first one is late, and the second one overtakes it");
+	b = insert(0, false);
+	eq(choose() == NULL, 1, "the second one keeps another one back");
+	time_passes(fq);
+	eq(choose() == b, 1, "until it is late as well");
+	eq(fq->first.expired, 2, "each is counted");
+	issue_and_finish(a);
+	issue_and_finish(c);
+	issue_and_finish(b);
+	end();
+}
+
+/* The driver requeues a request, and the block layer inserts it again, before all others. */
+static void requeue(struct request *rq)
+{
+	elv_requeue_request(rq);
+	rq->started = false;
+	rq->again = true;
+}
+
+static void insert_again(struct request *rq)
+{
+	LIST_HEAD(list);
+
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(rq->mq_hctx, &list, true);
+}
+
+static void requeued(void)
+{
+	struct flash_queue *fq = anew(8);
+	struct request *a, *b, *c;
+
+	a = insert(0, true);
+	choose();
+	b = insert(1, false);
+	eq(choose() == NULL, 1, "requeued: the first one keeps another one back");
+	requeue(a);
+	eq(fq->first.rq == NULL, 1, "until the driver requeues it");
+	eq(run_pending(), 1, "which starts a run");
+	insert_again(a);
+	eq(choose() == a, 1, "inserted again, it precedes all others");
+	eq(choose() == b, 1, "and keeps none back");
+	time_passes(fq);
+	eq(fq->first.expired, 0, "so it is not late");
+	issue_and_finish(a);
+	issue_and_finish(b);
+
+	/* One that is late is requeued while another one is first. */
+	a = insert(0, true);
+	choose();
+	b = insert(1, true);
+	choose();
+	time_passes(fq);
+	eq(choose() == b, 1, "another urgent request overtakes a late one");
+	c = insert(1, false);
+	requeue(a);
+	eq(fq->first.rq == b, 1, "which is requeued, and does not end the wait for the other");
+	eq(choose() == NULL, 1, "a third one is still kept back");
+	insert_again(a);
+	eq(choose() == a, 1, "but the requeued one is not");
+	issue(b);
+	eq(choose() == c, 1, "issued: the third one is chosen");
+	issue_and_finish(a);
+	finish(b);
+	issue_and_finish(c);
+	eq(atomic_read(&fq->inflight), 0, "no slot is lost");
+	end();
+}
+
+/* The driver fails a request before it starts it. */
+static void fails_unstarted(void)
+{
+	struct flash_queue *fq = anew(8);
+	struct request *a, *b;
+
+	a = insert(0, true);
+	choose();
+	b = insert(1, false);
+	choose();
+	run_pending();
+	finish(a);
+	eq(fq->first.rq == NULL && run_pending(), 1,
+	   "an urgent request that ends without a start starts a run");
+	eq(choose() == b, 1, "for the one that it kept back");
+	issue_and_finish(b);
+	end();
+}
+
+/* A request of a poll queue completes only when its task polls. */
+static void poll_queue(void)
+{
+	struct flash_queue *fq = anew(8);
+	struct request *a, *b;
+
+	hctxs[0].type = HCTX_TYPE_POLL;
+	a = insert(0, true);
+	b = insert(1, false);
+	eq(choose() == a, 1, "poll queue: an urgent request is chosen");
+	eq(fq->first.rq == NULL && !fq->first.nth, 1, "and is not issued first");
+	eq(choose() == b, 1, "another one need not wait");
+	eq(timers_set, 0, "and no timer is set");
+	issue_and_finish(b);
+	issue_and_finish(a);
+	eq(fq->stats.polled, 1, "it takes no slot");
+	end();
+}
+
 static void is_refused(void)
 {
 	eq(elv_has_work(&hctxs[1]), 0, "while the timer expires a request is refused");
@@ -503,6 +641,10 @@ int main(void)
 	in_time();
 	late();
 	another();
+	two_in_a_row();
+	requeued();
+	fails_unstarted();
+	poll_queue();
 	meanwhile_refused();
 	liveness();
 	first_and_held();
