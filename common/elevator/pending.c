@@ -227,14 +227,13 @@ static noinline void flash_drain_one_end(struct flash_queue *fq, struct flash_rq
  */
 static __always_inline struct flash_rq *flash_pending_lone(struct flash_queue *fq)
 {
-	struct llist_node *node = READ_ONCE(fq->pending.list.first), *end;
+	/* Acquire: before the record, and arrivals before ends as in flash_pending_take(). */
+	struct llist_node *node = smp_load_acquire(&fq->pending.list.first), *end;
 	struct flash_rq *fr = flash_pending_rq(node);
 
 	if (!node || node->next || fq->waits || READ_ONCE(fq->pending.asks))
 		return NULL;
-	/* Arrivals before ends, as in flash_pending_take() */
-	smp_rmb();
-	end = READ_ONCE(fq->pending.ends.first);
+	end = smp_load_acquire(&fq->pending.ends.first);
 	if (end && (end->next || flash_pending_rq(end)->time > fr->time))
 		return NULL;
 	WRITE_ONCE(fq->waits, FLASH_WAITS_TAKING);
