@@ -380,8 +380,8 @@ static void piq_dequeue(struct piq_sched *s, struct piq_req *req)
 		piq_turns_leave(s, req);
 }
 
-/* Add a request that may have several chips, or to the queues of a mode of the paper. */
-static noinline void piq_add_wide(struct piq_sched *s, struct piq_req *req)
+/* The chips of a new request */
+static noinline void piq_find_chips(struct piq_sched *s, struct piq_req *req)
 {
 	u32 same = 0, other = 0, chip;
 
@@ -389,7 +389,32 @@ static noinline void piq_add_wide(struct piq_sched *s, struct piq_req *req)
 	flash_for_each_chip(chip, &req->part.vec)
 		piq_demand_new(s, piq_dir(req), chip, &same, &other);
 	piq_count_conflicts(s, req, same, other);
+}
+
+/* Add a request that may have several chips, or to the queues of a mode of the paper. */
+static noinline void piq_add_wide(struct piq_sched *s, struct piq_req *req)
+{
+	piq_find_chips(s, req);
 	piq_enqueue(s, req);
+}
+
+/*
+ * The chip of a new request of mode auto that has one page, as most have. False: it may have
+ * several.
+ */
+static __always_inline bool piq_find_chip(struct piq_sched *s, struct piq_req *req)
+{
+	u32 same = 0, other = 0;
+	u64 page, pages;
+
+	flash_geometry_span(&s->geo, req->sector, req->sectors, s->offset, &page, &pages);
+	if (s->mode != PIQ_AUTO || pages != 1 || req->sector == FLASH_NO_SECTOR)
+		return false;
+	req->chip = flash_chip_of(&s->geo, page);
+	flash_chipvec_set(&req->part.vec, req->chip);
+	piq_demand_new(s, piq_dir(req), req->chip, &same, &other);
+	piq_count_conflicts(s, req, same, other);
+	return true;
 }
 
 /**
@@ -399,28 +424,16 @@ static noinline void piq_add_wide(struct piq_sched *s, struct piq_req *req)
  */
 void piq_add_queued(struct piq_sched *s, struct piq_req *req)
 {
-	enum flash_dir dir = piq_dir(req);
-	u32 same = 0, other = 0, chip;
-	u64 page, pages;
-
 	flash_chipvec_clear(&req->part.vec, &s->geo);
 	if (!s->geo.nr_chips || req->kind == PIQ_OTHER) {
 		piq_enqueue(s, req);
-		return;
-	}
-	flash_geometry_span(&s->geo, req->sector, req->sectors, s->offset, &page, &pages);
-	/* Most requests have one page, and so one chip. */
-	if (s->mode == PIQ_AUTO && pages == 1 && req->sector != FLASH_NO_SECTOR) {
-		chip = flash_chip_of(&s->geo, page);
-		flash_chipvec_set(&req->part.vec, chip);
-		piq_demand_new(s, dir, chip, &same, &other);
-		piq_count_conflicts(s, req, same, other);
+	} else if (piq_find_chip(s, req)) {
 		if (req->urgent)
 			list_add_tail(&req->rush, &s->pick.urgent);
-		piq_line_add(s, req, chip);
-		return;
+		piq_line_add(s, req, req->chip);
+	} else {
+		piq_add_wide(s, req);
 	}
-	piq_add_wide(s, req);
 }
 
 /**
@@ -880,19 +893,25 @@ static noinline void piq_charge(struct piq_sched *s, const struct piq_req *req)
 		piq_charge_ns(s, req->kind, ns * piq_width(s, req));
 }
 
-/* Take a request out of the queues of mode auto, as it is dispatched. */
-static void piq_pick_dispatch(struct piq_sched *s, struct piq_req *req)
+/* The chip of a request has its turn. */
+static inline void piq_pick_turn(struct piq_sched *s, const struct piq_req *req)
 {
 	struct piq_pick *p = &s->pick;
 
+	if (req->chip == FLASH_NO_CHIP || !s->trusted)
+		return;
+	p->cursor = req->chip;
+	p->since_probe++;
+	if (piq_load(s, req) >= s->depth)
+		p->since_probe = 0;
+}
+
+/* Take a request out of the queues of mode auto, as it is dispatched. */
+static void piq_pick_dispatch(struct piq_sched *s, struct piq_req *req)
+{
 	if (req->kind != PIQ_OTHER) {
 		piq_pick_leave(s, req);
-		if (req->chip != FLASH_NO_CHIP && s->trusted) {
-			p->cursor = req->chip;
-			p->since_probe++;
-			if (piq_load(s, req) >= s->depth)
-				p->since_probe = 0;
-		}
+		piq_pick_turn(s, req);
 	}
 	if (piq_aware(s))
 		piq_charge(s, req);
@@ -948,6 +967,24 @@ void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
 		piq_demand_add(s, req, -1);
 		piq_leave_turns(s, req);
 	}
+}
+
+/**
+ * piq_pass_chips - piq_pass(), unless there is no layout
+ * @s: the device
+ * @req: the request
+ * @now: the time, ns
+ */
+void piq_pass_chips(struct piq_sched *s, struct piq_req *req, u64 now)
+{
+	flash_chipvec_clear(&req->part.vec, &s->geo);
+	if (s->geo.nr_chips && !piq_find_chip(s, req)) {
+		piq_find_chips(s, req);
+		req->chip = flash_chipvec_single(&req->part.vec);
+	}
+	piq_count_wait(s, req, now);
+	piq_pick_turn(s, req);
+	piq_start(s, req, now);
 }
 
 /**

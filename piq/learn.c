@@ -525,7 +525,7 @@ static noinline void piq_learn_trust(struct piq_sched *s, struct piq_learn *l,
 	struct piq_compared *c = &l->compared[piq_dir(req)];
 	u64 *usual;
 
-	if (!piq_is_comparable(s, c, req) || s->blind)
+	if (!piq_is_comparable(s, c, req))
 		return;
 	usual = &c->usual[piq_load_class(req->start.load)];
 	ns = clamp(ns, 1ULL, FLASH_COST_LONGEST);
@@ -587,11 +587,14 @@ static void piq_learn_chips(struct piq_sched *s, struct piq_learn *l,
 {
 	const struct piq_start *start = &req->start;
 
-	/* No request is behind one that is alone. */
-	if (l->mix || s->out > 1)
+	/* No request is behind one that is alone. The FIFO needs no costs. */
+	if ((l->mix || s->out > 1) && piq_aware(s))
 		piq_learn_cost(s, l, req, now);
-	/* A request that was alone met no other, nor could others like it. */
-	if (start->load)
+	/*
+	 * A request that was alone met no other, nor could others like it. And the FIFO does
+	 * not avoid busy chips, as those did that would be compared.
+	 */
+	if (start->load && !s->blind)
 		piq_learn_trust(s, l, req, now > start->taken ? now - start->taken : 0);
 }
 

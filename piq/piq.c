@@ -260,6 +260,23 @@ static __always_inline void piq_insert(struct flash_queue *fq, struct flash_rq *
 		piq_insert_other(fq, fr);
 }
 
+/* Issue a request that waits alone. */
+static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct piq_sched *s = piq_sched_of(fq);
+	struct request *rq = fr->rq;
+	u64 arrived = fq->now;
+
+	/* The end of a polled request is not reported. */
+	if (!piq_in_order(s) || fr->class == PIQ_CLASS_URGENT ||
+	    !flash_op_placed(req_op(rq)) || !blk_rq_sectors(rq) ||
+	    rq->mq_hctx->type == HCTX_TYPE_POLL)
+		return false;
+	piq_pass(s, piq_req_of(fr), fr->seq, piq_kind_of(rq), flash_sector_of(rq),
+		 blk_rq_sectors(rq), arrived, flash_update_now(fq));
+	return true;
+}
+
 static void piq_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	piq_grow(piq_sched_of(fq), piq_req_of(fr), flash_sector_of(fr->rq),
@@ -452,6 +469,7 @@ const struct flash_policy flash_policy = {
 	.urgency	= piq_urgency,
 	.bio_class	= piq_bio_class,
 	.rq_class	= piq_rq_class,
+	.pass		= piq_pass_rq,
 	.insert		= piq_insert,
 	.grown		= piq_grown,
 	.merged		= piq_merged,

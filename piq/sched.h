@@ -363,6 +363,7 @@ void piq_set_depth(struct piq_sched *s, u32 depth);
 void piq_change_blind(struct piq_sched *s);
 void piq_trust(struct piq_sched *s);
 void piq_add_queued(struct piq_sched *s, struct piq_req *req);
+void piq_pass_chips(struct piq_sched *s, struct piq_req *req, u64 now);
 void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors);
 void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed,
 		u64 sector, u32 sectors);
@@ -441,6 +442,15 @@ static inline struct piq_req *piq_choose(struct piq_sched *s, u64 now)
 	return piq_choose_waiting(s, now);
 }
 
+/* Count the wait of a request that is dispatched. */
+static inline void piq_count_wait(struct piq_sched *s, const struct piq_req *req, u64 now)
+{
+	if (req->conflicts) {
+		s->stats.waited[piq_dir(req)]++;
+		s->stats.wait_ns[piq_dir(req)] += now - req->arrived;
+	}
+}
+
 /* Update the counters of dispatched requests. */
 static inline void piq_count_dispatch(struct piq_sched *s, const struct piq_req *req,
 				      u64 now)
@@ -451,10 +461,7 @@ static inline void piq_count_dispatch(struct piq_sched *s, const struct piq_req 
 		s->stats.prioritised += list_first_entry(writes, struct piq_req,
 							 order)->seq < req->seq;
 	s->stats.passes += !list_is_first(&req->order, &s->order[req->kind]);
-	if (req->conflicts) {
-		s->stats.waited[piq_dir(req)]++;
-		s->stats.wait_ns[piq_dir(req)] += now - req->arrived;
-	}
+	piq_count_wait(s, req, now);
 }
 
 /* A request waits no more: it is dispatched or absorbed. */
@@ -467,6 +474,14 @@ static inline void piq_stop_waiting(struct piq_sched *s, struct piq_req *req)
 	s->left[kind]++;
 	/* No pointer to it may stay. */
 	s->pick.nr_reserved = 0;
+}
+
+/* A usual request of the FIFO counts as outstanding from now on. */
+static inline void piq_start_fifo(struct piq_sched *s, struct piq_req *req, u64 now)
+{
+	req->start.taken = now;
+	req->start.load = s->out++;
+	req->out = true;
 }
 
 /**
@@ -485,9 +500,36 @@ static inline void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool t
 		piq_dispatch_queued(s, req, tracked, now);
 		return;
 	}
-	req->start.taken = now;
-	req->start.load = s->out++;
-	req->out = true;
+	piq_start_fifo(s, req, now);
+}
+
+/**
+ * piq_pass - piq_add() and piq_dispatch() of the only request that waits, without a queue
+ * @s: the device, and piq_in_order()
+ * @req: its part in the order, a read or a write that is not urgent
+ * @seq: its place in the order of arrival
+ * @kind: its kind
+ * @sector: its first sector
+ * @sectors: its length
+ * @arrived: the time of its arrival, ns
+ * @now: the time, ns
+ */
+static __always_inline void piq_pass(struct piq_sched *s, struct piq_req *req, u64 seq,
+				     enum piq_kind kind, u64 sector, u32 sectors, u64 arrived,
+				     u64 now)
+{
+	piq_describe(req, kind, sector, sectors);
+	req->urgent = false;
+	req->seq = s->last_seq = seq;
+	req->base = s->left[kind]++;
+	req->arrived = arrived;
+	s->pick.nr_reserved = 0;
+	if (likely(s->fifo)) {
+		flash_chipvec_none(&req->part.vec);
+		piq_start_fifo(s, req, now);
+	} else {
+		piq_pass_chips(s, req, now);
+	}
 }
 
 /**
