@@ -44,7 +44,9 @@ typedef struct { long counter; } atomic_long_t;
 #define __weak			__attribute__((weak))
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
+#ifndef ____cacheline_aligned_in_smp
 #define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
+#endif
 #define __rcu
 #define IS_ENABLED(option)	0
 #define data_race(x)		(x)
@@ -53,18 +55,23 @@ typedef struct { long counter; } atomic_long_t;
 
 static __thread unsigned long long turns = 1;
 
+/* A test with one thread has no races, and need not wait. */
+static bool one_thread;
+
 /* Sleeps for 3 ms, one time in @odds, to widen races. */
 static inline void nap(unsigned int odds)
 {
 	const struct timespec some = { 0, 3000000 };
 
-	if (tap_rand(&turns) % odds == 0)
+	if (!one_thread && tap_rand(&turns) % odds == 0)
 		nanosleep(&some, NULL);
 }
 
 /* Lets other threads run, sometimes for long. */
 static inline void others(void)
 {
+	if (one_thread)
+		return;
 	if (tap_rand(&turns) % 32 == 0)
 		sched_yield();
 	nap(4096);
@@ -200,6 +207,7 @@ static inline struct llist_node *llist_reverse_order(struct llist_node *from)
 /* The context: interrupts are threads here. */
 static __thread bool in_irq;
 static __thread int irqs_off;
+#define cond_resched()		others()
 #define in_task()		(!in_irq)
 #define in_interrupt()		in_irq
 #define irqs_disabled()		(in_irq || irqs_off)
@@ -255,7 +263,7 @@ static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
 	void *plug;
-	int nice, policy;
+	int nice, policy, tgid;
 	bool rt;
 	unsigned int flags;
 };
@@ -360,6 +368,7 @@ static inline void hrtimer_tick(void)
 #define kvzalloc(size, f)	aligned_zeroed(size)
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
 #define kvzalloc_node(size, f, n) aligned_zeroed(size)
+#define kvcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
 #define array_size(nr, size)	((nr) * (size))
@@ -400,7 +409,7 @@ struct request_queue {
 	struct percpu_ref q_usage_counter;
 	struct elevator_queue *elevator;
 	struct gendisk *disk;
-	unsigned int nr_hw_queues;
+	unsigned int nr_hw_queues, nr_requests;
 	int node;
 	bool quiesced;
 	pthread_mutex_t queue_lock;
@@ -443,7 +452,8 @@ struct bio {
 	unsigned short bi_ioprio;
 };
 
-struct cgroup_subsys_state { u64 id; };
+struct cgroup { u64 id; };
+struct cgroup_subsys_state { u64 id; struct cgroup *cgroup; };
 #define bio_blkcg_css(bio)	((struct cgroup_subsys_state *)(void *)(bio))
 
 #define IOPRIO_CLASS_RT		1

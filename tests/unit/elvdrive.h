@@ -3,7 +3,8 @@
  * elvdrive.h - the files of common/elevator/ with a policy, a device of QUEUES
  * hardware queues with TAGS tags each, and SUBMITTERS threads that insert requests
  *
- * The test defines these three constants, and the function that runs a hardware queue.
+ * The test defines these three constants, and the function that runs a hardware queue. If it
+ * defines OWN_POLICY, too, it includes another policy (policydrive.h).
  */
 #ifndef ELVDRIVE_H
 #define ELVDRIVE_H
@@ -22,6 +23,7 @@ static bool try_merge(struct request_queue *q);
 #include "common/elevator/elevator.c"
 #pragma GCC diagnostic pop
 
+#ifndef OWN_POLICY
 /*
  * The policy: one queue, in order of arrival. An urgent request is issued before another one
  * is chosen. While it watches, it may hold all requests back, and it checks the hooks: each
@@ -254,6 +256,7 @@ const struct flash_policy flash_policy = {
 	.completed	= fifo_completed,
 	.holds		= fifo_holds,
 };
+#endif
 
 /* The store: only the counting filter of merge candidates, at sectors derived from the tag. */
 
@@ -325,6 +328,7 @@ void flash_store_move(struct flash_queue *fq, struct request *rq)
 	(void)rq;
 }
 
+#ifndef OWN_POLICY
 /* Bios are never merged here, but all waiting requests have to be known. */
 static bool try_merge(struct request_queue *q)
 {
@@ -335,6 +339,7 @@ static bool try_merge(struct request_queue *q)
 		WARN_ON_ONCE(!flash_rq_of(rq)->stored);
 	return false;
 }
+#endif
 
 static struct flash_disk the_disk;
 
@@ -432,7 +437,7 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.disk = &gendisk;
 	queue.nr_hw_queues = QUEUES;
 	queue.quiesced = false;
-	the_disk.val[0] = 0;
+	the_disk.val[flash_policy.inline_tunable] = 0;
 	pthread_rwlock_init(&queue.running, NULL);
 	pthread_mutex_init(&queue.queue_lock, NULL);
 	if (elv_init_sched(&queue, NULL))
@@ -449,6 +454,7 @@ static struct flash_queue *begin(unsigned int bound)
 	return fq;
 }
 
+#ifndef OWN_POLICY
 /* Faults that a policy sees */
 static inline void eq_faults(void)
 {
@@ -460,6 +466,7 @@ static inline void eq_faults(void)
 	eq(time_back, 0, "events before the one before");
 	eq(warned, 0, "things that the code wonders about");
 }
+#endif
 
 static inline void exit_queues(void)
 {
