@@ -6,6 +6,8 @@
  *   - the lock is never held for a number of steps that grows with the waiting requests;
  *   - all requests are dispatched once, in the order in which a device with that setting would
  *     have dispatched them;
+ *   - a waiting request that absorbs the oldest one gets its place without a walk;
+ *   - a list of requests is inserted without a choice of the policy;
  *   - another task may dispatch, insert, complete and remove the scheduler wherever the lock
  *     is free, and has_work() is true there.
  *
@@ -28,6 +30,9 @@
  * costs without any
  */
 #define PART_STEPS	12000
+
+/* Most steps of a merge of two waiting requests */
+#define MERGE_STEPS	1500
 
 /* A new value of a tunable, or of a text if @word is set */
 struct change {
@@ -62,7 +67,7 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 		longest = hold;
 }
 
-static unsigned int order[MANY], orders, inserted, done;
+static unsigned int order[MANY], orders, inserted, done, done_by_merge;
 static struct request *flying[MANY];
 static unsigned char times[MANY];
 
@@ -84,7 +89,7 @@ static struct flash_queue *begin_case(const struct change_case *c, unsigned int 
 
 	one_thread = true;
 	hctx_tags = tags;
-	orders = inserted = done = 0;
+	orders = inserted = done = done_by_merge = 0;
 	drive_now = 1000000000;
 	drive_capacity = 1ULL << 30;
 	memset(times, 0, sizeof(times));
@@ -101,18 +106,24 @@ static struct flash_queue *begin_case(const struct change_case *c, unsigned int 
 	return fq;
 }
 
+/* Request number @nth */
+static struct request *request_at(unsigned int nth)
+{
+	return &rqs[nth / TOGETHER % QUEUES]
+		   [nth / (TOGETHER * QUEUES) * TOGETHER + nth % TOGETHER];
+}
+
 /* The next request: a read or a write, of one page or of several */
 static struct request *make(void)
 {
-	unsigned int n = inserted / TOGETHER % QUEUES;
-	unsigned int tag = inserted / (TOGETHER * QUEUES) * TOGETHER + inserted % TOGETHER;
+	struct request *rq = request_at(inserted);
 	unsigned long long seed = inserted + 1;
-	struct request *rq = &rqs[n][tag];
+	unsigned int n = inserted / TOGETHER % QUEUES;
 
 	memset(rq, 0, sizeof(*rq));
 	rq->q = &queue;
 	rq->mq_hctx = &hctxs[n];
-	rq->internal_tag = tag;
+	rq->internal_tag = (unsigned int)(rq - rqs[n]);
 	rq->nth = inserted++;
 	rq->op = tap_rand(&seed) % 4 ? REQ_OP_READ : REQ_OP_WRITE;
 	rq->cmd_flags = rq->op == REQ_OP_WRITE;
@@ -182,7 +193,7 @@ static void drain(unsigned int depth)
 {
 	unsigned int idle = 0;
 
-	while (done < inserted && idle < 1000) {
+	while (done + done_by_merge < inserted && idle < 1000) {
 		if (orders - done < depth && dispatch())
 			idle = 0;
 		else if (complete())
@@ -326,6 +337,24 @@ static void check_meanwhile(const struct change_case *c)
 	printf("# %s: %u events while the lock was free\n", c->what, nr);
 }
 
+/* Insert a list of @nr requests of one hardware queue. */
+static void insert_plug(unsigned int nr)
+{
+	struct request *rq;
+	LIST_HEAD(list);
+	unsigned int n;
+
+	for (n = 0; n < nr; n++) {
+		rq = make();
+		rq->mq_hctx = &hctxs[0];
+		rq->internal_tag = n;
+		list_add_tail(&rq->queuelist, &list);
+	}
+	the_task.plug = &the_task;
+	elv_insert_requests(&hctxs[0], &list, false);
+	the_task.plug = NULL;
+}
+
 /* A list of requests is inserted without a choice, and each dispatch chooses once at most. */
 static void check_choices(void)
 {
@@ -333,10 +362,10 @@ static void check_choices(void)
 	unsigned long before;
 	unsigned int n;
 
-	for (n = 1; n <= 64; n++) {
+	for (n = 1; n <= SOME_TAGS; n++) {
 		begin_case(&none, SOME_TAGS);
 		before = nr_choices;
-		insert(n);
+		insert_plug(n);
 		eq_quiet((long long)(nr_choices - before), 0);
 		dispatch();
 		eq_quiet(nr_choices - before <= 1, 1);
@@ -347,7 +376,54 @@ static void check_choices(void)
 		end();
 		free(the_disk.policy_data);
 	}
-	eq(n, 65, "a list of up to 64 requests leads to one choice for each dispatch");
+	eq(n, SOME_TAGS + 1, "a list of up to 64 requests leads to one choice for each dispatch");
+}
+
+/* A request absorbs one that the core found next to it, and that has left the merge lookup. */
+static unsigned long absorb(struct flash_queue *fq, struct request *rq, struct request *gone)
+{
+	unsigned long before;
+
+	flash_lock(fq);
+	rq->sector = min(rq->sector, gone->sector);
+	rq->sectors += gone->sectors;
+	before = hold;
+	elv_requests_merged(&queue, rq, gone);
+	before = hold - before;
+	flash_unlock(fq);
+	elv_finish_request(gone);
+	times[gone->nth]++;
+	done_by_merge++;
+	return before;
+}
+
+/* The youngest request absorbs the oldest one of its class, without a walk over the queue. */
+static void check_merge(const struct change_case *c)
+{
+	struct flash_queue *fq = begin_case(c, TAGS);
+	struct request *young, *old;
+	unsigned int i, n;
+	unsigned long most = 0, took;
+
+	change_now(fq, &c->to);
+	insert(MANY);
+	for (n = 0; n < 8; n++) {
+		young = request_at(MANY - 1 - n);
+		for (i = 0; i < MANY / 2; i++) {
+			old = request_at(i);
+			if (old->elv.priv[0] && old->op == young->op &&
+			    flash_rq_of(old)->class == flash_rq_of(young)->class)
+				break;
+		}
+		took = absorb(fq, young, old);
+		most = max(most, took);
+		eq_quiet(flash_rq_of(young)->seq, i + 1);
+	}
+	dispatch();
+	printf("# %s: %lu steps of a merge\n", c->what, most);
+	eq(most && most <= MERGE_STEPS, 1, "%s: few steps of a merge", c->what);
+	drain(64);
+	end_case(c->what);
 }
 
 static int test_changes(const struct change_case *cases, unsigned int nr)
@@ -359,6 +435,7 @@ static int test_changes(const struct change_case *cases, unsigned int nr)
 		check_hold(&cases[i]);
 		check_order(&cases[i]);
 		check_meanwhile(&cases[i]);
+		check_merge(&cases[i]);
 	}
 	return tap_done();
 }
