@@ -234,20 +234,31 @@ static inline unsigned int k2_sectors(const struct request *rq)
 	return flash_dir_of(rq) == FLASH_NR_DIRS ? 0 : blk_rq_sectors(rq);
 }
 
+/* Sort the oldest best-effort request by the layout that is not sorted yet. */
+static bool k2_resort(struct flash_queue *fq)
+{
+	struct k2_queue *k2 = to_k2(fq);
+	struct request *rq = list_entry(k2->unsorted, struct request, queuelist);
+
+	k2_chips_insert(k2->chips, &to_k2_rq(flash_rq_of(rq))->chips, flash_sector_of(rq),
+			k2_sectors(rq));
+	k2->unsorted = rq->queuelist.next;
+	return k2->unsorted == &k2->fifo[K2_BE];
+}
+
 /* Sort waiting best-effort requests by the layout that is set. */
 static void k2_chips_apply(struct k2_queue *k2)
 {
-	struct k2_chips *chips = k2->chips;
-	struct request *rq;
+	struct list_head *be = &k2->fifo[K2_BE];
 
 	lockdep_assert_held(&k2->fq.lock);
 
-	k2_chips_set_layout(chips, &k2->layout, flash_tun(&k2->fq, TUN_lba_offset_sectors));
-	if (!k2_chips_has_layout(chips))
+	k2_chips_set_layout(k2->chips, &k2->layout,
+			    flash_tun(&k2->fq, TUN_lba_offset_sectors));
+	if (!k2_chips_has_layout(k2->chips) || list_empty(be))
 		return;
-	list_for_each_entry(rq, &k2->fifo[K2_BE], queuelist)
-		k2_chips_insert(chips, &to_k2_rq(flash_rq_of(rq))->chips, flash_sector_of(rq),
-				k2_sectors(rq));
+	k2->unsorted = be->next;
+	flash_resort(&k2->fq);
 }
 
 static int k2_init(struct flash_queue *fq)
@@ -797,6 +808,7 @@ const struct flash_policy flash_policy = {
 	.holds		= k2_holds,
 	.tuned		= k2_tuned,
 	.text_tuned	= k2_text_tuned,
+	.resort		= k2_resort,
 	.stats		= k2_stats,
 	.arrays		= k2_arrays,
 };

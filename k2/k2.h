@@ -77,6 +77,7 @@ struct k2_idle {
  * @chips: choice of best-effort requests by the layout
  * @policy: the tunable
  * @layout: the tunable
+ * @unsorted: link of the next best-effort request that k2_resort() adds to @chips
  * @fifo: staging queues, by class
  * @order: which of them is served next
  * @nr: requests in each staging queue
@@ -94,6 +95,7 @@ struct k2_queue {
 	struct k2_chips *chips;
 	enum k2_policy policy;
 	struct flash_geometry layout;
+	struct list_head *unsorted;
 
 	struct list_head fifo[K2_NR_CLASSES] ____cacheline_aligned_in_smp;
 	struct k2_order order;

@@ -252,7 +252,7 @@ static __always_inline void layer_insert_rq(struct flash_queue *fq, struct flash
 static noinline void layer_insert_other(struct flash_queue *fq, struct flash_rq *fr)
 {
 	if (layer_capacity(fq) != to_layer(fq)->s->map.capacity)
-		layer_apply(to_layer(fq));
+		flash_resort(fq);
 	layer_insert_rq(fq, fr);
 }
 
@@ -320,15 +320,23 @@ static __always_inline bool layer_read_holds(struct flash_queue *fq)
 	return layer_holds(to_layer(fq)->s);
 }
 
-static void layer_read_tuned(struct flash_queue *fq, unsigned int idx)
+/* The first call after flash_resort() puts the settings and the capacity into force. */
+static bool layer_read_resort(struct flash_queue *fq)
 {
 	struct layer_queue *lq = to_layer(fq);
 
+	if (!layer_unsorted(lq->s))
+		layer_apply(lq);
+	return layer_sort_next(lq->s);
+}
+
+static void layer_read_tuned(struct flash_queue *fq, unsigned int idx)
+{
 	/* The core, and layer_read_front_merges(), read these themselves. */
 	if (idx == TUN_inline_dispatch || idx == TUN_front_merges)
 		return;
 	flash_lock(fq);
-	layer_apply(lq);
+	flash_resort(fq);
 	flash_unlock(fq);
 	flash_resume(fq);
 }
@@ -340,7 +348,7 @@ static void layer_read_text_tuned(struct flash_queue *fq, unsigned int idx,
 
 	flash_lock(fq);
 	layer_store_text(lq, idx, text);
-	layer_apply(lq);
+	flash_resort(fq);
 	flash_unlock(fq);
 	flash_resume(fq);
 }
@@ -403,6 +411,7 @@ const struct flash_policy flash_policy = {
 	.holds		= layer_read_holds,
 	.tuned		= layer_read_tuned,
 	.text_tuned	= layer_read_text_tuned,
+	.resort		= layer_read_resort,
 	.stats		= layer_read_stats,
 	.arrays		= layer_read_arrays,
 };

@@ -25,7 +25,7 @@
  * layer_one.late of its sub-layer; both are ordered by layer_part.seq. A bit of
  * layer_waiting.nonempty is set exactly if that sub-layer has reads. All state is guarded by flash_queue.lock.
  *
- * Entry points: layer_init() and layer_set() configure, layer_insert() and layer_remove()
+ * Entry points: layer_init(), layer_set() and layer_sort_next() configure, layer_insert() and layer_remove()
  * queue and dequeue, layer_grow() and layer_absorb() follow merges.
  */
 #include <linux/string.h>
@@ -292,14 +292,14 @@ static void layer_rebuild(struct layer_sched *s, u64 capacity)
  * @tun: the settings
  * @capacity: of the device, sectors
  *
- * Waiting requests are sorted into the new sub-layers. Requests in flight stay counted on
- * the chips of the old layout.
+ * All sub-layers are empty afterwards. The caller calls nothing but layer_sort_next() until that
+ * has sorted all waiting requests into them. Requests in flight stay counted on the chips of
+ * the old layout.
  */
 void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
 	       u64 capacity)
 {
-	struct layer_part *part;
-	u32 dir;
+	struct layer_waiting *w = &s->wait;
 
 	if (tun->mode != s->tun.mode) {
 		s->turn.run = 0;
@@ -309,10 +309,31 @@ void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
 	}
 	s->tun = *tun;
 	layer_rebuild(s, capacity);
+	w->unsorted[FLASH_READ] = w->fifo[FLASH_READ].next;
+	w->unsorted[FLASH_WRITE] = tun->sort_writes ? w->fifo[FLASH_WRITE].next :
+						      &w->fifo[FLASH_WRITE];
+}
+
+/**
+ * layer_sort_next - sort one waiting request after layer_set()
+ * @s: the device
+ *
+ * Return: true if none is left.
+ */
+bool layer_sort_next(struct layer_sched *s)
+{
+	struct list_head *at;
+	u32 dir;
+
 	for (dir = 0; dir < FLASH_NR_DIRS; dir++) {
-		list_for_each_entry(part, &s->wait.fifo[dir], fifo)
-			layer_enqueue(s, part);
+		at = s->wait.unsorted[dir];
+		if (at == &s->wait.fifo[dir])
+			continue;
+		s->wait.unsorted[dir] = at->next;
+		layer_enqueue(s, list_entry(at, struct layer_part, fifo));
+		break;
 	}
+	return !layer_unsorted(s);
 }
 
 /**
@@ -323,5 +344,7 @@ void layer_init(struct layer_sched *s)
 {
 	INIT_LIST_HEAD(&s->wait.fifo[FLASH_READ]);
 	INIT_LIST_HEAD(&s->wait.fifo[FLASH_WRITE]);
+	s->wait.unsorted[FLASH_READ] = &s->wait.fifo[FLASH_READ];
+	s->wait.unsorted[FLASH_WRITE] = &s->wait.fifo[FLASH_WRITE];
 	flash_pace_init(&s->flight.pace, LAYER_LIMIT_START, LAYER_LIMIT_MAX);
 }

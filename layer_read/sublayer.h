@@ -157,6 +157,7 @@ struct layer_one {
  * @nonempty:	sub-layers with reads
  * @layer:	the sub-layers
  * @expired:	reads of each sub-layer that were dispatched because they had expired
+ * @unsorted:	links in @fifo of the next requests to sort again; the head of @fifo: none
  */
 struct layer_waiting {
 	struct list_head fifo[FLASH_NR_DIRS];
@@ -165,6 +166,7 @@ struct layer_waiting {
 	struct flash_chipvec nonempty;
 	struct layer_one layer[LAYER_MAX];
 	u64 expired[LAYER_MAX];
+	struct list_head *unsorted[FLASH_NR_DIRS];
 };
 
 /**
@@ -239,6 +241,7 @@ struct layer_sched {
 void layer_init(struct layer_sched *s);
 void layer_set(struct layer_sched *s, const struct layer_tunables *tun,
 	       u64 capacity);
+bool layer_sort_next(struct layer_sched *s);
 void layer_insert(struct layer_sched *s, struct layer_part *part);
 void layer_remove_sorted(struct layer_sched *s, struct layer_one *l,
 			 struct layer_part *part);
@@ -259,6 +262,13 @@ bool layer_limit_reached(const struct layer_sched *s, enum flash_dir dir);
 static inline u32 layer_nr_waiting(const struct layer_sched *s)
 {
 	return s->wait.nr[FLASH_READ] + s->wait.nr[FLASH_WRITE];
+}
+
+/** layer_unsorted - does layer_sort_next() have a request to sort? */
+static inline bool layer_unsorted(const struct layer_sched *s)
+{
+	return s->wait.unsorted[FLASH_READ] != &s->wait.fifo[FLASH_READ] ||
+	       s->wait.unsorted[FLASH_WRITE] != &s->wait.fifo[FLASH_WRITE];
 }
 
 /** layer_mapped - is each sub-layer a chip? */

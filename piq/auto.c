@@ -45,7 +45,7 @@
  *
  * Entry points, in the order of a request's life: piq_add_queued(), piq_grow(),
  * piq_absorb(), piq_choose_waiting(), piq_dispatch_queued(), piq_start_head(),
- * piq_release_chips(); piq_set(). sched.h handles the FIFO's usual requests itself.
+ * piq_release_chips(); piq_set(), piq_sort_next(). sched.h handles the FIFO's usual requests itself.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -1041,9 +1041,17 @@ static void piq_set_geometry(struct piq_sched *s)
 	s->fifo = s->mode == PIQ_AUTO && !s->geo.nr_chips;
 }
 
-/* One step of a walk over all reads and writes by arrival; NULL at its end */
-static struct piq_req *piq_walk_step(struct piq_sched *s, struct list_head **at)
+/* Begin a walk over all reads and writes by arrival. */
+static void piq_walk_begin(struct piq_sched *s)
 {
+	s->change.at[FLASH_READ] = s->order[FLASH_READ].next;
+	s->change.at[FLASH_WRITE] = s->order[FLASH_WRITE].next;
+}
+
+/* One step of the walk; NULL at its end */
+static struct piq_req *piq_walk_step(struct piq_sched *s)
+{
+	struct list_head **at = s->change.at;
 	struct piq_req *best = NULL;
 	unsigned int dir;
 
@@ -1056,6 +1064,23 @@ static struct piq_req *piq_walk_step(struct piq_sched *s, struct list_head **at)
 	if (best)
 		at[best->kind] = best->order.next;
 	return best;
+}
+
+/* All waiting requests have left their queues: the new mode and layout are in force. */
+static void piq_put_in_force(struct piq_sched *s)
+{
+	u32 row;
+
+	s->mode = s->change.mode;
+	piq_set_geometry(s);
+	piq_chips_update(s);
+	s->pick.epoch = false;
+	s->pick.deficit = 0;
+	piq_turns_reset(s);
+	for (row = 0; row < PIQ_NR_ROWS; row++)
+		flash_chipvec_clear(&s->pick.filled[row], &s->geo);
+	s->change.leaving = false;
+	piq_walk_begin(s);
 }
 
 /* Can waiting requests stay where they are, whatever else the settings change? */
@@ -1076,48 +1101,61 @@ static bool piq_stays_sorted(const struct piq_sched *s, enum piq_mode mode,
  * @offset: sectors of the drive before the device
  * @tun: the tunables
  *
- * Only another mode, layout, offset or, in the paper's modes, queue_length takes time that
- * grows with the number of waiting requests.
+ * Another mode, layout, offset or, in the paper's modes, queue_length has all waiting requests
+ * sorted again.
+ *
+ * Return: true if they have to be: the caller calls nothing but piq_sort_next() until that
+ * returns true.
  */
-void piq_set(struct piq_sched *s, enum piq_mode mode,
+bool piq_set(struct piq_sched *s, enum piq_mode mode,
 	     const struct flash_geometry *given, u64 offset,
 	     const struct piq_tunables *tun)
 {
-	struct list_head *at[FLASH_NR_DIRS] = { s->order[0].next, s->order[1].next };
-	struct piq_req *req;
-	u32 row;
+	bool stays = piq_stays_sorted(s, mode, given, offset, tun);
 
 	s->pick.nr_reserved = 0;
 	if (tun->chip_depth)
 		s->depth = tun->chip_depth;
-	if (piq_stays_sorted(s, mode, given, offset, tun)) {
-		s->tun = *tun;
+	s->tun = *tun;
+	if (stays) {
 		piq_chips_update(s);
-		return;
+		return false;
 	}
-	while ((req = piq_walk_step(s, at))) {
+	s->given = *given;
+	s->offset = offset;
+	s->change.mode = mode;
+	s->change.leaving = true;
+	piq_walk_begin(s);
+	if (s->waiting[PIQ_READ] + s->waiting[PIQ_WRITE])
+		return true;
+	piq_put_in_force(s);
+	return false;
+}
+
+/**
+ * piq_sort_next - take one request out of its old queues, or add it to the new ones
+ * @s: the device, after piq_set()
+ *
+ * Return: true if all requests are sorted.
+ */
+bool piq_sort_next(struct piq_sched *s)
+{
+	struct piq_req *req = piq_walk_step(s);
+
+	if (!req) {
+		if (!s->change.leaving)
+			return true;
+		piq_put_in_force(s);
+	} else if (s->change.leaving) {
 		piq_demand_add(s, req, -1);
 		piq_dequeue(s, req);
 		req->chip = FLASH_NO_CHIP;
-	}
-	s->mode = mode;
-	s->given = *given;
-	s->offset = offset;
-	s->tun = *tun;
-	piq_set_geometry(s);
-	piq_chips_update(s);
-	s->pick.epoch = false;
-	s->pick.deficit = 0;
-	piq_turns_reset(s);
-	for (row = 0; row < PIQ_NR_ROWS; row++)
-		flash_chipvec_clear(&s->pick.filled[row], &s->geo);
-	at[FLASH_READ] = s->order[FLASH_READ].next;
-	at[FLASH_WRITE] = s->order[FLASH_WRITE].next;
-	while ((req = piq_walk_step(s, at))) {
+	} else {
 		piq_fill(s, req, &req->part.vec);
 		piq_demand_add(s, req, 1);
 		piq_enqueue(s, req);
 	}
+	return false;
 }
 
 /**

@@ -172,10 +172,23 @@ static void piq_apply(struct piq_queue *pq)
 
 	lockdep_assert_held(&fq->lock);
 
-	piq_set(&pq->state->s, pq->mode, &pq->given,
-		flash_tun(fq, TUN_lba_offset_sectors), &tun);
-	piq_update_limit(pq);
+	if (piq_set(&pq->state->s, pq->mode, &pq->given,
+		    flash_tun(fq, TUN_lba_offset_sectors), &tun))
+		flash_resort(fq);
+	else
+		piq_update_limit(pq);
 	flash_change(fq);
+}
+
+/* The last call puts what follows from the settings into force. */
+static bool piq_resort(struct flash_queue *fq)
+{
+	struct piq_queue *pq = to_piq(fq);
+
+	if (!piq_sort_next(&pq->state->s))
+		return false;
+	piq_update_limit(pq);
+	return true;
 }
 
 static int piq_init(struct flash_queue *fq)
@@ -479,6 +492,7 @@ const struct flash_policy flash_policy = {
 	.holds		= piq_holds,
 	.tuned		= piq_tuned,
 	.text_tuned	= piq_text_tuned,
+	.resort		= piq_resort,
 	.stats		= piq_stats,
 	.arrays		= piq_arrays,
 };

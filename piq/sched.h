@@ -256,6 +256,18 @@ struct piq_turns {
 };
 
 /**
+ * struct piq_change - waiting requests are sorted again, as settings have changed
+ * @mode:	the new mode
+ * @leaving:	requests still leave their queues, and the old mode and layout are in force
+ * @at:		link of the next read and write in piq_sched.order
+ */
+struct piq_change {
+	enum piq_mode mode;
+	bool leaving;
+	struct list_head *at[FLASH_NR_DIRS];
+};
+
+/**
  * struct piq_sched - PIQ on one device
  * @mode:	the mode, set by the user
  * @tun:	tunables, set by the user
@@ -277,6 +289,9 @@ struct piq_turns {
  * @pick:	queues and state of mode auto
  * @turns:	batches and turns of the paper's modes
  * @stats:	counters
+ * @change:	what piq_set() has begun, and piq_sort_next() continues
+ *
+ * It has more than 20 fields as it is the device.
  */
 struct piq_sched {
 	enum piq_mode mode;
@@ -299,6 +314,7 @@ struct piq_sched {
 	struct piq_pick pick;
 	struct piq_turns turns;
 	struct piq_stats stats;
+	struct piq_change change;
 };
 
 /** piq_dir - the direction of a request; of those that move no data, any */
@@ -356,9 +372,10 @@ static inline bool piq_in_order(const struct piq_sched *s)
 /* auto.c */
 void piq_sched_init(struct piq_sched *s, struct flash_batch *pool,
 		    const struct piq_tunables *tun);
-void piq_set(struct piq_sched *s, enum piq_mode mode,
+bool piq_set(struct piq_sched *s, enum piq_mode mode,
 	     const struct flash_geometry *given, u64 offset,
 	     const struct piq_tunables *tun);
+bool piq_sort_next(struct piq_sched *s);
 void piq_set_depth(struct piq_sched *s, u32 depth);
 void piq_change_blind(struct piq_sched *s);
 void piq_trust(struct piq_sched *s);

@@ -333,7 +333,8 @@ static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *f
 	flash_queued_add(fq, fr->rq->mq_hctx->sched_data);
 	fr->pending.next = fq->fresh;
 	fq->fresh = &fr->pending;
-	smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
+	if (likely(!fq->pending.resort))
+		smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 }
 
 /* flash_pass() without flash_policy.pass: the request enters the policy's queues */
@@ -343,7 +344,8 @@ static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct fla
 	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_tell_why(fq, FLASH_WHY_ORDER);
-	if (likely(flash_slot_free(atomic_read(&fq->inflight), fq->bound) &&
+	if (likely(!fq->pending.resort &&
+		   flash_slot_free(atomic_read(&fq->inflight), fq->bound) &&
 		   !(flash_watches(fq) && flash_hook_holds(fq)) && flash_policy.select(fq)))
 		return true;
 	flash_pass_waits(fq, fr);

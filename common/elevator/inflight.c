@@ -504,10 +504,11 @@ __always_inline void flash_take(struct flash_queue *fq, struct flash_rq *fr)
  * flash_resume - run a hardware queue after a change of a tunable
  * @fq: the device
  *
- * Process context, no lock held.
+ * Process context, no lock held; may sleep.
  */
 void flash_resume(struct flash_queue *fq)
 {
+	flash_resort_rest(fq);
 	/* Pairs with the barriers in elv_insert_requests() and flash_pending_add(). */
 	smp_mb();
 	/*

@@ -117,6 +117,8 @@ struct flash_stats {
  * @list:	the pending list: requests that have arrived, the newest first
  * @ends:	records of watched requests that have ended, the newest first
  * @asks:	time has passed, and the policy may not hold requests back any more
+ * @resort:	waiting requests have to be sorted again, see flash_resort(); written under
+ *		the lock
  * @hctx:	number of the hardware queue of one of the newest requests in @list
  * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
  * @ended:	drained from @ends, and not reported yet, the oldest first; under the lock
@@ -127,6 +129,7 @@ struct flash_pending {
 	struct llist_head list;
 	struct llist_head ends;
 	bool asks;
+	bool resort;
 	unsigned int hctx;
 	struct llist_node *arrived;
 	struct llist_node *ended;
@@ -345,6 +348,8 @@ bool flash_pending_add(struct flash_queue *fq, struct flash_hctx *fh,
 		       struct list_head *list);
 void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr, bool ended);
 void flash_drain(struct flash_queue *fq);
+void flash_resort(struct flash_queue *fq);
+void flash_resort_rest(struct flash_queue *fq);
 
 /* Add to flash_queue.waits, with the lock. */
 static inline void flash_waits_add(struct flash_queue *fq, int waits)
@@ -604,6 +609,10 @@ enum flash_urgency {
  * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
  * @text_tuned: text @idx has changed to @text, which its check has accepted.
  *	Optional for policies without texts. Process context, no lock held.
+ * @resort: sorts one waiting request again, after flash_resort(). Returns true if none is left
+ *	to be sorted. Optional for policies that do not call flash_resort(). The lock may be
+ *	released between two calls, but no other hook is called until it has returned true.
+ *	The requests stay counted as waiting, and keep flash_rq.seq and their class.
  * @stats: appends "key value" lines to @page at @len and returns the new length. Optional.
  *	The pending list was drained before.
  * @arrays: prints the policy's arrays into the module's debugfs file. Optional.
@@ -650,6 +659,7 @@ struct flash_policy {
 
 	void (*tuned)(struct flash_queue *fq, unsigned int idx);
 	void (*text_tuned)(struct flash_queue *fq, unsigned int idx, const char *text);
+	bool (*resort)(struct flash_queue *fq);
 	int (*stats)(struct flash_queue *fq, char *page, int len);
 	void (*arrays)(struct flash_queue *fq, struct seq_file *m);
 };

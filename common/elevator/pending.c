@@ -18,7 +18,12 @@
  *
  * If insertions are traced or the list has become long, the submitter takes the lock and
  * drains. A long drain releases the lock now and then (FLASH_DRAIN_MOST).
+ *
+ * A change of a setting may have all waiting requests sorted again (flash_resort()). That is
+ * done in the same way, before anything else is drained: in parts, by any holder of the lock.
  */
+#include <linux/sched.h>
+
 #include "iosched.h"
 #include "trace.h"
 
@@ -175,7 +180,7 @@ static void flash_pending_take(struct flash_queue *fq)
 {
 	struct flash_pending *p = &fq->pending;
 
-	flash_waits_add(fq, FLASH_WAITS_TAKING);
+	WRITE_ONCE(fq->waits, fq->waits | FLASH_WAITS_TAKING);
 	if (READ_ONCE(p->asks)) {
 		/* @waits before @asks: pairs with flash_pending_events(). */
 		smp_store_release(&p->asks, false);
@@ -259,12 +264,48 @@ static void flash_drain_arrival(struct flash_queue *fq, struct flash_rq *fr)
 	fq->fresh = &fr->pending;
 }
 
+/**
+ * flash_resort - have all waiting requests sorted again
+ * @fq: the device, locked
+ *
+ * A setting has changed that decides where requests wait. flash_policy.resort() sorts them one
+ * by one, and the lock is released now and then. No other task finds them partly sorted, as
+ * each flash_lock() sorts the rest first. FLASH_WAITS_TAKING makes it do so, and has_work()
+ * true.
+ * Afterwards the caller calls flash_resume(), unless it inserts a request.
+ */
+void flash_resort(struct flash_queue *fq)
+{
+	lockdep_assert_held(&fq->lock);
+
+	WRITE_ONCE(fq->pending.resort, true);
+	WRITE_ONCE(fq->waits, fq->waits | FLASH_WAITS_TAKING);
+}
+
+/* Sort up to FLASH_DRAIN_MOST requests again. */
+static noinline void flash_resort_some(struct flash_queue *fq)
+{
+	unsigned int n;
+
+	for (n = 0; n < FLASH_DRAIN_MOST; n++) {
+		if (flash_policy.resort && !flash_policy.resort(fq))
+			continue;
+		WRITE_ONCE(fq->pending.resort, false);
+		flash_change(fq);
+		break;
+	}
+}
+
 /* Drain up to FLASH_DRAIN_MOST events. True if that was all. */
 static bool flash_drain_some(struct flash_queue *fq)
 {
 	struct flash_pending *p = &fq->pending;
 	unsigned int n;
 
+	if (unlikely(p->resort)) {
+		flash_resort_some(fq);
+		return false;
+	}
 	if (!p->arrived && !p->ended)
 		flash_pending_take(fq);
 	for (n = 0; n < FLASH_DRAIN_MOST; n++) {
@@ -281,11 +322,30 @@ static bool flash_drain_some(struct flash_queue *fq)
 			break;
 		}
 	}
-	if (p->arrived || p->ended)
+	if (p->arrived || p->ended || unlikely(p->resort))
 		return false;
 	/* Pairs with flash_pending_any(). */
 	smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 	return true;
+}
+
+/**
+ * flash_resort_rest - sort what is left to be sorted again
+ * @fq: the device
+ *
+ * Process context, no lock held; may sleep. Other tasks that take the lock sort, too.
+ */
+void flash_resort_rest(struct flash_queue *fq)
+{
+	while (READ_ONCE(fq->pending.resort)) {
+		spin_lock(&fq->lock);
+		flash_drain_some(fq);
+		flash_unlock(fq);
+		cond_resched();
+	}
+	/* Clears FLASH_WAITS_TAKING. */
+	flash_lock(fq);
+	flash_unlock(fq);
 }
 
 static void flash_drain_all(struct flash_queue *fq)

@@ -1640,21 +1640,42 @@ void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules)
  * @q: the queues, at any time
  * @geo: the layout
  * @offset: sectors of the drive before the device
+ *
+ * Return: true if the chips of waiting requests change: the caller calls nothing but
+ * fair_sort_next() until that returns true.
  */
-void fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset)
+bool fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset)
 {
+	bool any = q->dev.geo.nr_chips | geo->nr_chips;
 	u32 generation = q->dev.geo.generation;
-	struct fair_rq *rq;
-	u32 i;
 
 	q->dev.geo = *geo;
 	q->dev.geo.generation = generation + 1;
 	q->dev.offset = offset;
 	flash_occupancy_set(&q->dev.occ, &q->dev.geo, 1);
-	for (i = 0; i <= FLASH_TENANTS; i++) {
-		list_for_each_entry(rq, &q->table.t[i].queue, link)
-			fair_set_chips(q, rq);
+	q->unsorted.tenant = 0;
+	q->unsorted.at = q->table.t[0].queue.next;
+	return any && q->waiting;
+}
+
+/**
+ * fair_sort_next - set the chips of one waiting request after fair_set_layout()
+ * @q: the queues
+ *
+ * Return: true if none was left.
+ */
+bool fair_sort_next(struct fair_queue *q)
+{
+	struct fair_unsorted *u = &q->unsorted;
+
+	while (u->at == &q->table.t[u->tenant].queue) {
+		if (u->tenant == FLASH_TENANTS)
+			return true;
+		u->at = q->table.t[++u->tenant].queue.next;
 	}
+	fair_set_chips(q, list_entry(u->at, struct fair_rq, link));
+	u->at = u->at->next;
+	return false;
 }
 
 /**

@@ -193,6 +193,16 @@ struct fair_device {
 };
 
 /**
+ * struct fair_unsorted - requests that have the chips of an earlier layout
+ * @tenant: index of the tenant of the next one
+ * @at: link of the next one in the tenant's queue; the queue's head: none
+ */
+struct fair_unsorted {
+	u32 tenant;
+	struct list_head *at;
+};
+
+/**
  * struct fair_second - shares of a second
  * @begun: start of the second, ns
  * @charged: charges of all tenants, each divided by the sum of weights of busy tenants
@@ -237,10 +247,11 @@ struct fair_stats {
  * @second: shares
  * @stats: counters
  * @dev: what is known of the device
+ * @unsorted: what fair_set_layout() has begun, and fair_sort_next() continues
  * @table: the tenants
  *
- * @rules changes with tunables only. Each request writes the lines from @backlog to
- * @stats.
+ * It has more than 20 fields as it is the device. @rules changes with tunables only. Each
+ * request writes the lines from @backlog to @stats.
  */
 struct fair_queue {
 	struct fair_rules rules;
@@ -263,6 +274,7 @@ struct fair_queue {
 	struct fair_second second;
 	struct fair_stats stats;
 	struct fair_device dev;
+	struct fair_unsorted unsorted;
 	struct tenant_table table;
 };
 
@@ -305,6 +317,7 @@ void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_init(struct fair_queue *q, const struct fair_rules *rules);
 void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules);
-void fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset);
+bool fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset);
+bool fair_sort_next(struct fair_queue *q);
 
 #endif /* FLASH_FAIRQUEUE_H */

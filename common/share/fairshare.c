@@ -514,6 +514,20 @@ static void fairshare_apply(struct fairshare_queue *fsq)
 	flash_change(fq);
 }
 
+static void fairshare_set_layout(struct fairshare_queue *fsq)
+{
+	u64 offset = flash_tun(&fsq->fq, FAIRSHARE_TUN_lba_offset_sectors);
+
+	if (fair_set_layout(fsq->fair, &fsq->geo, offset))
+		flash_resort(&fsq->fq);
+}
+
+/** fairshare_resort - hook: sort one waiting request again, as the layout has changed */
+bool fairshare_resort(struct flash_queue *fq)
+{
+	return fair_sort_next(to_fsq(fq)->fair);
+}
+
 static void fairshare_set_text(struct fairshare_queue *fsq, unsigned int idx,
 			       const char *text)
 {
@@ -534,8 +548,7 @@ static void fairshare_set_text(struct fairshare_queue *fsq, unsigned int idx,
 		break;
 	default:
 		flash_geometry_parse(text, &fsq->geo);
-		fair_set_layout(fsq->fair, &fsq->geo,
-				flash_tun(&fsq->fq, FAIRSHARE_TUN_lba_offset_sectors));
+		fairshare_set_layout(fsq);
 	}
 }
 
@@ -595,8 +608,7 @@ void fairshare_tuned(struct flash_queue *fq, unsigned int idx)
 		return;
 	flash_lock(fq);
 	if (idx == FAIRSHARE_TUN_lba_offset_sectors)
-		fair_set_layout(fsq->fair, &fsq->geo,
-				flash_tun(fq, FAIRSHARE_TUN_lba_offset_sectors));
+		fairshare_set_layout(fsq);
 	fairshare_apply(fsq);
 	flash_unlock(fq);
 	flash_resume(fq);

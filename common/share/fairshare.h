@@ -155,6 +155,7 @@ void fairshare_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 bool fairshare_holds(struct flash_queue *fq);
 void fairshare_tuned(struct flash_queue *fq, unsigned int idx);
 void fairshare_text_tuned(struct flash_queue *fq, unsigned int idx, const char *text);
+bool fairshare_resort(struct flash_queue *fq);
 int fairshare_stats(struct flash_queue *fq, char *page, int len);
 void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 
@@ -180,7 +181,8 @@ void fairshare_arrays(struct flash_queue *fq, struct seq_file *m);
 	.completed	= fairshare_completed,				\
 	.holds		= fairshare_holds,				\
 	.tuned		= fairshare_tuned,				\
-	.text_tuned	= fairshare_text_tuned,				\
+	.text_tuned	= fairshare_text_tuned,			\
+	.resort		= fairshare_resort,				\
 	.stats		= fairshare_stats,				\
 	.arrays		= fairshare_arrays
 

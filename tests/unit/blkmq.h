@@ -50,6 +50,9 @@ typedef struct { long counter; } atomic_long_t;
 #define __weak			__attribute__((weak))
 #define __init			__attribute__((unused))
 #define __exit			__attribute__((unused))
+#ifndef ____cacheline_aligned_in_smp
+#define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
+#endif
 #define __rcu
 #define IS_ENABLED(option)	0
 
@@ -97,18 +100,23 @@ __attribute__((no_sanitize("thread"))) void __tsan_on_report(const void *report)
 
 static __thread unsigned long long turns = 1;
 
+/* A test with one thread has no races, and need not wait. */
+static bool one_thread;
+
 /* Sleeps for 3 ms, one time in @odds, to widen races. */
 static inline void nap(unsigned int odds)
 {
 	const struct timespec some = { 0, 3000000 };
 
-	if (tap_rand(&turns) % odds == 0)
+	if (!one_thread && tap_rand(&turns) % odds == 0)
 		nanosleep(&some, NULL);
 }
 
 /* Lets other threads run, sometimes for long. */
 static inline void others(void)
 {
+	if (one_thread)
+		return;
 	if (tap_rand(&turns) % 32 == 0)
 		sched_yield();
 	nap(4096);
@@ -248,6 +256,7 @@ static inline struct llist_node *llist_reverse_order(struct llist_node *from)
 /* The context: interrupts are threads here. */
 static __thread bool in_irq;
 static __thread int irqs_off;
+#define cond_resched()		others()
 #define in_task()		(!in_irq)
 #define in_interrupt()		in_irq
 #define irqs_disabled()		(in_irq || irqs_off)
@@ -433,6 +442,7 @@ static inline void hrtimer_first(void)
 #define kvzalloc(size, f)	aligned_zeroed(size)
 #define kzalloc_node(size, f, n) aligned_zeroed(size)
 #define kvzalloc_node(size, f, n) aligned_zeroed(size)
+#define kvcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define kcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define kvcalloc(nr, size, f)	aligned_zeroed((nr) * (size))
 #define bitmap_zalloc(nr, f)	aligned_zeroed(BIT_WORD((nr) + 63) * 8UL)
@@ -517,7 +527,8 @@ struct bio {
 	unsigned short bi_ioprio;
 };
 
-struct cgroup_subsys_state { u64 id; };
+struct cgroup { u64 id; };
+struct cgroup_subsys_state { u64 id; struct cgroup *cgroup; };
 #define bio_blkcg_css(bio)	((struct cgroup_subsys_state *)(void *)(bio))
 
 #define IOPRIO_CLASS_RT		1

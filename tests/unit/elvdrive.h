@@ -254,7 +254,6 @@ const struct flash_policy flash_policy = {
 	.completed	= fifo_completed,
 	.holds		= fifo_holds,
 };
-
 #endif /* REAL_POLICY */
 
 /* The store: only the counting filter of merge candidates, at sectors derived from the tag. */
@@ -443,10 +442,11 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.quiesced = false;
 #ifdef REAL_POLICY
 	for (n = 0; n < flash_policy.nr_tunables; n++)
-		if (!strcmp(flash_policy.tunables[n].name, "max_inflight"))
+		if (bound != UINT_MAX &&
+		    !strcmp(flash_policy.tunables[n].name, "max_inflight"))
 			the_disk.val[n] = bound;
 #else
-	the_disk.val[0] = 0;
+	the_disk.val[flash_policy.inline_tunable] = 0;
 #endif
 	pthread_rwlock_init(&queue.running, NULL);
 	pthread_mutex_init(&queue.queue_lock, NULL);

@@ -54,6 +54,7 @@ void k2_arrays(struct flash_queue *fq, struct seq_file *m) { }
 #define flash_resume(fq)			((void)(fq))
 #define flash_lock(fq)				((void)(fq))
 #define flash_unlock(fq)			((void)(fq))
+#define flash_resort(fq)			({ while (!k2_resort(fq)) ; })
 
 void flash_ask_holds(struct flash_queue *fq)
 {

@@ -46,7 +46,7 @@ static inline void dev_set(struct dev *d, enum layer_mode mode,
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&d->s, &all, capacity);
+	hook_set(&d->s, &all, capacity);
 }
 
 static inline void dev_init(struct dev *d, enum layer_mode mode,

@@ -288,7 +288,7 @@ static inline void host_open(struct host *h, enum host_order order,
 	h->order = order;
 	h->tags = tags;
 	layer_init(&h->s);
-	layer_set(&h->s, &usual, cfg->sim.sectors);
+	hook_set(&h->s, &usual, cfg->sim.sectors);
 	drive_open(&h->drive, cfg);
 }
 
@@ -303,7 +303,7 @@ static inline void host_layer(struct host *h, enum layer_mode mode,
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	layer_set(&h->s, &tun, h->drive.c.sim.sectors);
+	hook_set(&h->s, &tun, h->drive.c.sim.sectors);
 }
 
 static inline void host_close(struct host *h)

@@ -14,6 +14,15 @@ static inline void hook_insert(struct layer_sched *s, struct layer_part *part, u
 	layer_insert(s, part);
 }
 
+/* Change the settings, and sort all waiting requests, which the core does in parts. */
+static inline void hook_set(struct layer_sched *s, const struct layer_tunables *tun,
+			    u64 capacity)
+{
+	layer_set(s, tun, capacity);
+	while (!layer_sort_next(s))
+		;
+}
+
 static inline void hook_completed(struct layer_sched *s, struct layer_part *part,
 				  bool ended, u64 now)
 {

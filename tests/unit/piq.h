@@ -49,6 +49,16 @@ static inline struct piq_tunables piq_usual(void)
 	return tun;
 }
 
+/* Change the settings, and sort all waiting requests, which the core does in parts. */
+static inline void set_now(struct piq_sched *s, enum piq_mode mode,
+			   const struct flash_geometry *geo, u64 offset,
+			   const struct piq_tunables *tun)
+{
+	if (piq_set(s, mode, geo, offset, tun))
+		while (!piq_sort_next(s))
+			;
+}
+
 static inline void dev_set(struct dev *d, enum piq_mode mode, const char *layout,
 			   const struct piq_tunables *tun)
 {
@@ -58,7 +68,7 @@ static inline void dev_set(struct dev *d, enum piq_mode mode, const char *layout
 		printf("Bail out! bad layout %s\n", layout);
 		exit(EXIT_FAILURE);
 	}
-	piq_set(&d->s, mode, &geo, 0, tun);
+	set_now(&d->s, mode, &geo, 0, tun);
 }
 
 static inline void dev_init(struct dev *d, enum piq_mode mode,

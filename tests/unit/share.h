@@ -76,6 +76,14 @@ static inline void bypasses(struct fair_rq *it, enum flash_dir dir, u32 sectors)
 	fair_bypass(&m.s, it, &m.tags, m.now);
 }
 
+/* Set a layout, and the chips of all waiting requests, which the core does in parts. */
+static inline void lays_out(const struct flash_geometry *geo)
+{
+	fair_set_layout(&m.s, geo, 0);
+	while (!fair_sort_next(&m.s))
+		;
+}
+
 /* Issue the next request; NULL: none can be issued. */
 static inline struct fair_rq *goes(void)
 {

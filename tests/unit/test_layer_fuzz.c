@@ -552,7 +552,7 @@ static void change(void)
 		f.run = f.run_pieces = 0;
 		f.due = false;
 	}
-	layer_set(&f.s, &tun, capacity);
+	hook_set(&f.s, &tun, capacity);
 	memset(f.row, 0, sizeof(f.row));
 	f.cursor = f.cursor < layers() ? f.cursor : 0;
 	f.in_layer = 0;
@@ -580,7 +580,7 @@ static void fuzz(u64 steps)
 
 	f.now = 1000000;
 	layer_init(&f.s);
-	layer_set(&f.s, &tun, 0);
+	hook_set(&f.s, &tun, 0);
 	for (n = 0; n < steps; n++) {
 		u32 what = any(64);
 

@@ -415,7 +415,9 @@ static void change(void)
 	default:
 		compare();
 	}
-	piq_set(&f.s, mode, &geo, f.s.offset, &tun);
+	if (piq_set(&f.s, mode, &geo, f.s.offset, &tun))
+		while (!piq_sort_next(&f.s))
+			;
 	/* Under load, as when trust is learned */
 	if (!any(2))
 		piq_trust(&f.s);

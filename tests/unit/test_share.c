@@ -141,7 +141,7 @@ static void chips(void)
 
 	model_init(&rules);
 	flash_geometry_parse("page=4096 chips=4", &geo);
-	fair_set_layout(&m.s, &geo, 0);
+	lays_out(&geo);
 	for (i = 0; i < 8; i++) {
 		it[i] = &m.it[i];
 		/* A's all on chip 0, B's one after the other */
@@ -156,7 +156,7 @@ static void chips(void)
 	eq(goes() == it[7], 1, "and chip 3");
 	eq(goes() == it[1], 1, "none is idle: by virtual time");
 	flash_geometry_parse("none", &geo);
-	fair_set_layout(&m.s, &geo, 0);
+	lays_out(&geo);
 	eq(goes()->tenant->key.id, 1, "without a layout, too");
 	for (i = 0; i < 8; i++) {
 		if (it[i]->tenant && list_empty(&it[i]->link))
@@ -175,7 +175,7 @@ static void merges_passed(void)
 
 	model_init(&sfq);
 	flash_geometry_parse("page=4096 chips=4", &geo);
-	fair_set_layout(&m.s, &geo, 0);
+	lays_out(&geo);
 	/* Two on chip 0, where the second waits; then two on others, and the merged one. */
 	for (i = 0; i < 5; i++)
 		adds(&m.it[i], tenant(1, 100), FLASH_READ, false,
@@ -202,7 +202,7 @@ static void soonest(void)
 		rules.budget.standard = 1000;
 		model_init(&rules);
 		flash_geometry_parse("page=4096 chips=4", &geo);
-		fair_set_layout(&m.s, &geo, 0);
+		lays_out(&geo);
 		for (i = 0; i < 10; i++)
 			adds(&m.it[i], tenant(1, 100), FLASH_READ, false,
 			     8 * (chip[i] + 4 * i), 8);
@@ -217,7 +217,7 @@ static void soonest(void)
 
 	/* But no request is passed for ever. */
 	model_init(&sfq);
-	fair_set_layout(&m.s, &geo, 0);
+	lays_out(&geo);
 	for (i = 0; i < 4; i++) {
 		adds(&m.it[i], tenant(1, 100), FLASH_READ, false, 8 * i, 8);
 		goes();

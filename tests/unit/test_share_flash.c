@@ -287,7 +287,7 @@ static void begin(void)
 	model_init(&rules);
 	if (f.b->profile == 'P') {
 		flash_geometry_parse("page=4096 chips=16", &geo);
-		fair_set_layout(&m.s, &geo, 0);
+		lays_out(&geo);
 	}
 }
 

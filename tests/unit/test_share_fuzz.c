@@ -349,6 +349,8 @@ static void layout(void)
 
 	flash_geometry_parse(words[any(4)], &geo);
 	fair_set_layout(&f.s, &geo, any(100));
+	while (!fair_sort_next(&f.s))
+		;
 }
 
 static void event(void)
