@@ -279,7 +279,7 @@ static noinline void flash_insert_alone(struct blk_mq_hw_ctx *hctx, struct list_
 	flash_insert_any(fq, hctx->sched_data, list, at_head);
 	run = run && flash_ready(fq);
 	if (run) {
-		atomic_long_inc(&fq->counts.inlined);
+		flash_count(fq, inlined);
 		blk_mq_run_hw_queue(hctx, false);
 	}
 	percpu_ref_put(&q->q_usage_counter);
@@ -400,9 +400,10 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 	return fr;
 }
 
-/* Choose among the requests that wait. */
+/* Choose among the requests that wait, and release the lock. */
 static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 						      struct blk_mq_hw_ctx *hctx)
+	__releases(&fq->lock)
 {
 	struct request *rq = NULL;
 	struct flash_rq *fr;
@@ -590,7 +591,7 @@ static void elv_finish_request(struct request *rq)
 	slots = flash_slot_finish(&fr->slot);
 	/* Before the slot is freed, so that the sums agree when none is in flight. */
 	if (slots)
-		atomic_long_inc(&fq->counts.completed);
+		flash_count(fq, completed);
 	flash_rq_ends(fq, fr, rq, slots, true);
 }
 
@@ -607,7 +608,7 @@ static void elv_requeue_request(struct request *rq)
 	slots = flash_slot_requeue(&fr->slot);
 	/* Once: a driver may run and requeue a request that is not inserted again. */
 	if (slots)
-		atomic_long_inc(&fq->counts.requeued);
+		flash_count(fq, requeued);
 	flash_rq_ends(fq, fr, rq, slots, false);
 }
 
@@ -625,7 +626,7 @@ static void elv_completed_request(struct request *rq, u64 now)
 	} else {
 		struct flash_queue *fq = compat_queue_data(rq->q);
 
-		atomic_long_inc(&fq->counts.bypassed);
+		flash_count(fq, bypassed);
 	}
 }
 
@@ -655,6 +656,7 @@ DEFINE_SHOW_ATTRIBUTE(flash_queues);
 static void flash_queue_free(struct flash_queue *fq)
 {
 	flash_store_free(fq);
+	free_percpu(fq->counts);
 	bitmap_free(fq->work);
 	kfree(fq->hctx);
 	kfree(fq);
@@ -671,7 +673,8 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	fq->nr_hctx = q->nr_hw_queues;
 	fq->hctx = kcalloc(fq->nr_hctx, sizeof(*fq->hctx), GFP_KERNEL);
 	fq->work = bitmap_zalloc(fq->nr_hctx, GFP_KERNEL);
-	if (!fq->hctx || !fq->work || flash_store_init(fq)) {
+	fq->counts = alloc_percpu(struct flash_counts);
+	if (!fq->hctx || !fq->work || !fq->counts || flash_store_init(fq)) {
 		flash_queue_free(fq);
 		return NULL;
 	}
@@ -735,8 +738,8 @@ static int elv_init_sched(struct request_queue *q, compat_init_arg_t *arg)
 /* What became of the requests that were dispatched, if nothing is in flight. */
 static u64 flash_ended(const struct flash_queue *fq)
 {
-	return atomic_long_read(&fq->counts.completed) +
-	       atomic_long_read(&fq->counts.requeued) +
+	return flash_counted(fq, completed) +
+	       flash_counted(fq, requeued) +
 	       fq->stats.polled + fq->stats.untracked;
 }
 
@@ -754,9 +757,9 @@ static void elv_exit_sched(struct elevator_queue *eq)
 		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
 		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first.rq,
 		  atomic_read(&fq->inflight), flash_pending_any(fq));
-	WARN_ONCE(flash_seams_left(&fq->store.seams),
+	WARN_ONCE(flash_seams_left(&fq->seams),
 		  "%s: at exit bios may join %u times\n", flash_policy.name,
-		  flash_seams_left(&fq->store.seams));
+		  flash_seams_left(&fq->seams));
 	WARN_ONCE(fq->stats.inserted != fq->stats.dispatched + fq->stats.absorbed,
 		  "%s: at exit %llu inserted, %llu dispatched, %llu absorbed\n",
 		  flash_policy.name, fq->stats.inserted, fq->stats.dispatched,

@@ -288,7 +288,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	if (!hctx)
 		return;
 
-	atomic_long_inc(&fq->counts.kicks);
+	flash_count(fq, kicks);
 	/*
 	 * Always in the worker, and without has_work(): blk_mq_run_hw_queue() calls
 	 * it, under a lock of the queue, and our has_work() calls this function.

@@ -13,6 +13,8 @@
 #include <linux/atomic.h>
 #include <linux/debugfs.h>
 #include <linux/llist.h>
+#include <linux/percpu.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 
 #include "tunables.h"
@@ -127,10 +129,11 @@ struct flash_stats {
  */
 struct flash_pending {
 	struct llist_head list;
-	struct llist_head ends;
+	unsigned int hctx;
+
+	struct llist_head ends ____cacheline_aligned_in_smp;
 	bool asks;
 	bool resort;
-	unsigned int hctx;
 	struct llist_node *arrived;
 	struct llist_node *ended;
 };
@@ -159,7 +162,7 @@ struct flash_first {
 };
 
 /**
- * struct flash_counts - counters that need no lock
+ * struct flash_counts - counters that need no lock, for each CPU
  * @requeued:	requests in flight that the driver requeued
  * @completed:	requests in flight that completed; at rest flash_stats.dispatched =
  *		@completed + @requeued + flash_stats.polled + flash_stats.untracked
@@ -169,12 +172,25 @@ struct flash_first {
  * @inlined:	hardware queues run in the submitter's context
  */
 struct flash_counts {
-	atomic_long_t requeued;
-	atomic_long_t completed;
-	atomic_long_t bypassed;
-	atomic_long_t kicks;
-	atomic_long_t inlined;
+	unsigned long requeued;
+	unsigned long completed;
+	unsigned long bypassed;
+	unsigned long kicks;
+	unsigned long inlined;
 };
+
+/* Add one to a counter of struct flash_counts. */
+#define flash_count(fq, what)	this_cpu_inc((fq)->counts->what)
+
+/* A counter of struct flash_counts, of all CPUs */
+#define flash_counted(fq, what) ({					\
+	unsigned long sum_ = 0;						\
+	int cpu_;							\
+									\
+	for_each_possible_cpu(cpu_)					\
+		sum_ += READ_ONCE(per_cpu_ptr((fq)->counts, cpu_)->what); \
+	sum_;								\
+})
 
 /* Of flash_queue.waits: requests are being moved to the queues; a request is in a queue */
 #define FLASH_WAITS_TAKING	1
@@ -184,7 +200,7 @@ struct flash_counts {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @store, @fresh, @now, @stats, @seq, @watches, @pass_on, each
+ * @lock:	guards @head, @sort, @fresh, @now, @stats, @seq, @watches, @pass_on, each
  *		flash_hctx.queued, all writes to @bound, @waits, @queued, @nr_head, @held, @changed
  *		and @work, and the policy's queues. A plain spin lock of process context
  * @pending:	arrivals and ends since the latest drain
@@ -204,7 +220,9 @@ struct flash_counts {
  *		although a request waited; approximate, without the lock
  * @head:	requests that precede all others, and are dispatched even above the limit:
  *		requeued by the driver, or needed by the flush machinery
- * @store:	merge lookup over the policy's queues
+ * @seams:	sectors at which a bio could join a waiting or pending request; without the
+ *		lock
+ * @sort:	merge lookup: waiting reads and writes by start sector
  * @fresh:	requests that the merge lookup does not know yet; empty without the lock
  * @now:	while the policy watches, the time of the event that a hook reports, ns; never
  *		decreases
@@ -219,52 +237,54 @@ struct flash_counts {
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
  * @first:	the request that must be issued first
- * @counts:	counters without the lock
+ * @counts:	counters without the lock, for each CPU
  * @node:	link in the list of devices with this scheduler
  * @nr_hctx:	size of @hctx
  * @hctx:	hardware queues by number
  * @work:	bit n set: hctx[n] has requests in the policy's queues
  *
  * A policy embeds it as the first member of its structure. It has more than 20 fields
- * as it is the device; they stand by cache line: what the lock's holder writes, the
- * pending list, what has_work() reads, and what seldom changes.
+ * as it is the device; they stand by cache line: what every CPU reads and few write; what
+ * the lock's holder writes; what each arrival, each end, and each dispatch write.
+ * See docs/cache-lines.md.
  */
 struct flash_queue {
 	struct request_queue *q;
 	struct flash_disk *disk;
+	unsigned int nr_hctx;
+	unsigned int bound;
+	struct flash_hctx **hctx;
+	struct flash_seams seams;
+	struct flash_counts __percpu *counts;
+	bool watches;
+	bool held;
+	bool urgent_seen;
+
+	struct flash_first first ____cacheline_aligned_in_smp;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
-	struct list_head head;
-	struct flash_store store;
-	struct llist_node *fresh;
-	u64 now;
-	unsigned int out;
-	u64 seq;
-	bool watches;
 	bool limit_changed;
-	struct flash_stats stats;
+	bool pass_on;
+	unsigned int out;
 	unsigned int why;
+	u64 now;
+	u64 seq;
+	struct list_head head;
+	struct llist_node *fresh;
+	struct rb_root sort[2];
+	struct flash_stats stats;
+	unsigned long *work;
+	struct list_head node;
 
 	struct flash_pending pending ____cacheline_aligned_in_smp;
 
 	atomic_t inflight ____cacheline_aligned_in_smp;
-	unsigned int bound;
 	unsigned int waits;
 	unsigned int queued;
 	unsigned int nr_head;
-	bool held;
-	bool changed;
-	bool left;
 	unsigned int no_runs;
-	bool pass_on;
-	bool urgent_seen;
-	struct flash_first first;
-	struct flash_counts counts;
-
-	struct list_head node;
-	unsigned int nr_hctx;
-	struct flash_hctx **hctx;
-	unsigned long *work;
+	bool left;
+	bool changed;
 };
 
 /**

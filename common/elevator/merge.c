@@ -20,7 +20,7 @@
 static struct rb_root *flash_sort_root(struct flash_queue *fq,
 				       const struct request *rq)
 {
-	return &fq->store.sort[rq_data_dir(rq)];
+	return &fq->sort[rq_data_dir(rq)];
 }
 
 /**
@@ -31,10 +31,10 @@ static struct rb_root *flash_sort_root(struct flash_queue *fq,
  */
 int flash_store_init(struct flash_queue *fq)
 {
-	struct flash_seams *seams = &fq->store.seams;
+	struct flash_seams *seams = &fq->seams;
 
-	fq->store.sort[READ] = RB_ROOT;
-	fq->store.sort[WRITE] = RB_ROOT;
+	fq->sort[READ] = RB_ROOT;
+	fq->sort[WRITE] = RB_ROOT;
 	seams->bits = flash_seams_bits(fq->nr_hctx);
 	seams->count = kvzalloc_node(sizeof(*seams->count) << seams->bits,
 				     GFP_KERNEL, fq->q->node);
@@ -44,7 +44,7 @@ int flash_store_init(struct flash_queue *fq)
 /** flash_store_free - undo flash_store_init(), also if it has failed */
 void flash_store_free(struct flash_queue *fq)
 {
-	kvfree(fq->store.seams.count);
+	kvfree(fq->seams.count);
 }
 
 /**
@@ -59,7 +59,7 @@ __always_inline void flash_store_expect(struct flash_queue *fq, struct flash_rq 
 	const struct request *rq = fr->rq;
 
 	if (compat_rq_mergeable(rq))
-		flash_seams_add(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
+		flash_seams_add(&fq->seams, &fr->seam, blk_rq_pos(rq),
 				blk_rq_pos(rq) + blk_rq_sectors(rq));
 }
 
@@ -72,7 +72,7 @@ void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	const struct request *rq = fr->rq;
 
-	flash_seams_set(&fq->store.seams, &fr->seam, blk_rq_pos(rq),
+	flash_seams_set(&fq->seams, &fr->seam, blk_rq_pos(rq),
 			blk_rq_pos(rq) + blk_rq_sectors(rq));
 }
 
@@ -87,7 +87,7 @@ __always_inline bool flash_store_may(const struct flash_queue *fq, struct bio *b
 {
 	/* These need not touch each other. */
 	return bio_op(bio) == REQ_OP_DISCARD ||
-	       flash_seams_may(&fq->store.seams, bio->bi_iter.bi_sector,
+	       flash_seams_may(&fq->seams, bio->bi_iter.bi_sector,
 			       bio_end_sector(bio));
 }
 
@@ -154,7 +154,7 @@ __always_inline void flash_store_del(struct flash_queue *fq, struct flash_rq *fr
 {
 	lockdep_assert_held(&fq->lock);
 
-	flash_seams_del(&fq->store.seams, &fr->seam);
+	flash_seams_del(&fq->seams, &fr->seam);
 	if (unlikely(fr->stored))
 		flash_store_forget(fq, fr);
 }
@@ -166,7 +166,7 @@ __always_inline void flash_store_del(struct flash_queue *fq, struct flash_rq *fr
  */
 struct request *flash_store_find(struct flash_queue *fq, const struct bio *bio)
 {
-	return elv_rb_find(&fq->store.sort[bio_data_dir(bio)], bio_end_sector(bio));
+	return elv_rb_find(&fq->sort[bio_data_dir(bio)], bio_end_sector(bio));
 }
 
 /**

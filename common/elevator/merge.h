@@ -10,24 +10,11 @@
 #ifndef FLASH_MERGE_H
 #define FLASH_MERGE_H
 
-#include <linux/rbtree.h>
-
 #include "compat.h"
 #include "seam.h"
 
 struct flash_queue;
 struct flash_rq;
-
-/**
- * struct flash_store - merge lookup of one device
- * @sort: reads and writes by start sector, under flash_queue.lock
- * @seams: sectors at which a bio could join a waiting or pending request, readable
- *	without the lock
- */
-struct flash_store {
-	struct rb_root sort[2];
-	struct flash_seams seams;
-};
 
 int flash_store_init(struct flash_queue *fq);
 void flash_store_free(struct flash_queue *fq);

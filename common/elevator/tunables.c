@@ -389,17 +389,17 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 	len = sysfs_emit(page,
 			 "queued %u\ninflight %d\npeak_inflight %u\n"
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
-			 "completed %ld\n"
-			 "merged %llu\nhead %llu\nrequeued %ld\nbypassed %ld\n"
-			 "untracked %llu\npolled %llu\ninlined %ld\nkicks %ld\n",
+			 "completed %lu\n"
+			 "merged %llu\nhead %llu\nrequeued %lu\nbypassed %lu\n"
+			 "untracked %llu\npolled %llu\ninlined %lu\nkicks %lu\n",
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
-			 atomic_long_read(&fq->counts.completed), fq->stats.merged,
-			 fq->stats.head, atomic_long_read(&fq->counts.requeued),
-			 atomic_long_read(&fq->counts.bypassed), fq->stats.untracked,
-			 fq->stats.polled, atomic_long_read(&fq->counts.inlined),
-			 atomic_long_read(&fq->counts.kicks));
+			 flash_counted(fq, completed), fq->stats.merged,
+			 fq->stats.head, flash_counted(fq, requeued),
+			 flash_counted(fq, bypassed), fq->stats.untracked,
+			 fq->stats.polled, flash_counted(fq, inlined),
+			 flash_counted(fq, kicks));
 	if (flash_policy.stats)
 		len = flash_policy.stats(fq, page, len);
 	flash_unlock(fq);

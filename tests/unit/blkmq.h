@@ -450,6 +450,13 @@ static inline void hrtimer_first(void)
 #define array3_size(nr, of, size) ((size_t)(nr) * (of) * (size))
 #define kfree(p)		free(p)
 #define kvfree(p)		free(p)
+/* One CPU has all counters, which threads share. */
+#define __percpu
+#define alloc_percpu(type)	((type *)aligned_zeroed(sizeof(type)))
+#define free_percpu(p)		free(p)
+#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
+#define for_each_possible_cpu(cpu) for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define this_cpu_inc(n)		((void)__atomic_add_fetch(&(n), 1, __ATOMIC_RELAXED))
 #define bitmap_free(p)		free(p)
 #define memalloc_noio_save()	0
 #define memalloc_noio_restore(f) ((void)(f))

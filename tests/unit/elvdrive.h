@@ -260,22 +260,22 @@ const struct flash_policy flash_policy = {
 
 int flash_store_init(struct flash_queue *fq)
 {
-	fq->store.seams.bits = flash_seams_bits(1);
-	fq->store.seams.count = aligned_zeroed(sizeof(atomic_t) <<
-					       fq->store.seams.bits);
-	return fq->store.seams.count ? 0 : -ENOMEM;
+	fq->seams.bits = flash_seams_bits(1);
+	fq->seams.count = aligned_zeroed(sizeof(atomic_t) <<
+					       fq->seams.bits);
+	return fq->seams.count ? 0 : -ENOMEM;
 }
 
 void flash_store_free(struct flash_queue *fq)
 {
-	kvfree(fq->store.seams.count);
+	kvfree(fq->seams.count);
 }
 
 void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
 {
 	u64 at = fr->rq->internal_tag * 8ULL;
 
-	flash_seams_add(&fq->store.seams, &fr->seam, at, at + 8);
+	flash_seams_add(&fq->seams, &fr->seam, at, at + 8);
 }
 
 void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr)
@@ -304,7 +304,7 @@ void flash_store_fresh(struct flash_queue *fq)
 
 void flash_store_del(struct flash_queue *fq, struct flash_rq *fr)
 {
-	flash_seams_del(&fq->store.seams, &fr->seam);
+	flash_seams_del(&fq->seams, &fr->seam);
 	fr->stored = false;
 }
 
