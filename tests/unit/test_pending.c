@@ -227,6 +227,8 @@ static void *looker(void *arg)
 			}
 			if (sets && tap_rand(&turns) % 4 == 0)
 				flash_set_bound(fq, 1 + tap_rand(&turns) % 4);
+			if (sets && tap_rand(&turns) % 4 == 0)
+				flash_resort(fq);
 			flash_unlock(fq);
 			if (sets)
 				flash_resume(fq);
@@ -626,6 +628,33 @@ static void in_order(void)
 	end();
 }
 
+/* All waiting requests are sorted again, which ends a hold. */
+static void sorted_again(void)
+{
+	struct flash_queue *fq = begin_watching(4);
+	unsigned int n;
+
+	for (n = 0; n < 40; n++)
+		insert_one(0);
+	holding = HOLD_ALL;
+	eq(dispatch_one(), 0, "all requests are held back");
+	holding = HOLD_NONE;
+	flash_lock(fq);
+	flash_resort(fq);
+	flash_unlock(fq);
+	in_irq = true;
+	eq(elv_has_work(&hctxs[0]), 1, "has_work() before all are sorted");
+	in_irq = false;
+	hctxs[0].pending = false;
+	flash_resume(fq);
+	eq(hctxs[0].pending, 1, "a run is scheduled");
+	eq(fq->pending.taking || !list_empty(&to_fifo(fq)->again), 0, "all are sorted");
+	eq(dispatch_one(), 1, "the policy chooses again");
+	while (in_device || dispatch_one())
+		complete_one();
+	end();
+}
+
 static void one_ends_in_interrupt(void)
 {
 	in_irq = true;
@@ -817,6 +846,7 @@ int main(void)
 	resized_before_drain();
 	tags_again();
 	in_order();
+	sorted_again();
 	ends_while_held();
 	limit_changes();
 	for (round = 0; round < ROUNDS && round_of(round); round++)
