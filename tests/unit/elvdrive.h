@@ -55,7 +55,7 @@ struct fifo_rq {
 
 struct fifo {
 	struct flash_queue fq;
-	struct list_head list;
+	struct list_head list, again;
 	unsigned long last[SUBMITTERS];
 	unsigned int out, ends, starts;
 	struct flash_rq *one;
@@ -92,6 +92,7 @@ static enum hrtimer_restart fifo_timer(struct hrtimer *timer)
 static int fifo_init(struct flash_queue *fq)
 {
 	INIT_LIST_HEAD(&to_fifo(fq)->list);
+	INIT_LIST_HEAD(&to_fifo(fq)->again);
 	compat_hrtimer_setup(&to_fifo(fq)->timer, fifo_timer, HRTIMER_MODE_ABS);
 	return 0;
 }
@@ -99,7 +100,7 @@ static int fifo_init(struct flash_queue *fq)
 static void fifo_exit(struct flash_queue *fq)
 {
 	hrtimer_cancel(&to_fifo(fq)->timer);
-	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list));
+	WARN_ON_ONCE(!list_empty(&to_fifo(fq)->list) || !list_empty(&to_fifo(fq)->again));
 	WARN_ON_ONCE(to_fifo(fq)->out);
 }
 
@@ -237,6 +238,20 @@ static bool fifo_holds(struct flash_queue *fq)
 	}
 }
 
+/* Take one request out; after the last one, all return in the same order. */
+static bool fifo_resort(struct flash_queue *fq)
+{
+	struct fifo *fifo = to_fifo(fq);
+
+	if (!list_empty(&fifo->list)) {
+		list_move_tail(fifo->list.next, &fifo->again);
+		return false;
+	}
+	while (!list_empty(&fifo->again))
+		list_move_tail(fifo->again.next, &fifo->list);
+	return true;
+}
+
 const struct flash_policy flash_policy = {
 	.name		= "fifo",
 	.queue_size	= sizeof(struct fifo),
@@ -253,6 +268,7 @@ const struct flash_policy flash_policy = {
 	.started	= fifo_started,
 	.completed	= fifo_completed,
 	.holds		= fifo_holds,
+	.resort		= fifo_resort,
 };
 #endif /* REAL_POLICY */
 

@@ -45,6 +45,8 @@ static void *looker(void *arg)
 			}
 			if (sets && tap_rand(&turns) % 4 == 0)
 				flash_set_bound(fq, 1 + tap_rand(&turns) % 4);
+			if (sets && tap_rand(&turns) % 4 == 0)
+				flash_resort(fq);
 			flash_unlock(fq);
 			if (sets) {
 				WRITE_ONCE(the_disk.val[0], tap_rand(&turns) % 2);
@@ -501,6 +503,33 @@ static void passes(void)
 	end();
 }
 
+/* All waiting requests are sorted again, which ends a hold. */
+static void sorted_again(void)
+{
+	struct flash_queue *fq = begin_watching(4);
+	unsigned int n;
+
+	for (n = 0; n < 40; n++)
+		insert_one(0);
+	holding = HOLD_ALL;
+	eq(dispatch_one(), 0, "all requests are held back");
+	holding = HOLD_NONE;
+	flash_lock(fq);
+	flash_resort(fq);
+	flash_unlock(fq);
+	in_irq = true;
+	eq(elv_has_work(&hctxs[0]), 1, "has_work() before all are sorted");
+	in_irq = false;
+	hctxs[0].pending = false;
+	flash_resume(fq);
+	eq(hctxs[0].pending, 1, "a run is scheduled");
+	eq(fq->waits & FLASH_WAITS_TAKING || !list_empty(&to_fifo(fq)->again), 0, "all are sorted");
+	eq(dispatch_one(), 1, "the policy chooses again");
+	while (in_device || dispatch_one())
+		complete_one();
+	end();
+}
+
 static void one_ends_in_interrupt(void)
 {
 	in_irq = true;
@@ -646,6 +675,7 @@ int main(void)
 	tags_again();
 	in_order();
 	passes();
+	sorted_again();
 	ends_while_held();
 	limit_changes();
 	round = rounds_of(ROUNDS);
