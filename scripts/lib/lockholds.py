@@ -33,6 +33,8 @@ DISK = f"irqmode=2,completion_nsec={DEVICE_NS},hw_queue_depth={INFLIGHT}"
 TAGS = 2048
 # The claim, in instructions: the longest hold of our lock.
 MOST = 20000
+# Functions of the longest section in the output
+SHOWN = 5
 KINDS = ("lock", "wall", "off", "cli")
 # Seconds of the host: a boot, a cell besides, a read.
 BOOT, CELL, IO = 20, 8, 4e-4
@@ -57,15 +59,21 @@ def plan(chosen, waiting, tenants):
 
 
 def sections(lines):
-    """{number of a mark: {kind: {instructions: sections}}} of the plugin's file."""
+    """{number of a mark: {kind: {instructions: sections}}} of the plugin's file.
+
+    Kind "at": {address: instructions} of the longest section with the lock held.
+    """
     found, number = {}, None
     for line in lines:
-        match = re.fullmatch(r"mark (\d+)|(\w+) (\d+) (\d+)", line.strip())
+        match = re.fullmatch(r"mark (\d+)|at ([0-9a-f]+) (\d+)|(\w+) (\d+) (\d+)",
+                             line.strip())
         if match and match[1]:
             number = int(match[1])
-            found[number] = {kind: {} for kind in KINDS}
-        elif match and match[2] in KINDS and number is not None:
-            found[number][match[2]][int(match[3])] = int(match[4])
+            found[number] = {"at": collections.Counter(), **{kind: {} for kind in KINDS}}
+        elif match and match[2] and number is not None:
+            found[number]["at"][int(match[2], 16)] += int(match[3])
+        elif match and match[4] in KINDS and number is not None:
+            found[number][match[4]][int(match[5])] = int(match[6])
         else:
             raise HoldsError(f"no line of sections: {line.strip()!r}")
     return found
@@ -91,12 +99,21 @@ def figures(counts):
             "histogram": sorted(map(list, counts.items()))}
 
 
-def cell(name, ios, waiting, found):
+def functions(counts, symbols):
+    """[[function, instructions], ...] of {address: instructions}, the largest first."""
+    found = collections.Counter()
+    for addr, count in counts.items():
+        found[symbols.at(addr)[0]] += count
+    return [list(pair) for pair in found.most_common()]
+
+
+def cell(name, ios, waiting, found, symbols):
     """The figures of a scheduler."""
     if not found["lock"]:
         raise HoldsError(f"{name}: none of its locks was taken")
     return {"scheduler": name, "ios": ios, "waiting": waiting,
-            **{kind: figures(found[kind]) for kind in KINDS}}
+            **{kind: figures(found[kind]) for kind in KINDS},
+            "longest_functions": functions(found["at"], symbols)}
 
 
 def verdicts(cells):
@@ -138,7 +155,12 @@ def table(cells):
             + "".join(f"{lock[key]:>8}" for key in ("p50", "p99", "p999", "longest"))
             + f"{this['wall']['longest']:>10}{this['cli']['longest'] or 0:>9}"
             f"{this['cli']['sections']:>7}{this['off']['longest'] or 0:>8}")
-    return [*found, *LEGEND]
+    found += LEGEND
+    for this in cells:
+        longest = this["longest_functions"]
+        found.append(f"longest hold of {this['scheduler']}: " + ", ".join(
+            f"{name} {count}" for name, count in longest[:SHOWN]))
+    return found
 
 
 # --- the machine ------------------------------------------------------------
@@ -166,7 +188,7 @@ class Guest:
                 raise HoldsError(f"the guest says {text!r}")
             self.marks[name] = int(match[1]), int(match[2])
         elif word == "waiting":
-            if not re.fullmatch(r"\d+", rest):
+            if not re.fullmatch(r"-?\d+", rest):
                 raise HoldsError(f"the guest says {text!r}")
             self.waiting[name] = max(self.waiting[name], int(rest))
         elif word in ("missing", "absent", "failed"):
@@ -174,13 +196,13 @@ class Guest:
         elif word == "end":
             self.done = True
 
-    def cells(self, lines):
-        """The figures of all schedulers."""
+    def cells(self, lines, symbols):
+        """The figures of all schedulers; symbols(name): the addresses of functions."""
         found = sections(lines)
         for name, (ios, mark) in self.marks.items():
             if mark not in found:
                 raise HoldsError(f"{name}: no counts of mark {mark}")
-            yield cell(name, ios, self.waiting[name], found[mark])
+            yield cell(name, ios, self.waiting[name], found[mark], symbols(name))
 
 
 def estimate(args):
@@ -225,8 +247,13 @@ def measure(args, folder):
         sys.exit(status)
     if status or not guest.done:
         guest.trouble.append(f"the machine ended with status {status}")
+
+    def symbols(name):
+        texts = [(folder / "guest" / file).read_text("ascii")
+                 for file in ("symbols", f"symbols.{name}")]
+        return costprofile.Symbols(*texts)
     with open(folder / "counts", encoding="ascii") as lines:
-        return list(guest.cells(lines)), guest.trouble
+        return list(guest.cells(lines, symbols)), guest.trouble
 
 
 # --- the command line -------------------------------------------------------

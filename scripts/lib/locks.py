@@ -307,6 +307,9 @@ def main(argv=None):
         print(f"locks: {err.filename or args.source}: {err.strerror}",
               file=sys.stderr)
     except options.Interrupted as stop:
+        options.ignore_signals()
+        if cells:
+            conclude(args, cells, [*trouble, "interrupted"])
         return 128 + stop.number
     return 1
 

@@ -29,6 +29,8 @@
  *		which may have been begun by other code
  *	cli	sections with interrupts off that the watched code begins
  *
+ * After these, lines "at ADDRESS INSTRUCTIONS" are the blocks of the longest "lock" section.
+ *
  * A section begins with a jump from the watched code to the function that takes the lock.
  * Locks of other code are therefore not counted. Nested locks are one section.
  *
@@ -66,6 +68,8 @@ int qemu_plugin_version = 1;
 
 /* Longer sections count as this long, in instructions. */
 #define LONGEST ((1 << 20) - 1)
+/* Blocks of a section that are remembered. */
+#define PATH 32768
 /* Numbers that the guest may send. */
 #define SENT 32
 
@@ -121,6 +125,21 @@ static unsigned int interrupts, locks;
 static uint64_t now[KINDS];
 static bool from_watched, begun;
 
+/* The blocks of the present locked section, and of the longest one. */
+static const struct block *path[PATH], *longest_path[PATH];
+static unsigned int nr_path, nr_longest;
+static uint64_t longest;
+
+static void lock_ends(void)
+{
+	if (now[LOCK] > longest) {
+		longest = now[LOCK];
+		nr_longest = nr_path;
+		memcpy(longest_path, path, nr_path * sizeof(*path));
+	}
+	nr_path = 0;
+}
+
 static void section(enum kind kind)
 {
 	if (now[kind])
@@ -155,6 +174,7 @@ static void watch(const struct block *b, bool user)
 		if (from_watched && is_lock(b->addr, 0))
 			locks++;
 		if (from_watched && locks && is_lock(b->addr, 1) && !--locks) {
+			lock_ends();
 			section(LOCK);
 			section(WALL);
 		}
@@ -165,8 +185,11 @@ static void watch(const struct block *b, bool user)
 	}
 	if (locks) {
 		now[WALL] += b->insns;
-		if (!interrupts)
+		if (!interrupts) {
 			now[LOCK] += b->insns;
+			if (nr_path < PATH)
+				path[nr_path++] = b;
+		}
 	}
 	if (irqs_off && own)
 		now[OFF] += b->insns;
@@ -185,7 +208,7 @@ static void watch(const struct block *b, bool user)
 static void watch_ends(void)
 {
 	memset(now, 0, sizeof(now));
-	interrupts = locks = 0;
+	interrupts = locks = nr_path = 0;
 	from_watched = begun = false;
 }
 
@@ -199,6 +222,10 @@ static void marked_sections(bool write)
 					sections[kind][i]);
 		memset(sections[kind], 0, sizeof(sections[kind]));
 	}
+	for (unsigned int i = 0; write && i < nr_longest; i++)
+		fprintf(out, "at %" PRIx64 " %" PRIu32 "\n", longest_path[i]->addr,
+			longest_path[i]->insns);
+	longest = nr_longest = 0;
 }
 
 /* Writes what was counted if this mark ends a count, and starts again. */

@@ -21,6 +21,9 @@ mark 2
 lock 100 9800
 lock 400 199
 lock 900 1
+at ffffffff81000010 300
+at ffffffff81000110 500
+at ffffffff81000010 100
 wall 100 9900
 wall 5000 100
 off 30 7
@@ -29,6 +32,14 @@ lock 25000 1
 wall 26000 1
 cli 12 3
 """
+
+
+SYMBOLS = lockholds.costprofile.Symbols(
+    "ffffffff81000000 t fair_sort\nffffffff81000100 t fair_select\n")
+
+
+def symbols(_):
+    return SYMBOLS
 
 
 def found():
@@ -50,6 +61,7 @@ def test_more_requests_than_the_device_takes():
 
 def test_sections_of_each_mark():
     assert found()[2]["lock"] == {100: 9800, 400: 199, 900: 1}
+    assert found()[2]["at"] == {0xffffffff81000010: 400, 0xffffffff81000110: 500}
     assert found()[2]["cli"] == {} and found()[4]["cli"] == {12: 3}
     assert lockholds.sections([]) == {}
     for bad in ("lock 1 2", "mark 1\nblock 1 2", "mark 1\nlock x 2", "mark x", "mark 1\n\n"):
@@ -66,7 +78,7 @@ def test_figures():
     none = lockholds.figures({})
     assert none["sections"] == 0 and none["longest"] is None and none["mean"] is None
     with pytest.raises(lockholds.HoldsError, match="k2: none of its locks"):
-        lockholds.cell("k2", 10, 1, {**found()[2], "lock": {}})
+        lockholds.cell("k2", 10, 1, {**found()[2], "lock": {}}, SYMBOLS)
 
 
 def guest():
@@ -82,18 +94,19 @@ def guest():
 def test_the_guest():
     made = guest()
     assert made.done and made.trouble == ["acfq: no scheduler acfq"]
-    k2, bfq = made.cells(COUNTS.splitlines(True))
+    k2, bfq = made.cells(COUNTS.splitlines(True), symbols)
+    assert k2["longest_functions"] == [["fair_select", 500], ["fair_sort", 400]]
     assert (k2["waiting"], k2["ios"], k2["lock"]["longest"]) == (1100, 5000, 900)
     assert bfq["cli"]["longest"] == 12
     for bad in ("mark k2 short 1 2", "waiting k2 x"):
         with pytest.raises(lockholds.HoldsError, match="the guest says"):
             made.line("cost: " + bad)
     with pytest.raises(lockholds.HoldsError, match="no counts of mark"):
-        list(made.cells(["mark 8\n"]))
+        list(made.cells(["mark 8\n"], symbols))
 
 
 def test_claims_are_of_ours():
-    cells = list(guest().cells(COUNTS.splitlines(True)))
+    cells = list(guest().cells(COUNTS.splitlines(True), symbols))
     assert [kept for _, kept in lockholds.verdicts(cells)] == [True, True]
     cells[1]["scheduler"] = "hbfq"
     assert [kept for _, kept in lockholds.verdicts(cells)] == [True, True, False, False]
@@ -101,9 +114,11 @@ def test_claims_are_of_ours():
 
 def test_result(tmp_path, capsys):
     args = lockholds.parse(["--out", str(tmp_path / "x")])
-    cells = list(guest().cells(COUNTS.splitlines(True)))
+    cells = list(guest().cells(COUNTS.splitlines(True), symbols))
     assert lockholds.conclude(args, cells, []) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    said = capsys.readouterr().out
+    assert "longest hold of k2: fair_select 500, fair_sort 400\n" in said
+    rows = [line.split() for line in said.splitlines()]
     assert rows[2] == ["k2", "1100", "2.00", "100", "400", "400", "900", "5000", "0", "0", "30"]
     made = json.loads((tmp_path / "x").read_text())
     assert made["kind"] == "lock-holds" and made["cells"][0]["wall"]["longest"] == 5000

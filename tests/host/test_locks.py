@@ -147,6 +147,23 @@ def test_from_a_file(tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_interrupted(tmp_path, capsys, monkeypatch):
+    """What was counted before a signal is written."""
+    def measure(_, cpus, _chosen):
+        if cpus == 2:
+            raise locks.options.Interrupted(2)
+        machine = locks.Machine(cpus)
+        machine.cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
+        return machine
+    monkeypatch.setattr(locks, "measure", measure)
+    for name in ("need", "catch_signals", "ignore_signals"):
+        monkeypatch.setattr(locks.options, name, lambda *_: None)
+    assert locks.main(["--schedulers", "k2", "--out", str(tmp_path / "x")]) == 130
+    assert "trouble: interrupted" in capsys.readouterr().out
+    found = json.loads((tmp_path / "x").read_text())
+    assert [this["cpus"] for this in found["cells"]] == [1]
+
+
 @pytest.mark.parametrize("argv", (
     ["--cpus", "0"], ["--schedulers", "cfq"], ["--ios", "x"], ["--bound", "0"],
     ["--from", "x"], ["--from", "x", "--schedulers", "k2", "--cpus", "1"],
