@@ -35,8 +35,10 @@ COMPETITORS = ("mq-deadline", "kyber", "bfq")
 EXAMPLE = (BASE, FLOOR, *COMPETITORS, "k2", "...")
 DISKS = ("null", "flashsim")
 DEPTHS = (1, 32, 256)
-# Depth of all tenants together
-TENANTS_DEPTH = (32,)
+# With tenants: the depth of all together; I/Os, by default. Starting 256 processes takes as
+# long as 100 000 I/Os, so the disks have fewer times (see NULL_TIMES) and more I/Os.
+TENANTS_DEPTH, TENANTS_IOS, TENANTS_TIMES = (32,), 40000, 2
+IOS = 10000
 # The binding bound, and one that never binds. Where a bound binds the CPU idles, so
 # that is for flashsim; see NULL.
 BOUND, NO_BOUND = 4, 1024
@@ -95,8 +97,9 @@ def parse(argv):
     add("--tenants", type=options.numbers(1, 256, "4,64,256"), default=(), metavar="LIST",
         help="1 to 256: reads from this number of processes, which share the depth (at "
         "least 1 each); without locks and variants (default: one job, a thread)")
-    add("--ios", type=options.number(1000, 1000000), default=10000,
-        metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000)")
+    add("--ios", type=options.number(1000, 1000000),
+        metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000, with --tenants "
+        "40000)")
     add("--profile", action="store_true",
         help="print the instructions of each function for an I/O, and how many of them "
         "run with interrupts off; one boot, without locks and variants")
@@ -115,6 +118,7 @@ def parse(argv):
                      "whose counts are exact")
     args.repeats = args.repeats or (1 if args.profile else 2)
     args.no_locks = args.no_locks or args.profile or bool(args.tenants)
+    args.ios = args.ios or (TENANTS_IOS if args.tenants else IOS)
     args.depths = args.depths or (TENANTS_DEPTH if args.tenants else DEPTHS)
     # Before anything is built: what will be is known from the source.
     try:
@@ -151,7 +155,7 @@ def _power(number):
     return 1 << (number.bit_length() - 1)
 
 
-def disk_options(disk, parallel):
+def disk_options(disk, parallel, times=len(NULL_TIMES)):
     """Parameters for the disk's speed with this number of I/Os in it.
 
     Where a bound keeps them few, the disk is faster for it. Otherwise the
@@ -160,7 +164,7 @@ def disk_options(disk, parallel):
     """
     if disk == "null":
         least = max(NULL_NS * parallel, NULL_LEAST_NS)
-        times = NULL_TIMES if parallel >= NULL_BUSY else NULL_TIMES[:1]
+        times = NULL_TIMES[:times if parallel >= NULL_BUSY else 1]
         return NULL.format("/".join(str(round(least * x)) for x in times))
     return FLASHSIM.format(min(_power(parallel), FLASHSIM_SLOWEST))
 
@@ -199,9 +203,11 @@ def plan(args, schedulers, own):
                     continue
                 cell = {"disk": disk, "depth": depth, "label": label,
                         "scheduler": name, "settings": settings,
-                        "options": disk_options(disk, max(parallel, tenants or 0))}
+                        "options": disk_options(disk, parallel)}
                 if tenants:
-                    cell.update(label=tenants_label(name, tenants), tenants=tenants)
+                    cell.update(
+                        label=tenants_label(name, tenants), tenants=tenants,
+                        options=disk_options(disk, max(depth, tenants), TENANTS_TIMES))
                 cells.append({"id": f"{disk}-{depth}."
                               + cell["label"].replace(" ", "-"), **cell})
     return cells

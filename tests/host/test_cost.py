@@ -104,7 +104,9 @@ def test_tenants_share_a_depth():
     words = [line.split() for line in benchcost.plan_text(cells).splitlines()]
     assert [line[3] for line in words[::2]] == ["32x1", "32x4", "32x256"]
     # Each of 256 processes has a read in flight.
-    assert cells[4]["options"] == benchcost.disk_options("null", 256)
+    assert cells[4]["options"] == benchcost.disk_options("null", 256, 2)
+    assert cells[4]["options"].count("/") == 1
+    assert (args.ios, arguments().ios) == (40000, 10000)
     lines = benchcost.table(cells, {
         cell["id"]: [{"busy_ns_per_io": cell["tenants"] + 10 * (cell["scheduler"] == "k2"),
                       "busy_share": 1, "ios_per_s": 1, "switches_per_io": 1}]

@@ -47,8 +47,8 @@ def found():
 
 
 def test_more_requests_than_the_device_takes():
-    for waiting, tenants, load in ((1024, 256, "1280x256"), (1, 1, "65x1"),
-                                   (1700, 256, "1792x256"), (1024, 1, "1088x1")):
+    for waiting, tenants, load in ((1024, 256, "1536x256"), (1, 1, "65x1"),
+                                   (1400, 256, "2048x256"), (1024, 1, "1344x1")):
         assert lockholds.load(waiting, tenants) == load
         depth, processes = map(int, load.split("x"))
         assert depth - lockholds.INFLIGHT >= waiting and depth <= lockholds.TAGS
@@ -124,10 +124,14 @@ def test_result(tmp_path, capsys):
     assert made["kind"] == "lock-holds" and made["cells"][0]["wall"]["longest"] == 5000
     assert lockholds.conclude(args, cells, ["x"]) == 1
     assert lockholds.conclude(args, [], []) == 1
+    cells[0]["waiting"] = 1023
+    capsys.readouterr()
+    assert lockholds.conclude(args, cells, []) == 1
+    assert "trouble: k2: at most 1023 requests waited, want 1024" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("argv,words", [
-    (["--waiting", "1701"], ["'1701'", "1 to 1700"]),
+    (["--waiting", "1401"], ["'1401'", "1 to 1400"]),
     (["--tenants", "0"], ["'0'", "1 to 256"]), (["--ios", "10"], ["'10'", "1000 to 1000000"]),
     (["--seed", "0"], ["'0'", "1 to 2147483648"]),
     (["--schedulers", "none"], ["'none'", "mq-deadline,kyber,bfq,acfq"]),
