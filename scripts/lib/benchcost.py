@@ -69,8 +69,10 @@ NULL_TIMES = (1.0, 1.07, 1.15, 1.23, 1.31, 1.41, 1.5, 1.61)
 FLASHSIM = "time_scale={},service=exponential,data=none,queue_depth=256"
 FLASHSIM_SLOWEST = 32
 
-# Measured on two cores: a boot; starting fio twice; an I/O; a cell's locks.
+# Measured on two cores: a boot; starting fio twice; an I/O; a cell's locks; starting a
+# process of fio twice.
 SECONDS_BOOT, SECONDS_CELL, SECONDS_IO, SECONDS_LOCKS = 12, 1.2, 1.2e-4, 3.5
+SECONDS_TENANT = 0.08
 
 
 # --- options ----------------------------------------------------------------
@@ -506,10 +508,10 @@ class BenchCost:
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \
             args.repeats * sum(
-                disks * SECONDS_CELL +
+                disks * (SECONDS_CELL + SECONDS_TENANT * cell.get("tenants", 0)) +
                 SECONDS_IO * (args.ios + 2 * SHORT) * (disks + 1) / 2
-                for disks in (cell["options"].count("/") + 1
-                              for cell in self.cells))
+                for cell in self.cells
+                for disks in (cell["options"].count("/") + 1,))
 
     def announce(self):
         """Says what will be done and what that costs."""
