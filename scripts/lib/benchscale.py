@@ -9,6 +9,7 @@ short passes, each round in a random order, and compares the passes of a round. 
 most as many CPUs as the host has idle.
 """
 
+import os
 import pathlib
 import random
 import re
@@ -30,6 +31,8 @@ EXAMPLE = ("none", "mq-deadline", "k2", "...")
 # What ours should reach at least: (scheduler that they are compared with, ratio).
 AIMS = {"k2": (BASE, 1.0), "layer_read": (BASE, 1.0), "piq": (BASE, 1.0),
         "acfq": ("bfq", 1.5), "hbfq": ("bfq", 1.5)}
+# Load of the host, in processes above the virtual CPUs, from which it counts as busy.
+BUSY = 0.5
 # Seconds of the host: a boot; a pass besides its load.
 BOOT, PASS = 30, 1.5
 
@@ -210,20 +213,24 @@ def parse(argv):
     return args
 
 
-def conclude(args, boots, release, trouble):
-    """Prints and writes what was found; the status."""
+def conclude(args, boots, release, trouble, load=()):
+    """Prints and writes what was found; load: of the host during each boot. The status."""
     found, claims = summary(boots, args.chosen), verdicts(boots, args.chosen)
     print("\n".join(table(found, args.cpus, release)))
     for text, kept in claims:
         print(f"{'holds ' if kept else 'MISSED'} {text}")
     for text in trouble:
         print(f"trouble: {text}")
+    busy = [one for one in load if one > args.cpus + BUSY]
+    if busy:
+        print(f"note: the host was busy in {len(busy)} of {len(load)} boots, load up to "
+              f"{max(busy):.1f}: ratios vary more than on an idle host")
     if args.out:
         options.write_json(pathlib.Path(args.out), {
             "schema": 1, "kind": "scale", "commit": options.commit(),
             "command": shlex.join(["scripts/bench-scale", *sys.argv[1:]]),
             "kernel": release, "cpus": args.cpus, "depth": args.depth, "bound": args.bound,
-            "schedulers": found, "trouble": trouble, "when": int(time.time()),
+            "host_load": list(load), "schedulers": found, "trouble": trouble, "when": int(time.time()),
             "passes": [[{"round": n, "scheduler": name, "iops": rate}
                         for (n, name), rate in passes.items()] for passes in boots],
             "verdicts": [{"claim": text, "holds": kept} for text, kept in claims]})
@@ -233,7 +240,7 @@ def conclude(args, boots, release, trouble):
 def main(argv=None):
     """Returns the status."""
     args = parse(sys.argv[1:] if argv is None else argv)
-    boots, trouble, release = [], [], ""
+    boots, load, trouble, release = [], [], [], ""
     options.catch_signals()
     try:
         options.need("build", "vm", "bench")
@@ -242,9 +249,11 @@ def main(argv=None):
         for seed in range(args.boots):
             machine = measure(args, seed)
             boots.append(machine.passes)
+            # Of the last minute, in which this guest ran: args.cpus on an idle host.
+            load.append(os.getloadavg()[0])
             release = machine.release or release
             trouble += machine.trouble
-        return conclude(args, boots, release, list(dict.fromkeys(trouble)))
+        return conclude(args, boots, release, list(dict.fromkeys(trouble)), load)
     except ScaleError as error:
         print(f"bench-scale: {error}", file=sys.stderr)
     except OSError as error:

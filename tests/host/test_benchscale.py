@@ -91,6 +91,9 @@ def test_result(tmp_path, capsys):
     assert benchscale.conclude(args, BOOTS[:1], "6.12.1", []) == 0
     assert benchscale.conclude(args, BOOTS[:1], "6.12.1", ["no fio"]) == 1
     assert benchscale.conclude(args, [], "", []) == 1
+    capsys.readouterr()
+    benchscale.conclude(args, BOOTS[:2], "6.12.1", [], [2.1, 4.0])
+    assert "note: the host was busy in 1 of 2 boots, load up to 4.0" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("argv,words", [
