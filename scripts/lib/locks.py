@@ -142,8 +142,8 @@ def table(cells):
 class Machine:
     """The guest's output, line by line."""
 
-    def __init__(self, cpus):
-        self.cpus, self.cells, self.trouble = cpus, [], []
+    def __init__(self, cpus, cells):
+        self.cpus, self.cells, self.trouble = cpus, cells, []
         self.name, self.ios, self.lines = "", 0, []
         self.done = False
 
@@ -192,9 +192,9 @@ def command(args, cpus, chosen):
             f"LOCKS_BOUND={args.bound} bash /tests/vm/lib/locks-guest.sh"]
 
 
-def measure(args, cpus, chosen):
-    """The cells of one machine, and what was wrong."""
-    machine = Machine(cpus)
+def measure(args, cpus, chosen, cells):
+    """Adds the cells of one machine; what was wrong."""
+    machine = Machine(cpus, cells)
     child = subprocess.Popen(
         command(args, cpus, chosen), stdin=subprocess.DEVNULL, cwd=REPO,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -215,7 +215,7 @@ def measure(args, cpus, chosen):
     if status or not machine.done:
         machine.trouble.append(f"the machine with {cpus} CPUs ended with "
                                f"status {status}")
-    return machine
+    return machine.trouble
 
 
 # --- the command line -------------------------------------------------------
@@ -297,9 +297,7 @@ def main(argv=None):
         print(f"{', '.join(args.chosen)} on {', '.join(map(str, args.cpus))} "
               f"CPUs: about {options.minutes(estimate(args))}", flush=True)
         for cpus in args.cpus:
-            machine = measure(args, cpus, args.chosen)
-            cells += machine.cells
-            trouble += machine.trouble
+            trouble += measure(args, cpus, args.chosen, cells)
         return conclude(args, cells, trouble)
     except LocksError as err:
         print(f"locks: {err}", file=sys.stderr)

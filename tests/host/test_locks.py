@@ -102,17 +102,17 @@ def test_the_guest():
     """A cell is what is between its begin and its end."""
     said = [f"locks: line {text}" for text in STAT.splitlines()]
     machine = guest(
-        locks.Machine(3), "vm: booting", "locks: machine 6.1.192 3",
+        locks.Machine(3, []), "vm: booting", "locks: machine 6.1.192 3",
         "locks: begin mq-deadline 10000", *said, "locks: end mq-deadline",
         "locks: missing bfq", "locks: begin k2 10000", *said, "locks: end k2",
         "locks: done")
     assert [this["scheduler"] for this in machine.cells] == ["mq-deadline", "k2"]
     assert machine.done and machine.trouble == ["bfq cannot be had on this kernel"]
     assert all(this["cpus"] == 3 for this in machine.cells)
-    assert guest(locks.Machine(1), "locks: trouble no null_blk").trouble
+    assert guest(locks.Machine(1, []), "locks: trouble no null_blk").trouble
     for bad in (["locks: begin k2"], ["locks: begin k2 10", "locks: end bfq"]):
         with pytest.raises(locks.LocksError, match="the guest says"):
-            guest(locks.Machine(1), *bad)
+            guest(locks.Machine(1, []), *bad)
 
 
 def test_claims():
@@ -149,19 +149,18 @@ def test_from_a_file(tmp_path, capsys):
 
 def test_interrupted(tmp_path, capsys, monkeypatch):
     """What was counted before a signal is written."""
-    def measure(_, cpus, _chosen):
+    def measure(_, cpus, _chosen, cells):
+        cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
         if cpus == 2:
             raise locks.options.Interrupted(2)
-        machine = locks.Machine(cpus)
-        machine.cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
-        return machine
+        return []
     monkeypatch.setattr(locks, "measure", measure)
     for name in ("need", "catch_signals", "ignore_signals"):
         monkeypatch.setattr(locks.options, name, lambda *_: None)
     assert locks.main(["--schedulers", "k2", "--out", str(tmp_path / "x")]) == 130
     assert "trouble: interrupted" in capsys.readouterr().out
     found = json.loads((tmp_path / "x").read_text())
-    assert [this["cpus"] for this in found["cells"]] == [1]
+    assert [this["cpus"] for this in found["cells"]] == [1, 2]
 
 
 @pytest.mark.parametrize("argv", (
