@@ -10,6 +10,7 @@ not on this machine or what else runs on it.
 
 import collections
 import datetime
+import itertools
 import pathlib
 import re
 import shlex
@@ -34,6 +35,10 @@ COMPETITORS = ("mq-deadline", "kyber", "bfq")
 EXAMPLE = (BASE, FLOOR, *COMPETITORS, "k2", "...")
 DISKS = ("null", "flashsim")
 DEPTHS = (1, 32, 256)
+# With tenants: the depth of all together; I/Os, by default. Starting 256 processes takes as
+# long as 100 000 I/Os, so the disks have fewer times (see NULL_TIMES) and more I/Os.
+TENANTS_DEPTH, TENANTS_IOS, TENANTS_TIMES = (32,), 40000, 2
+IOS = 10000
 # The binding bound, and one that never binds. Where a bound binds the CPU idles, so
 # that is for flashsim; see NULL.
 BOUND, NO_BOUND = 4, 1024
@@ -64,8 +69,10 @@ NULL_TIMES = (1.0, 1.07, 1.15, 1.23, 1.31, 1.41, 1.5, 1.61)
 FLASHSIM = "time_scale={},service=exponential,data=none,queue_depth=256"
 FLASHSIM_SLOWEST = 32
 
-# Measured on two cores: a boot; starting fio twice; an I/O; a cell's locks.
+# Measured on two cores: a boot; starting fio twice; an I/O; a cell's locks; starting a
+# process of fio twice.
 SECONDS_BOOT, SECONDS_CELL, SECONDS_IO, SECONDS_LOCKS = 12, 1.2, 1.2e-4, 3.5
+SECONDS_TENANT = 0.08
 
 
 # --- options ----------------------------------------------------------------
@@ -86,10 +93,15 @@ def parse(argv):
         "project that are built")
     add("--disks", type=options.words(DISKS), default=DISKS, metavar="LIST",
         help="default " + ",".join(DISKS))
-    add("--depths", type=options.numbers(1, 256, "1,32"), default=DEPTHS, metavar="LIST",
-        help="1 to 256; default " + ",".join(map(str, DEPTHS)))
-    add("--ios", type=options.number(1000, 1000000), default=10000,
-        metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000)")
+    add("--depths", type=options.numbers(1, 256, "1,32"), metavar="LIST",
+        help="1 to 256; default " + ",".join(map(str, DEPTHS))
+        + ", with --tenants 32")
+    add("--tenants", type=options.numbers(1, 256, "4,64,256"), default=(), metavar="LIST",
+        help="1 to 256: reads from this number of processes, which share the depth (at "
+        "least 1 each); without locks and variants (default: one job, a thread)")
+    add("--ios", type=options.number(1000, 1000000),
+        metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000, with --tenants "
+        "40000)")
     add("--profile", action="store_true",
         help="print the instructions of each function for an I/O, and how many of them "
         "run with interrupts off; one boot, without locks and variants")
@@ -107,7 +119,9 @@ def parse(argv):
         parser.error(f"argument --repeats: '{args.repeats}': want 1 with --profile, "
                      "whose counts are exact")
     args.repeats = args.repeats or (1 if args.profile else 2)
-    args.no_locks = args.no_locks or args.profile
+    args.no_locks = args.no_locks or args.profile or bool(args.tenants)
+    args.ios = args.ios or (TENANTS_IOS if args.tenants else IOS)
+    args.depths = args.depths or (TENANTS_DEPTH if args.tenants else DEPTHS)
     # Before anything is built: what will be is known from the source.
     try:
         choose(args.schedulers, known_schedulers.in_source(REPO))
@@ -143,7 +157,7 @@ def _power(number):
     return 1 << (number.bit_length() - 1)
 
 
-def disk_options(disk, parallel):
+def disk_options(disk, parallel, times=len(NULL_TIMES)):
     """Parameters for the disk's speed with this number of I/Os in it.
 
     Where a bound keeps them few, the disk is faster for it. Otherwise the
@@ -152,7 +166,7 @@ def disk_options(disk, parallel):
     """
     if disk == "null":
         least = max(NULL_NS * parallel, NULL_LEAST_NS)
-        times = NULL_TIMES if parallel >= NULL_BUSY else NULL_TIMES[:1]
+        times = NULL_TIMES[:times if parallel >= NULL_BUSY else 1]
         return NULL.format("/".join(str(round(least * x)) for x in times))
     return FLASHSIM.format(min(_power(parallel), FLASHSIM_SLOWEST))
 
@@ -183,19 +197,27 @@ def variants(name, disk, depth, own):
 def plan(args, schedulers, own):
     """The cells, as dicts."""
     cells = []
-    for disk in args.disks:
-        for depth in args.depths:
-            for name in schedulers:
-                for label, settings, parallel in variants(
-                        name, disk, depth, own):
-                    if args.profile and label != name:
-                        continue
-                    cells.append({
-                        "id": f"{disk}-{depth}.{label.replace(' ', '-')}",
-                        "disk": disk, "depth": depth, "label": label,
+    for disk, depth, tenants in itertools.product(args.disks, args.depths,
+                                                  args.tenants or (None,)):
+        for name in schedulers:
+            for label, settings, parallel in variants(name, disk, depth, own):
+                if (args.profile or tenants) and label != name:
+                    continue
+                cell = {"disk": disk, "depth": depth, "label": label,
                         "scheduler": name, "settings": settings,
-                        "options": disk_options(disk, parallel)})
+                        "options": disk_options(disk, parallel)}
+                if tenants:
+                    cell.update(
+                        label=tenants_label(name, tenants), tenants=tenants,
+                        options=disk_options(disk, max(depth, tenants), TENANTS_TIMES))
+                cells.append({"id": f"{disk}-{depth}."
+                              + cell["label"].replace(" ", "-"), **cell})
     return cells
+
+
+def tenants_label(name, tenants):
+    """The label of a cell whose reads are from this number of processes."""
+    return f"{name} {tenants} tenant{'s' if tenants > 1 else ''}"
 
 
 def counts_locks(cell):
@@ -211,8 +233,9 @@ def counts_locks(cell):
 def plan_text(cells):
     """The cells as the guest reads them."""
     return "".join(
-        f"{c['id']} {c['disk']} {c['options']} "
-        f"{c['depth']} {c['scheduler']} {c['settings']}\n" for c in cells)
+        f"{c['id']} {c['disk']} {c['options']} {c['depth']}"
+        + (f"x{c['tenants']}" if c.get("tenants") else "")
+        + f" {c['scheduler']} {c['settings']}\n" for c in cells)
 
 
 # --- arithmetic -------------------------------------------------------------
@@ -298,14 +321,14 @@ def table(cells, results, found_locks):
         costs = [run["busy_ns_per_io"] for run in runs]
         line = {key: cell[key] for key in (
             "id", "disk", "depth", "label", "scheduler", "settings",
-            "options")}
+            "options", "tenants") if key in cell}
         line.update(
             busy_ns_per_io=mean[cell["id"]], repeats=costs,
             spread=spread(costs),
             **{key: statistics.fmean(run[key] for run in runs) for key in
                ("busy_share", "ios_per_s", "switches_per_io")})
         for word, name in (("none", BASE), ("floor", FLOOR)):
-            base = mean.get(f"{cell['disk']}-{cell['depth']}.{name}")
+            base = mean.get(costprofile.same_load(cell, name))
             line[f"over_{word}_ns"] = base and mean[cell["id"]] - base
             line[f"over_{word}"] = base and mean[cell["id"]] / base - 1
         line["locks"] = found_locks.get(cell["id"])
@@ -350,7 +373,7 @@ def rows(lines, depths):
             line = at.get(depth, {})
             cells += [
                 _text(line.get("busy_ns_per_io"), ".0f"),
-                *(("-", "-") if label == BASE else
+                *(("-", "-") if line.get("scheduler") == BASE else
                   (_text(line.get("over_none_ns"), "+.0f"),
                    _text(line.get("over_none"), "+.1f", 100)))]
         spreads = [line["spread"] for line in at.values()
@@ -485,10 +508,10 @@ class BenchCost:
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \
             args.repeats * sum(
-                disks * SECONDS_CELL +
+                disks * (SECONDS_CELL + SECONDS_TENANT * cell.get("tenants", 0)) +
                 SECONDS_IO * (args.ios + 2 * SHORT) * (disks + 1) / 2
-                for disks in (cell["options"].count("/") + 1
-                              for cell in self.cells))
+                for cell in self.cells
+                for disks in (cell["options"].count("/") + 1,))
 
     def announce(self):
         """Says what will be done and what that costs."""

@@ -155,6 +155,13 @@ def per_io(found, parts, symbols):
 
 # --- the result -------------------------------------------------------------
 
+def same_load(cell, scheduler):
+    """The id of the cell that has the same load with another scheduler."""
+    place, _, rest = cell["id"].partition(".")
+    suffix = rest[rest.index(f"-{cell['tenants']}-tenant"):] if cell.get("tenants") else ""
+    return f"{place}.{scheduler}{suffix}"
+
+
 def is_own(function, module, scheduler):
     """Does a function belong to the scheduler?"""
     name = scheduler.replace("-", "_")
@@ -213,8 +220,9 @@ def others(cell):
 def table(cell, base_total=None):
     """Lines of text for a cell of profile.json; base_total: cost of `none`, or None."""
     total = cell["instructions_per_io"]
-    found = [f"{cell['scheduler']} on {cell['disk']}, depth {cell['depth']}: "
-             f"{total:.0f} instructions an I/O; busy for {cell['busy_ns_per_io']:.0f} ns "
+    found = [f"{cell['scheduler']} on {cell['disk']}, depth {cell['depth']}"
+             + (f", tenants: {cell['tenants']}" if cell.get("tenants") else "")
+             + f": {total:.0f} instructions an I/O; busy for {cell['busy_ns_per_io']:.0f} ns "
              "by the guest's clock",
              f"{'an I/O':>9} {'%':>6} {'irqs off':>9} {'+none':>8} {'calls':>7}  "
              "function [module]",
@@ -335,10 +343,11 @@ class Profiler:
         for line in lines:
             if line["id"] not in profiles:
                 continue
-            base = profiles.get(f"{line['disk']}-{line['depth']}.none")
+            base = profiles.get(same_load(line, "none"))
             found.append({
-                **{key: line[key] for key in ("id", "disk", "depth", "scheduler",
-                                              "settings", "busy_ns_per_io")},
+                **{key: line[key] for key in ("id", "disk", "depth", "tenants", "scheduler",
+                                              "settings", "busy_ns_per_io")
+                   if key in line},
                 **result(profiles[line["id"]], base, line["scheduler"])})
         return found
 
@@ -353,7 +362,6 @@ class Profiler:
 
 def texts(cells):
     """{cell id: its table}."""
-    totals = {(cell["disk"], cell["depth"]): cell["instructions_per_io"]
-              for cell in cells if cell["scheduler"] == "none"}
-    return {cell["id"]: "\n".join(table(cell, totals.get((cell["disk"], cell["depth"]))))
+    totals = {cell["id"]: cell["instructions_per_io"] for cell in cells}
+    return {cell["id"]: "\n".join(table(cell, totals.get(same_load(cell, "none"))))
             for cell in cells}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A plugin of QEMU that counts the instructions of the guest's kernel by address, for
- * scripts/bench-cost --profile.
+ * scripts/bench-cost --profile, or those of locked sections, for scripts/lock-holds.
  *
  * QEMU translates guest code block by block. Each block of the kernel has two counters:
  * instructions run with interrupts on, and with interrupts off. User space as a whole has
@@ -16,6 +16,23 @@
  * A mark is the instruction XCHG RSI,RSI in user space (profile-mark.c). Every other mark
  * starts the count again; the next one writes it to the file out=: a line "mark N", and a
  * line "ADDRESS RUNS ON OFF" for each block that ran. User space has address 0.
+ *
+ * The guest can send 64-bit numbers, before a mark: XCHG RDI,RDI is a bit 0, XCHG R8,R8 a
+ * bit 1, the highest bit first. The numbers are the first address of the watched code, the
+ * first one after it, and for each kind of lock the addresses of the functions that take
+ * and release it. The mark then counts sections instead of blocks, and its lines are
+ * "KIND INSTRUCTIONS SECTIONS":
+ *
+ *	lock	a lock that the watched code takes is held, without interrupts
+ *	wall	the same sections with the interrupts that hit them
+ *	off	instructions of the watched code within a section with interrupts off,
+ *		which may have been begun by other code
+ *	cli	sections with interrupts off that the watched code begins
+ *
+ * After these, lines "at ADDRESS INSTRUCTIONS" are the blocks of the longest "lock" section.
+ *
+ * A section begins with a jump from the watched code to the function that takes the lock.
+ * Locks of other code are therefore not counted. Nested locks are one section.
  *
  * Virtual time has one CPU, so nothing here is locked.
  */
@@ -49,8 +66,21 @@ int qemu_plugin_version = 1;
 #define SLOTS (1 << 20)
 #define KERNEL (1ULL << 63)
 
-/* Effect of an instruction on the interrupt flag. */
-enum effect { KEEPS, CLEARS, SETS };
+/* Longer sections count as this long, in instructions. */
+#define LONGEST ((1 << 20) - 1)
+/* Blocks of a section that are remembered. */
+#define PATH 32768
+/* Numbers that the guest may send. */
+#define SENT 32
+
+/*
+ * Effect of an instruction on the interrupt flag: ENTERS and LEAVES are the begin and the
+ * end of an interrupt.
+ */
+enum effect { KEEPS, CLEARS, ENTERS, SETS, LEAVES };
+
+/* What a block of user space says to this plugin. */
+enum word { NOTHING, MARK, ZERO, ONE };
 
 /**
  * struct block - code of the guest that QEMU translates as one unit
@@ -59,7 +89,7 @@ enum effect { KEEPS, CLEARS, SETS };
  * @before: number of instructions up to the one that has @effect, that one included;
  *	@insns if there is none
  * @effect: effect of the block on the interrupt flag
- * @mark: the block contains a mark
+ * @word: what the block says
  * @runs: how often the block ran since the last mark
  * @count: instructions since the last mark, with interrupts on [0] and off [1]
  */
@@ -68,7 +98,7 @@ struct block {
 	uint32_t insns;
 	uint32_t before;
 	enum effect effect;
-	bool mark;
+	enum word word;
 	uint64_t runs;
 	uint64_t count[2];
 };
@@ -78,6 +108,126 @@ static FILE *out;
 static unsigned long marks;
 static bool irqs_off, in_user;
 
+/* Numbers from the guest: how many bits, the numbers; those of the present count. */
+static unsigned int bits, nr_watched;
+static uint64_t sent[SENT], watched[SENT];
+
+enum kind { LOCK, WALL, OFF, CLI, KINDS };
+static const char *const kinds[KINDS] = { "lock", "wall", "off", "cli" };
+static uint64_t sections[KINDS][LONGEST + 1];
+
+/*
+ * State of the watch: nested interrupts, nested locks, instructions of the present
+ * sections; the previous block outside of interrupts was watched code; the watched code
+ * began the present section with interrupts off.
+ */
+static unsigned int interrupts, locks;
+static uint64_t now[KINDS];
+static bool from_watched, begun;
+
+/* The blocks of the present locked section, and of the longest one. */
+static const struct block *path[PATH], *longest_path[PATH];
+static unsigned int nr_path, nr_longest;
+static uint64_t longest;
+
+static void lock_ends(void)
+{
+	if (now[LOCK] > longest) {
+		longest = now[LOCK];
+		nr_longest = nr_path;
+		memcpy(longest_path, path, nr_path * sizeof(*path));
+	}
+	nr_path = 0;
+}
+
+static void section(enum kind kind)
+{
+	if (now[kind])
+		sections[kind][now[kind] < LONGEST ? now[kind] : LONGEST]++;
+	now[kind] = 0;
+}
+
+static void bit(bool one)
+{
+	uint64_t *number = &sent[bits / 64 % SENT];
+
+	*number = *number << 1 | one;
+	bits++;
+}
+
+/* Is @addr a function that takes (0) or releases (1) a lock? */
+static bool is_lock(uint64_t addr, unsigned int side)
+{
+	for (unsigned int i = 2 + side; i < nr_watched; i += 2)
+		if (watched[i] == addr)
+			return true;
+	return false;
+}
+
+static void watch(const struct block *b, bool user)
+{
+	bool own = b->addr >= watched[0] && b->addr < watched[1];
+
+	if (b->effect == ENTERS && !user)
+		interrupts++;
+	if (!interrupts) {
+		if (from_watched && is_lock(b->addr, 0))
+			locks++;
+		if (from_watched && locks && is_lock(b->addr, 1) && !--locks) {
+			lock_ends();
+			section(LOCK);
+			section(WALL);
+		}
+		if (b->effect == CLEARS && !irqs_off &&
+		    (own || (from_watched && is_lock(b->addr, 0))))
+			begun = true;
+		from_watched = own;
+	}
+	if (locks) {
+		now[WALL] += b->insns;
+		if (!interrupts) {
+			now[LOCK] += b->insns;
+			if (nr_path < PATH)
+				path[nr_path++] = b;
+		}
+	}
+	if (irqs_off && own)
+		now[OFF] += b->insns;
+	if (begun)
+		now[CLI] += b->insns;
+	if (b->effect == SETS || b->effect == LEAVES) {
+		section(OFF);
+		section(CLI);
+		begun = false;
+	}
+	if (b->effect == LEAVES && interrupts)
+		interrupts--;
+}
+
+/* Forgets sections that have not ended. */
+static void watch_ends(void)
+{
+	memset(now, 0, sizeof(now));
+	interrupts = locks = nr_path = 0;
+	from_watched = begun = false;
+}
+
+/* Writes the sections, and starts again. */
+static void marked_sections(bool write)
+{
+	for (int kind = 0; kind < KINDS; kind++) {
+		for (int i = 0; write && i <= LONGEST; i++)
+			if (sections[kind][i])
+				fprintf(out, "%s %d %" PRIu64 "\n", kinds[kind], i,
+					sections[kind][i]);
+		memset(sections[kind], 0, sizeof(sections[kind]));
+	}
+	for (unsigned int i = 0; write && i < nr_longest; i++)
+		fprintf(out, "at %" PRIx64 " %" PRIu32 "\n", longest_path[i]->addr,
+			longest_path[i]->insns);
+	longest = nr_longest = 0;
+}
+
 /* Writes what was counted if this mark ends a count, and starts again. */
 static void marked(void)
 {
@@ -85,6 +235,16 @@ static void marked(void)
 
 	if (write)
 		fprintf(out, "mark %lu\n", marks);
+	if (bits) {
+		nr_watched = bits / 64 < SENT ? bits / 64 : SENT;
+		memcpy(watched, sent, sizeof(watched));
+		bits = 0;
+	}
+	if (nr_watched) {
+		marked_sections(write);
+		fflush(out);
+		return;
+	}
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct block *b = blocks[i];
 
@@ -101,6 +261,7 @@ static void marked(void)
 static void executed(unsigned int cpu, void *data)
 {
 	struct block *b = data;
+	bool user = in_user;
 
 	(void)cpu;
 	b->runs++;
@@ -108,18 +269,23 @@ static void executed(unsigned int cpu, void *data)
 		irqs_off = false;
 		in_user = true;
 		b->count[0] += b->insns;
-		if (b->mark)
+		watch_ends();
+		if (b->word == MARK)
 			marked();
+		else if (b->word != NOTHING)
+			bit(b->word == ONE);
 		return;
 	}
 	if (in_user) {
 		irqs_off = true;
 		in_user = false;
 	}
+	if (nr_watched)
+		watch(b, user);
 	b->count[irqs_off] += b->before;
 	if (b->effect == KEEPS)
 		return;
-	irqs_off = b->effect == CLEARS;
+	irqs_off = b->effect == CLEARS || b->effect == ENTERS;
 	b->count[irqs_off] += b->insns - b->before;
 }
 
@@ -128,14 +294,30 @@ static enum effect effect_of(const struct qemu_plugin_insn *insn)
 	const uint8_t *code = qemu_plugin_insn_data(insn);
 	size_t size = qemu_plugin_insn_size(insn);
 
-	if (size == 1 && (code[0] == 0xfa || code[0] == 0xfc))
-		return CLEARS;		/* CLI, CLD */
+	if (size == 1 && code[0] == 0xfa)
+		return CLEARS;		/* CLI */
+	if (size == 1 && code[0] == 0xfc)
+		return ENTERS;		/* CLD */
 	if (size == 1 && code[0] == 0xfb)
 		return SETS;		/* STI */
-	if ((size == 2 && code[0] == 0x48 && code[1] == 0xcf) ||
-	    (size == 3 && !memcmp(code, "\x48\x0f\x07", 3)))
-		return SETS;		/* IRETQ, SYSRETQ */
+	if (size == 2 && code[0] == 0x48 && code[1] == 0xcf)
+		return LEAVES;		/* IRETQ */
+	if (size == 3 && !memcmp(code, "\x48\x0f\x07", 3))
+		return SETS;		/* SYSRETQ */
 	return KEEPS;
+}
+
+static enum word word_of(const struct qemu_plugin_insn *insn)
+{
+	static const char words[][3] = { [MARK] = "\x48\x87\xf6", [ZERO] = "\x48\x87\xff",
+					 [ONE] = "\x4d\x87\xc0" };
+
+	if (qemu_plugin_insn_size(insn) != 3)
+		return NOTHING;
+	for (enum word word = MARK; word <= ONE; word++)
+		if (!memcmp(qemu_plugin_insn_data(insn), words[word], 3))
+			return word;
+	return NOTHING;
 }
 
 static struct block *find(const struct block *key)
@@ -154,7 +336,7 @@ static struct block *find(const struct block *key)
 		}
 		if (b->addr == key->addr && b->insns == key->insns &&
 		    b->before == key->before && b->effect == key->effect &&
-		    b->mark == key->mark)
+		    b->word == key->word)
 			return b;
 	}
 }
@@ -173,9 +355,10 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		enum effect effect;
 
 		if (!key.addr) {
-			if (qemu_plugin_insn_size(insn) == 3 &&
-			    !memcmp(qemu_plugin_insn_data(insn), "\x48\x87\xf6", 3))
-				key.mark = true;
+			enum word word = word_of(insn);
+
+			if (word != NOTHING)
+				key.word = word;
 			continue;
 		}
 		effect = effect_of(insn);

@@ -34,6 +34,8 @@ def arguments(*argv):
     (["--disks", ""], ["''", "null,flashsim"]),
     (["--ios", "10"], ["'10'", "1000 to 1000000"]),
     (["--repeats", "0"], ["'0'", "1 to 10"]),
+    (["--tenants", "4,257"], ["'257'", "1 to 256"]),
+    (["--tenants", ","], ["','", "1 to 256"]),
     (["--seed", "-1"], ["'-1'", "1 to 2147483648"]),
     (["--schedulers", ","], ["','", "mq-deadline"]),
     (["--frobnicate"], ["--frobnicate"]),
@@ -90,6 +92,28 @@ def test_plan_has_each_cell_once():
     # The words of a line are what the guest reads; none may be missing.
     for line in benchcost.plan_text(cells).splitlines():
         assert len(line.split(maxsplit=5)) == 6
+
+
+def test_tenants_share_a_depth():
+    args = arguments("--tenants", "1,4,256", "--disks", "null")
+    assert args.depths == (32,) and args.no_locks
+    cells = benchcost.plan(args, ("none", "k2"), OWN)
+    assert [cell["label"] for cell in cells] == [
+        f"{name} {tenants}" for tenants in ("1 tenant", "4 tenants", "256 tenants")
+        for name in ("none", "k2")]
+    words = [line.split() for line in benchcost.plan_text(cells).splitlines()]
+    assert [line[3] for line in words[::2]] == ["32x1", "32x4", "32x256"]
+    # Each of 256 processes has a read in flight.
+    assert cells[4]["options"] == benchcost.disk_options("null", 256, 2)
+    assert cells[4]["options"].count("/") == 1
+    assert (args.ios, arguments().ios) == (40000, 10000)
+    lines = benchcost.table(cells, {
+        cell["id"]: [{"busy_ns_per_io": cell["tenants"] + 10 * (cell["scheduler"] == "k2"),
+                      "busy_share": 1, "ios_per_s": 1, "switches_per_io": 1}]
+        for cell in cells}, {})
+    assert [line["over_none_ns"] for line in lines] == [0, 10] * 3
+    assert [row[2] for row in benchcost.rows(lines, [32])] == ["-", "+10"] * 3
+    assert lines[3]["tenants"] == 4
 
 
 def labels(*about):

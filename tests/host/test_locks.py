@@ -46,10 +46,13 @@ STAT = HEAD + row("&fq->lock", 20100, 7) + row("&fq->lock#2", 100, 1) + \
 def test_counts():
     """Classes of one name are one, headings and places none."""
     found = locks.counts(STAT.splitlines())
-    assert found == {"&fq->lock": [20200, 8], "&mm->mmap_lock": [570, 3],
-                     "&rq->__lock": [30, 2], "(console_sem).lock": [5, 0],
-                     "&dd->lock": [40000, 20], "&dd->zone_lock": [200, 0],
-                     "kyber-cmd: x": [9, 0]}
+    assert {name: counts[:2] for name, counts in found.items()} == {
+        "&fq->lock": [20200, 8], "&mm->mmap_lock": [570, 3],
+        "&rq->__lock": [30, 2], "(console_sem).lock": [5, 0],
+        "&dd->lock": [40000, 20], "&dd->zone_lock": [200, 0],
+        "kyber-cmd: x": [9, 0]}
+    # The total of both classes, the longest of either.
+    assert found["&fq->lock"][2:] == [2 * 15371.53, 99.30]
     known = locks.line_of(STAT.splitlines()[5])
     assert known[1]["hold_total"] == 15371.53
     assert known[1]["acq_bounces"] == 10050
@@ -61,9 +64,14 @@ def test_own_locks():
     assert found["own_per_io"] == 2.02
     assert found["contended_per_io"] == 0.0008
     assert found["all_per_io"] == pytest.approx(6.1014)
+    assert found["hold_mean_us"] == pytest.approx(2 * 15371.53 / 20200)
+    assert found["hold_max_us"] == 99.30
     assert locks.cell("mq-deadline", 2, 10000, STAT.splitlines())[
         "own_per_io"] == 4.02
-    assert locks.cell("none", 2, 10000, STAT.splitlines())["own_taken"] == 0
+    none = locks.cell("none", 2, 10000, STAT.splitlines())
+    assert (none["own_taken"], none["hold_mean_us"], none["hold_max_us"]) == (0, None, None)
+    assert locks.table([none])[-1].split() == \
+        ["none", "2", "0.000", "0.0000", "0.00", "-", "-", "6.10"]
     with pytest.raises(locks.LocksError, match="never taken"):
         locks.cell("bfq", 2, 10000, STAT.splitlines())
     with pytest.raises(locks.LocksError, match="no line of counts"):
@@ -94,26 +102,26 @@ def test_the_guest():
     """A cell is what is between its begin and its end."""
     said = [f"locks: line {text}" for text in STAT.splitlines()]
     machine = guest(
-        locks.Machine(3), "vm: booting", "locks: machine 6.1.192 3",
+        locks.Machine(3, []), "vm: booting", "locks: machine 6.1.192 3",
         "locks: begin mq-deadline 10000", *said, "locks: end mq-deadline",
         "locks: missing bfq", "locks: begin k2 10000", *said, "locks: end k2",
         "locks: done")
     assert [this["scheduler"] for this in machine.cells] == ["mq-deadline", "k2"]
     assert machine.done and machine.trouble == ["bfq cannot be had on this kernel"]
     assert all(this["cpus"] == 3 for this in machine.cells)
-    assert guest(locks.Machine(1), "locks: trouble no null_blk").trouble
+    assert guest(locks.Machine(1, []), "locks: trouble no null_blk").trouble
     for bad in (["locks: begin k2"], ["locks: begin k2 10", "locks: end bfq"]):
         with pytest.raises(locks.LocksError, match="the guest says"):
-            guest(locks.Machine(1), *bad)
+            guest(locks.Machine(1, []), *bad)
 
 
 def test_claims():
-    """Of mq-deadline's on as many CPUs: K2 half, the others no more."""
+    """Of ours only, by the number of CPUs."""
     cells = [{"scheduler": name, "cpus": cpus, "own_per_io": taken}
              for name, cpus, taken in (
-                 ("mq-deadline", 1, 4.0), ("mq-deadline", 2, 3.0),
-                 ("kyber", 1, 1.0), ("k2", 1, 2.0), ("k2", 2, 2.0),
-                 ("k2", 3, 2.0), ("piq", 2, 3.05), ("hbfq", 2, 3.2))]
+                 ("mq-deadline", 1, 4.0), ("kyber", 1, 1.0), ("k2", 1, 1.05),
+                 ("piq", 1, 1.06), ("k2", 2, locks.MOST_SEVERAL),
+                 ("hbfq", 8, locks.MOST_SEVERAL + 0.01))]
     assert [kept for _, kept in locks.verdicts(cells)] == [
         True, False, True, False]
 
@@ -123,10 +131,13 @@ def test_from_a_file(tmp_path, capsys):
     path = tmp_path / "stat"
     path.write_text(STAT)
     argv = ["--from", str(path), "--schedulers", "k2", "--cpus", "4", "--reads",
-            "10000", "--out", str(tmp_path / "out")]
+            "20000", "--out", str(tmp_path / "out")]
     assert locks.main(argv) == 0
-    assert capsys.readouterr().out.splitlines()[1].split() == \
-        ["k2", "4", "2.020", "0.0008", "0.04", "6.10"]
+    said = capsys.readouterr().out.splitlines()
+    assert said[3].split() == \
+        ["k2", "4", "1.010", "0.0004", "0.04", "1.5", "99.3", "3.05"]
+    assert said[4] == "holds  k2 on 4 CPUs takes its own lock 1.010 times an I/O: " \
+        f"at most {locks.MOST_SEVERAL:g}"
     found = json.loads((tmp_path / "out").read_text())
     assert found["cells"][0]["own_taken"] == 20200
     path.write_text("nothing\n")
@@ -134,6 +145,22 @@ def test_from_a_file(tmp_path, capsys):
     assert capsys.readouterr().err.count("\n") == 1
     assert locks.main([argv[0], str(tmp_path / "no"), *argv[2:]]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_interrupted(tmp_path, capsys, monkeypatch):
+    """What was counted before a signal is written."""
+    def measure(_, cpus, _chosen, cells):
+        cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
+        if cpus == 2:
+            raise locks.options.Interrupted(2)
+        return []
+    monkeypatch.setattr(locks, "measure", measure)
+    for name in ("need", "catch_signals", "ignore_signals"):
+        monkeypatch.setattr(locks.options, name, lambda *_: None)
+    assert locks.main(["--schedulers", "k2", "--out", str(tmp_path / "x")]) == 130
+    assert "trouble: interrupted" in capsys.readouterr().out
+    found = json.loads((tmp_path / "x").read_text())
+    assert [this["cpus"] for this in found["cells"]] == [1, 2]
 
 
 @pytest.mark.parametrize("argv", (

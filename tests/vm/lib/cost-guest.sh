@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The guest's side of scripts/bench-cost: makes the cells of its plan, one after
-# the other, and prints what the clock says. Everything is decided, computed and
-# judged by scripts/lib/benchcost.py, which also starts this, in virtual time.
+# The guest's side of scripts/bench-cost and scripts/lock-holds: makes the cells of its
+# plan, one after the other, and prints what the clock says. Everything is decided,
+# computed and judged by scripts/lib/benchcost.py and lockholds.py, which also start
+# this, in virtual time.
 #
 # COST_PLAN: a line a cell:
-#	ID DISK DISK-OPTIONS DEPTH SCHEDULER SETTINGS
+#	ID DISK DISK-OPTIONS DEPTH[xPROCESSES] SCHEDULER SETTINGS
 #   with commas between options and settings, which may have blanks, and "-" for
-#   none. An option with values A/B/C makes a disk for each, which gets half of the
+#   none. PROCESSES share the depth, at least 1 each. An option with values A/B/C makes a disk for each, which gets half of the
 #   reads, and there is an answer for each. A setting is
 #   NAME=VALUE for a file in iosched/, read-stats, or if-NAME: not for a
 #   scheduler without such a file. warm: many reads at a time before.
-# COST_TASK: time or locks. COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
+# COST_TASK: time, locks, or holds (one load of COST_LONG, with a watch of the locks that
+#   the scheduler takes). COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
 # COST_SEED: of the offsets.
 # COST_PROFILER: a program to run before and after each timed load, or empty. If it is set,
 #   the kernel's functions are written to /out/symbols, those of modules to
@@ -182,7 +184,7 @@ clock() {
 # 7.3 says no more how long it was idle. Such a load on null_blk leaves it never idle.
 tells() {
 	WHY="this kernel does not say how long it was idle"
-	[[ $1 == null && $2 -ge 32 ]] || grep -q idle_sleeptime /proc/timer_list
+	[[ $1 == null && ${2%x*} -ge 32 ]] || grep -q idle_sleeptime /proc/timer_list
 }
 
 # switches - sets SWITCHES, of tasks since boot
@@ -194,10 +196,16 @@ switches() {
 	done
 }
 
-# load DEPTH IOS - status of fio
+# load DEPTH[xPROCESSES] IOS - status of fio
 load() {
+	local jobs=${1#*x} depth=${1%x*} ios=$2
+	local -a mode=(--thread)
+	if [[ $1 == *x* ]]; then
+		depth=$((depth > jobs ? depth / jobs : 1)) ios=$(((ios + jobs - 1) / jobs))
+		mode=(--numjobs="$jobs" --group_reporting)
+	fi
 	fio --name=cost --filename="/dev/$DISK" --rw=randread --bs=4k --direct=1 \
-		--ioengine=libaio --iodepth="$1" --number_ios="$2" --thread \
+		--ioengine=libaio --iodepth="$depth" --number_ios="$ios" "${mode[@]}" \
 		--norandommap --randrepeat=1 --randseed="$COST_SEED" \
 		--gtod_reduce=1 --disk_util=0 --invalidate=0 \
 		--output-format=json --output="$TMP/fio" --aux-path="$TMP"
@@ -239,6 +247,8 @@ time_runs() {
 			done &
 			reader=$!
 		fi
+		# A scheduler forgets the tenants of the previous run after a second.
+		[[ $2 != *x* ]] || nap 2.5
 		switches
 		switches=$SWITCHES
 		clock
@@ -277,19 +287,89 @@ time_cell() {
 	answer "done $1"
 }
 
-# functions SCHEDULER - the file with the names of its functions
-functions() {
-	local module file=$TMP/functions.$1
-	echo "$file"
-	[[ ! -e $file ]] || return
+# own_symbols SCHEDULER - lines of its functions
+own_symbols() {
+	local module
 	module=$(modprobe --resolve-alias "$1-iosched" | head -n 1)
 	module=${module//-/_}
 	if grep -q "^$module " /proc/modules; then
-		grep "\\[$module\\]\$" /proc/kallsyms
+		grep " [tT] .*\\[$module\\]\$" /proc/kallsyms
 	elif [[ $1 == mq-deadline ]]; then
 		# Debian has it built in.
-		grep -E ' (dd|deadline)_[^ ]*$' /proc/kallsyms
-	fi | awk '{ print $3 }' >"$file"
+		grep -E ' [tT] (dd|deadline)_[^ ]*$' /proc/kallsyms
+	fi
+}
+
+# functions SCHEDULER - the file with the names of its functions
+functions() {
+	local file=$TMP/functions.$1
+	echo "$file"
+	[[ ! -e $file ]] || return
+	own_symbols "$1" | awk '{ print $3 }' >"$file"
+}
+
+# watch SCHEDULER - sends the profiler the addresses of the scheduler's code, and those of
+# functions that take and release locks
+watch() {
+	local kind first last lock locks=() addr hook
+	own_symbols "$1" | sort >"$TMP/own"
+	# Other code of the kernel has such names, too: only functions near this one count.
+	hook=$(awk '$3 == "dd_dispatch_request" { print $1 }' "$TMP/own")
+	while read -r addr _; do
+		((${hook:+(0x$addr - 0x$hook) ** 2 >> 30} + 0)) || echo "$addr"
+	done <"$TMP/own" >"$TMP/addresses"
+	first=$(head -n 1 "$TMP/addresses") last=$(tail -n 1 "$TMP/addresses")
+	# The last function is shorter than a page.
+	[[ -n $last ]] && last=$(printf '%x' $((0x$last + 4096))) || return
+	for kind in '' _irq _irqsave _bh; do
+		lock=$(awk -v "lock=_raw_spin_lock$kind" \
+			-v "unlock=_raw_spin_unlock${kind/save/restore}" '
+			$3 == lock { a = $1 }
+			$3 == unlock { b = $1 }
+			END { if (a != "" && b != "") print a, b }' /proc/kallsyms)
+		[[ -z $lock ]] || locks+=("$lock")
+	done
+	# shellcheck disable=SC2048,SC2086 # two words a lock
+	"$COST_PROFILER" "$first" "$last" ${locks[*]}
+}
+
+# waiting ID - says from time to time how many requests the scheduler holds back: those
+# with a tag of the scheduler that have none of the device
+waiting() {
+	local line folder=/sys/kernel/debug/block/$DISK/hctx0 file busy
+	while nap 0.05; do
+		busy=()
+		for file in sched_tags tags; do
+			while read -r line; do
+				[[ $line != busy=* ]] || busy+=("${line#busy=}")
+			done <"$folder/$file"
+		done
+		answer "waiting $1 $((${busy[0]:-0} - ${busy[${#busy[@]} / 2]:-0}))"
+	done
+}
+
+# holds_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - locked sections of one load
+holds_cell() {
+	local got status waiting
+	disk "$2" "$3" && scheduler "$5" "$6" || return
+	WHY="no addresses of its functions"
+	watch "$5" || return
+	mark
+	waiting "$1" &
+	waiting=$!
+	load "$4" "$COST_LONG"
+	status=$?
+	kill $waiting
+	wait $waiting 2>"$TMP/error"
+	mark
+	got=$(fio_ios)
+	[[ -n $got && $status == 0 ]] || {
+		answer "failed $1 fio: status $status, $(tail -n 1 "$TMP/fio")"
+		return 0
+	}
+	answer "mark $1 long $got $MARKS"
+	symbols '\]$' "symbols.$1"
+	answer "done $1"
 }
 
 # locks_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - who takes how many spin locks. The tracer names

@@ -54,7 +54,7 @@ reads() {
 	echo "${now[0]}"
 }
 
-load 200 || die "fio"
+load 50 || die "fio"
 for sched in $LOCKS_SCHEDULERS; do
 	for module in "$sched" "$sched-iosched"; do
 		modprobe -q "$module" && break
@@ -67,7 +67,7 @@ for sched in $LOCKS_SCHEDULERS; do
 		}
 	bound=/sys/block/$disk/queue/iosched/max_inflight
 	[[ ! -e $bound ]] || echo "$LOCKS_BOUND" >"$bound"
-	load 200 || die "fio with $sched"
+	load 50 || die "fio with $sched"
 	ios=$(reads)
 	echo 0 >$STAT
 	load "$LOCKS_IOS" || die "fio with $sched"
