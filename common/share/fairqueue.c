@@ -14,9 +14,8 @@
  * Each step takes O(log tenants): the backlog is a tree by virtual time. With budgets,
  * tenants that have reached their virtual start are in a second tree, by virtual finish. A
  * virtual finish is as of the choice that found the tenant eligible, as in B-WF2Q+: later
- * changes of other tenants' weights or of measured device times do not move the tenant,
- * until the tree is sorted again, once a second. No tree has fair_queue.active, or a tenant
- * that is alone in the backlog.
+ * changes of other tenants' weights or of measured device times do not move the tenant. No
+ * tree has fair_queue.active, or a tenant that is alone in the backlog.
  */
 #include <linux/string.h>
 
@@ -73,6 +72,12 @@
  * requests each that is 128 requests: most likely one has an idle chip, if any chip is idle.
  */
 #define FAIR_OTHERS		16
+
+/*
+ * Tenants that a choice finds eligible. More are seldom eligible at once; those with later
+ * virtual starts are found by the next choices. So a choice does not take long.
+ */
+#define FAIR_ELIGIBLE		32
 
 /*
  * Largest distance of two virtual times, at the end of a second. The service of a second
@@ -281,6 +286,7 @@ static void fair_sort(struct fair_queue *q)
  */
 static void fair_age(struct fair_queue *q)
 {
+	bool moved = false;
 	u32 i;
 
 	if (flash_vtime_before(q->vtime + FAIR_AGE, q->latest))
@@ -288,9 +294,13 @@ static void fair_age(struct fair_queue *q)
 	for (i = 0; i <= FLASH_TENANTS; i++) {
 		struct tenant *t = &q->table.t[i];
 
-		if (flash_vtime_before(t->vtime + FAIR_AGE, q->vtime))
+		if (flash_vtime_before(t->vtime + FAIR_AGE, q->vtime)) {
 			t->vtime = q->vtime - FAIR_AGE;
+			moved |= !!t->place.tree;
+		}
 	}
+	if (unlikely(moved))
+		fair_sort(q);
 }
 
 /*
@@ -396,7 +406,6 @@ static noinline void fair_next_second(struct fair_queue *q, u64 now)
 		t->second.prio_weight = 0;
 		t->second.prio = FLASH_NO_PRIO;
 	}
-	fair_sort(q);
 	q->second.begun = now;
 }
 
@@ -914,10 +923,11 @@ static noinline struct tenant *fair_pick_wf2q(struct fair_queue *q)
 {
 	struct fair_backlog *b = &q->backlog;
 	struct tenant *t = fair_of_node(rb_first_cached(&b->later));
+	u32 most = FAIR_ELIGIBLE;
 
 	if (!rb_first_cached(&b->eligible))
 		q->vtime = flash_vtime_max(q->vtime, t->vtime);
-	while (t && !flash_vtime_before(q->vtime, t->vtime)) {
+	while (t && most-- && !flash_vtime_before(q->vtime, t->vtime)) {
 		fair_uproot(t);
 		t->place.finish = t->vtime + flash_vtime_of(fair_needs(q, t), t->weight);
 		t->place.tree = &b->eligible;
