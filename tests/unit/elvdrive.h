@@ -41,8 +41,8 @@ enum holding {
 
 static enum holding holding;
 
-/* Does the in-flight limit change with each end? */
-static bool limit_moves;
+/* Does the in-flight limit change with each end? Are all sorted again after each one? */
+static bool limit_moves, sorts;
 
 #define FATES		1024
 enum fate { UNKNOWN, STARTED, ENDED };
@@ -209,6 +209,8 @@ static void fifo_completed(struct flash_queue *fq, struct flash_rq *fr, bool end
 		fifo->one = NULL;
 	if (limit_moves)
 		flash_set_bound(fq, 1 + fifo->ends++ % 3);
+	if (sorts)
+		flash_resort(fq);
 }
 
 static bool fifo_holds(struct flash_queue *fq)

@@ -480,6 +480,14 @@ static void passes(void)
 	dispatch_one();
 	eq(fq->out, 2, "two ends before one that passes are both heard");
 
+	/* When it comes no slot is free, so bios may join it. */
+	fq->bound = 2;
+	insert_one(0);
+	fq->bound = 3;
+	dispatch_one();
+	complete_one();
+	eq(flash_seams_left(&fq->store.seams), 0, "no bio joins one that has passed");
+
 	fq->bound = 2;
 	insert_one(0);
 	eq(dispatch_one(), 0, "none passes while no slot is free");
@@ -487,7 +495,8 @@ static void passes(void)
 	insert_one(0);
 	complete_one();
 	dispatch_one();
-	eq(fq->queued, 1, "and is dispatched before the next one, which waits");
+	eq(fq->queued == 1 && fq->waits == FLASH_WAITS_ONE, 1,
+	   "and is dispatched before the next one, which waits");
 	complete_one();
 	dispatch_one();
 	holding = HOLD_ALL;
@@ -499,6 +508,12 @@ static void passes(void)
 	complete_one();
 	dispatch_one();
 	eq(in_device == 1 && !fq->waits, 1, "until they are not");
+	sorts = true;
+	complete_one();
+	insert_one(0);
+	dispatch_one();
+	eq(in_device == 1 && !fq->pending.resort, 1, "none passes before all are sorted again");
+	sorts = false;
 	complete_one();
 	end();
 }
