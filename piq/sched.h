@@ -415,6 +415,16 @@ static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sec
 	req->conflicts = false;
 }
 
+/* A request arrives: its place in the order. */
+static inline void piq_arrive(struct piq_sched *s, struct piq_req *req, u64 seq,
+			      enum piq_kind kind, u64 sector, u32 sectors, u64 now)
+{
+	piq_describe(req, kind, sector, sectors);
+	req->seq = s->last_seq = seq;
+	req->base = s->left[kind] + s->waiting[kind];
+	req->arrived = now;
+}
+
 /**
  * piq_add - a request arrives
  * @s: the device
@@ -428,10 +438,8 @@ static inline void piq_describe(struct piq_req *req, enum piq_kind kind, u64 sec
 static inline void piq_add(struct piq_sched *s, struct piq_req *req, u64 seq,
 			   enum piq_kind kind, u64 sector, u32 sectors, u64 now)
 {
-	piq_describe(req, kind, sector, sectors);
-	req->seq = s->last_seq = seq;
-	req->base = s->left[kind] + s->waiting[kind]++;
-	req->arrived = now;
+	piq_arrive(s, req, seq, kind, sector, sectors, now);
+	s->waiting[kind]++;
 	list_add_tail(&req->order, &s->order[kind]);
 	if (s->fifo && !req->urgent)
 		flash_chipvec_none(&req->part.vec);
@@ -535,11 +543,9 @@ static __always_inline void piq_pass(struct piq_sched *s, struct piq_req *req, u
 				     enum piq_kind kind, u64 sector, u32 sectors, u64 arrived,
 				     u64 now)
 {
-	piq_describe(req, kind, sector, sectors);
+	piq_arrive(s, req, seq, kind, sector, sectors, arrived);
+	s->left[kind]++;
 	req->urgent = false;
-	req->seq = s->last_seq = seq;
-	req->base = s->left[kind]++;
-	req->arrived = arrived;
 	s->pick.nr_reserved = 0;
 	if (likely(s->fifo)) {
 		flash_chipvec_none(&req->part.vec);
