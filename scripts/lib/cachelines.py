@@ -23,14 +23,13 @@ STRUCTS = (
     ("k2", "flash_queue", ("flash_first", "flash_stats", "flash_pending"), None),
     ("k2", "flash_rq", (), None),
     ("k2", "flash_hctx", (), None),
-    ("acfq", "tenant", ("tenant_think", "tenant_second", "tenant_stats", "tenant_turn",
-                        "tenant_place"), None),
-    ("acfq", "fair_queue", ("fair_urgent", "fair_second", "fair_stats"), "dev"),
+    ("acfq", "tenant", ("tenant_think", "tenant_place"), None),
+    ("acfq", "fair_queue", (), "dev"),
 )
 # Records of requests, which begin with a flash_rq
 RECORDS = (("k2", "k2_rq"), ("acfq", "fairshare_rq"), ("layer_read", "layer_rq"),
            ("piq", "piq_record"))
-# What defines these structs
+# Sources of these structs
 HEADERS = ("common/elevator/iosched.h", "common/elevator/seam.h", "common/elevator/slot.h",
            "common/share/*.h", "common/flash/*.h", "common/estimate/*.h", "k2/*.[ch]",
            "layer_read/*.[ch]", "piq/*.[ch]")
@@ -50,14 +49,14 @@ def parse(text):
     found = {}
     for match in re.finditer(r"(?m)^struct (\w+) \{\n(.*?)^\}", text, re.S):
         members = []
-        # Members of unions and structs without a name are a part of the member.
-        for line in re.finditer(r"(?m)^\t([^\t/\n][^\n]*?); +/\* +(\d+) +(\d+) \*/",
+        # A union or struct without a name is one member. A bit field is "16: 0  4".
+        for line in re.finditer(r"(?m)^\t([^\t/\n][^\n]*?); +/\* +(\d+)(?:: *\d+)? +(\d+) \*/",
                                 match[2]):
             what = re.sub(r"__attribute__\(\(.*?\)\)\)? *", "", line[1]).strip()
             name = re.search(r"\(\*(\w+)\)", what) or \
                 re.search(r"(\w+)(?:\[\d+\])*(?::\d+)?$", what)
             kind = re.match(r"(?:struct|union|enum) (\w+)", what)
-            members.append((name[1] if name else "", kind[1] if kind else "",
+            members.append((name[1] if name else "(union)", kind[1] if kind else "",
                             int(line[2]), int(line[3])))
         size = re.search(r"/\* size: (\d+),", match[2])
         if size and members:
@@ -179,8 +178,8 @@ def rows_of(page, name):
 
 def table(head, rows):
     """A Markdown table."""
-    return "".join(f"| {' | '.join(row)} |\n"
-                   for row in (head, ["---"] * len(head), *rows))
+    head, *rest = [f"| {' | '.join(row)} |\n" for row in (head, *rows)]
+    return "".join((head, f"|{'---|' * (head.count('|') - 1)}\n", *rest))
 
 
 def update(page, tables, records):
@@ -204,7 +203,7 @@ def replace(page, name, text):
 
 
 def plain(tables, records):
-    """What is printed."""
+    """The tables as text."""
     said = []
     for name, found in tables.items():
         said.append(f"struct {name}")

@@ -8,7 +8,7 @@ import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("design", "request-life", "liveness", "sharing", "urgent", "tags", "k2-limit",
-         "adding-a-scheduler", "terms", "pending")
+         "adding-a-scheduler", "terms", "pending", "cache-lines")
 MOST = 1500
 
 
