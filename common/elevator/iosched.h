@@ -54,6 +54,8 @@
  *
  * A policy may embed it as the first member of its own record (flash_policy.rq_size). The
  * rest is zero at first, and then as an earlier request of the tag has left it.
+ *
+ * One cache line, and aligned, so that no two records share a line. See docs/cache-lines.md.
  */
 struct flash_rq {
 	struct request *rq;
@@ -64,12 +66,12 @@ struct flash_rq {
 	bool stored;
 	bool ended;
 	bool busy;
+	unsigned int nth;
 	u64 time;
 	struct llist_node pending;
-	unsigned int nth;
 	const struct task_struct *by;
 	struct flash_seam seam;
-};
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct flash_hctx - one hardware queue
@@ -80,13 +82,16 @@ struct flash_rq {
  * @recs:	two records of flash_policy.rq_size bytes for each scheduler tag; queues
  *		that share their tags share the records
  * @rcu:	a timer may look at the structure while it is freed
+ *
+ * Each submission reads the first line, each request that waits writes @queued.
  */
 struct flash_hctx {
 	struct blk_mq_hw_ctx *hctx;
-	unsigned int queued;
-	unsigned int nr_recs;
 	void *recs;
+	unsigned int nr_recs;
 	struct rcu_head rcu;
+
+	unsigned int queued ____cacheline_aligned_in_smp;
 };
 
 /**
@@ -249,8 +254,8 @@ struct flash_counts {
  * See docs/cache-lines.md.
  */
 struct flash_queue {
-	struct request_queue *q;
 	struct flash_disk *disk;
+	unsigned long *work;
 	unsigned int nr_hctx;
 	unsigned int bound;
 	struct flash_hctx **hctx;
@@ -269,11 +274,12 @@ struct flash_queue {
 	unsigned int why;
 	u64 now;
 	u64 seq;
-	struct list_head head;
 	struct llist_node *fresh;
-	struct rb_root sort[2];
+	/* Its first three counters are on the line of @lock. */
 	struct flash_stats stats;
-	unsigned long *work;
+	struct list_head head;
+	struct rb_root sort[2];
+	struct request_queue *q;
 	struct list_head node;
 
 	struct flash_pending pending ____cacheline_aligned_in_smp;

@@ -8,7 +8,8 @@ import pytest
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("design", "request-life", "liveness", "sharing", "urgent", "tags", "k2-limit",
-         "adding-a-scheduler", "terms", "pending", "scale")
+         "adding-a-scheduler", "terms", "pending", "scale",
+         "cache-lines")
 MOST = 1500
 
 
