@@ -113,7 +113,26 @@ class Model(Orders):
         """flash_drain() begins"""
         if not now.pending:
             return {}, Task("decide", what)
+        if what == "dispatch" and len(now.pending) == 1 and not sum(now.queued):
+            return {"taking": 1}, Task("alone", what)
         return {"taking": 1}, Task("empty", what)
+
+    def alone(self, now, what):
+        """flash_pending_lone(): cmpxchg(), which fails if there are more by now"""
+        if len(now.pending) > 1:
+            return {"taking": 0}, Task("take", what)
+        return {"hand": now.pending, "pending": ()}, Task("pass_", what)
+
+    def pass_(self, now, what):
+        """flash_pass(): a slot, or flash_pass_waits()"""
+        if now.inflight >= self.bound:
+            return {}, Task("bit", what)
+        return ({"hand": (), "inflight": now.inflight + 1}, Task("passed", what),
+                (Task("end", ""),))
+
+    def passed(self, _now, what):
+        """It is dispatched"""
+        return {"taking": 0}, Task("unlock", what)
 
     def empty(self, now, what):
         """llist_del_all()"""
@@ -303,9 +322,35 @@ class Hold(Orders):
         """The list of ends"""
         return {}, Task("take" if now.ends else "settle", what)
 
-    def take(self, _now, what):
+    def take(self, now, what):
         """flash_pending_take() begins"""
+        if what == "dispatch" and now.pending == 1 and not now.queued and now.ends < 2:
+            return {"taking": 1}, Task("alone", what)
         return {"taking": 1}, Task("take2", what)
+
+    def alone(self, now, what):
+        """flash_pending_lone(): the only end"""
+        if now.ends > 1:
+            return {"taking": 0}, Task("lock2", what)
+        return ({"out": now.out - now.ends, "ends": 0, "changed": now.changed or now.ends},
+                Task("alone2", what))
+
+    def alone2(self, now, what):
+        """cmpxchg(), which fails if there are more arrivals by now"""
+        if now.pending > 1:
+            return {"taking": 0}, Task("lock2", what)
+        return {"came": 1, "pending": 0}, Task("pass_", what)
+
+    def pass_(self, now, what):
+        """flash_pass(): the policy holds it back, or it is dispatched"""
+        if now.out or now.held:
+            return {}, Task("move", what)
+        return ({"came": 0, "out": 1, "changed": 1, "inflight": now.inflight + 1},
+                Task("passed", what), (Task("end", ""),))
+
+    def passed(self, _now, what):
+        """It is dispatched"""
+        return {"taking": 0}, Task("unlock", what)
 
     def take2(self, now, what):
         """llist_del_all() of the arrivals"""
