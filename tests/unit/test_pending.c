@@ -486,7 +486,7 @@ static void passes(void)
 	fq->bound = 3;
 	dispatch_one();
 	complete_one();
-	eq(flash_seams_left(&fq->store.seams), 0, "no bio joins one that has passed");
+	eq(flash_seams_left(&fq->seams), 0, "no bio joins one that has passed");
 
 	fq->bound = 2;
 	insert_one(0);
