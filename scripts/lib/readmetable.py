@@ -15,8 +15,8 @@ import summary
 BEGIN = "<!-- results: made by scripts/publish-results; change that, not this -->"
 END = "<!-- end of results -->"
 NOTHING = "Not published yet."
-SERIES = ("6.12", "6.1")
-DEPTHS = (1, 32)
+# Kernels, and the depths of their figures
+SERIES = {"6.12": (1, 32), "7.3": (32,), "6.1": (32,)}
 
 
 MEDIAN = ("median of real-time requests, us", "latency_p50_s", summary.us, True)
@@ -68,9 +68,9 @@ class Figures:
     def cost(self, label):
         """A table column for each kernel: instructions an I/O at each depth."""
         columns = []
-        for series in SERIES:
+        for series, depths in SERIES.items():
             found = []
-            for depth in DEPTHS:
+            for depth in depths:
                 try:
                     found.append(self.text("cost", f"{series}/null.{depth}",
                                            label, summary.COST))
