@@ -532,9 +532,41 @@ static void priorities(void)
 	eq(tenant(1, 0)->weight, 700, "a weight that was set stays");
 }
 
+/* Tenants that are all eligible at once: a choice looks at few, and each is served. */
+static void many_eligible(void)
+{
+	const struct fair_rules budgets = {
+		.charge = FAIR_CHARGE_SECTORS, .budgets = true, .depth = 4,
+		.budget = { .standard = 8 },
+	};
+	const struct rb_node *node;
+	u32 i, n, before = 0, most = 0, served = 0;
+	struct fair_rq *it;
+
+	model_init(&budgets);
+	for (i = 1; i <= FLASH_TENANTS; i++) {
+		tenant(i, 100)->vtime = i;
+		sends(i, 100, 8, false);
+	}
+	m.s.vtime = FLASH_TENANTS;
+	while ((it = goes())) {
+		n = 0;
+		for (node = rb_first_cached(&m.s.backlog.eligible); node; node = rb_next(node))
+			n++;
+		most = max(most, n + 1 - before);
+		before = n;
+		served++;
+		ends(it);
+	}
+	eq(most, FAIR_ELIGIBLE, "a choice sorts at most %u of %u eligible tenants", most,
+	   FLASH_TENANTS);
+	eq(served, FLASH_TENANTS, "and all are served");
+}
+
 int main(void)
 {
 	priorities();
+	many_eligible();
 	come_and_go();
 	debtors();
 	late();
