@@ -340,10 +340,19 @@ static inline bool k2_has_groups(const struct k2_queue *k2)
 	return unlikely(rcu_access_pointer(k2->table));
 }
 
+/* The current task's I/O priority. The level of one that is not real-time does not matter. */
+static __always_inline unsigned short k2_task_ioprio(void)
+{
+	/* It has set none, and its CPU class gives it best effort: most tasks. */
+	if (likely(!current->io_context && current->policy == SCHED_NORMAL))
+		return IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 0);
+	return get_current_ioprio();
+}
+
 static __always_inline enum flash_urgency k2_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
 	const struct k2_queue *k2 = container_of(fq, const struct k2_queue, fq);
-	unsigned short ioprio = get_current_ioprio();
+	unsigned short ioprio = k2_task_ioprio();
 
 	if (k2_level(ioprio) < K2_RT_LEVELS || (k2_has_groups(k2) && k2_task_has_group(k2)))
 		return FLASH_URGENT;

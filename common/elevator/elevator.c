@@ -245,8 +245,8 @@ static noinline void flash_insert_list(struct flash_queue *fq, struct flash_hctx
 	smp_mb();
 }
 
-static void flash_insert_any(struct flash_queue *fq, struct flash_hctx *fh,
-			     struct list_head *list, bool at_head)
+static __always_inline void flash_insert_any(struct flash_queue *fq, struct flash_hctx *fh,
+					     struct list_head *list, bool at_head)
 {
 	/*
 	 * A trace of insertions has to show each by its submitter, in order with other

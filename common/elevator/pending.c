@@ -169,10 +169,15 @@ __always_inline bool flash_pending_add(struct flash_queue *fq, struct flash_hctx
 __always_inline void flash_pending_end(struct flash_queue *fq, struct flash_rq *fr,
 				       bool ended)
 {
+	struct llist_node *first = READ_ONCE(fq->pending.ends.first);
+
 	fr->ended = ended;
 	/* Before the tag is freed: the tag's next request sees it. */
 	WRITE_ONCE(fr->busy, true);
-	llist_add(&fr->pending, &fq->pending.ends);
+	/* llist_add(), without a call */
+	do {
+		fr->pending.next = first;
+	} while (!try_cmpxchg(&fq->pending.ends.first, &first, &fr->pending));
 }
 
 /* Move what has happened to the lists of the lock's holder, which are empty. */

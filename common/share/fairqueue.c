@@ -1368,7 +1368,7 @@ static noinline void fair_restart(struct fair_queue *q)
  * guess, which was many times too large if the device works on many requests at once.
  * Debts of guessed charges would take many times as long to pay, so they are forgotten.
  */
-static inline void fair_learn(struct fair_queue *q, const struct fair_rq *rq)
+static __always_inline void fair_learn(struct fair_queue *q, const struct fair_rq *rq)
 {
 	u64 ns = (q->dev.work - rq->work) >> FAIR_WORK_SHIFT;
 	bool guess = !flash_cost_known(&q->dev.cost, rq->dir);

@@ -123,7 +123,7 @@ static inline void others(void)
 }
 
 /* Points in the code at which a test injects an event, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, END_ADDED, UNLOCKED,
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, UNLOCKED,
 	      ACCESS };
 static __thread enum moment moment;
 static void (*event)(void);
@@ -220,17 +220,6 @@ static inline bool llist_empty(const struct llist_head *h)
 	return empty;
 }
 
-static inline void llist_add(struct llist_node *node, struct llist_head *h)
-{
-	node->next = __atomic_load_n(&h->first, ONCE);
-	others();
-	while (!__atomic_compare_exchange_n(&h->first, &node->next, node, false,
-					    __ATOMIC_SEQ_CST, ONCE))
-		;
-	meanwhile(END_ADDED);
-	nap(64);
-}
-
 static inline struct llist_node *llist_del_all(struct llist_head *h)
 {
 	struct llist_node *all = __atomic_exchange_n(&h->first, NULL,
@@ -319,7 +308,7 @@ static pthread_rwlock_t rcu_readers = PTHREAD_RWLOCK_INITIALIZER;
 
 /* The calling task, and its depth of preempt_disable(). */
 struct task_struct {
-	void *plug;
+	void *plug, *io_context;
 	int nice, policy, tgid;
 	bool rt;
 	unsigned int flags;
@@ -327,6 +316,7 @@ struct task_struct {
 static __thread struct task_struct the_task __attribute__((unused));
 static __thread int unpreemptible;
 #ifndef SCHED_IDLE
+#define SCHED_NORMAL		0
 #define SCHED_BATCH		3
 #define SCHED_IDLE		5
 #endif
