@@ -14,7 +14,6 @@
  * Entry points: flash_cost_learn(), flash_cost_ns().
  */
 #include <linux/log2.h>
-#include <linux/minmax.h>
 
 #include "service_time.h"
 
@@ -93,19 +92,9 @@ __always_inline void flash_cost_learn(struct flash_cost *c, enum flash_dir dir, 
 	flash_cost_move(&class->ns, ns, FLASH_COST_WEIGHT);
 }
 
-/**
- * flash_cost_ns - predict the service time of a request
- * @c: service times
- * @dir: its direction
- * @sectors: its size
- *
- * Between two classes, and beyond the largest one, the result is on the line through the
- * two nearest; below the smallest one it is the time of the smallest. A line never
- * falls, and beyond the largest class a sector costs no more than in that class.
- *
- * Return: ns, or 0 if there is no sample of this direction.
- */
-u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
+/* flash_cost_ns() for any size */
+static noinline u64 flash_cost_between(const struct flash_cost *c, enum flash_dir dir,
+				       u64 sectors)
 {
 	const struct flash_cost_class *class = c->class[dir], *low, *high;
 	u32 known = c->known[dir], idx, below;
@@ -116,16 +105,8 @@ u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 	if (sectors > FLASH_COST_LARGEST)
 		sectors = FLASH_COST_LARGEST;
 	size = sectors << FLASH_COST_SHIFT;
-	idx = sectors ? flash_cost_class(sectors) : 0;
-	below = known & ((1U << idx) - 1);
-	/* The usual case of the rules below: all requests of the class have this size. */
-	if (known >> idx & 1 && class[idx].sectors == size) {
-		ns = class[idx].ns;
-		if (below)
-			ns = max(ns, class[ilog2(below)].ns);
-		return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
-	}
 	/* The first known class with an average size of at least @sectors, or the last one */
+	idx = sectors ? flash_cost_class(sectors) : 0;
 	if (known >> idx & 1 && class[idx].sectors < size)
 		idx++;
 	if (!(known >> idx))
@@ -155,4 +136,28 @@ u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
 			ns = most;
 	}
 	return (ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
+}
+
+/**
+ * flash_cost_ns - predict the service time of a request
+ * @c: service times
+ * @dir: its direction
+ * @sectors: its size
+ *
+ * Between two classes, and beyond the largest one, the result is on the line through the
+ * two nearest; below the smallest one it is the time of the smallest. A line never
+ * falls, and beyond the largest class a sector costs no more than in that class.
+ *
+ * Return: ns, or 0 if there is no sample of this direction.
+ */
+__always_inline u64 flash_cost_ns(const struct flash_cost *c, enum flash_dir dir, u64 sectors)
+{
+	u32 idx = flash_cost_class(sectors | 1);
+	const struct flash_cost_class *class = &c->class[dir][idx];
+
+	/* The smallest class with samples, all of this size */
+	if (likely((c->known[dir] & ((2U << idx) - 1)) == 1U << idx &&
+		   class->sectors == sectors << FLASH_COST_SHIFT))
+		return (class->ns + (1U << (FLASH_COST_SHIFT - 1))) >> FLASH_COST_SHIFT;
+	return flash_cost_between(c, dir, sectors);
 }
