@@ -20,7 +20,7 @@ resultspage = importlib.import_module("resultspage")
 
 COMMIT = "0123456789ab"
 COST = {"id": "null-1.k2", "scheduler": "k2", "label": "k2", "disk": "null",
-        "depth": 1, "busy_ns_per_io": 9, "over_none_ns": 7}
+        "depth": 32, "busy_ns_per_io": 9, "over_none_ns": 7}
 LOCKS = {"scheduler": "k2", "cpus": 1, "own_taken": 3}
 
 
@@ -339,7 +339,7 @@ def test_the_front_page_gets_the_table(run, out, tmp_path):
         (out / "summary.md").read_text()
     # Files published before stay in the list.
     assert "[k2-full.json](k2-full.json)" in (out / "README.md").read_text()
-    assert "| k2, bound 8 | – | – | –, – | 7, – |" in text and "piq" not in text
+    assert "| k2, bound 8 | – | – | –, – | – | 7 |" in text and "piq" not in text
 
 
 def test_only_the_pages(run, out, tmp_path):
