@@ -14,12 +14,11 @@ import pathlib
 import random
 import re
 import shlex
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
+import children
 import options
 import schedulers
 import vm
@@ -28,12 +27,12 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 STOCK = ("none", "mq-deadline", "kyber", "bfq")
 BASE = "mq-deadline"
 EXAMPLE = ("none", "mq-deadline", "k2", "...")
-# What ours should reach at least: (scheduler that they are compared with, ratio).
+# The aims of ours: (scheduler that they are compared with, least ratio).
 AIMS = {"k2": (BASE, 1.0), "layer_read": (BASE, 1.0), "piq": (BASE, 1.0),
         "acfq": ("bfq", 1.5), "hbfq": ("bfq", 1.5)}
 # Load of the host, in processes above the virtual CPUs, from which it counts as busy.
 BUSY = 0.5
-# Seconds of the host: a boot; a pass besides its load.
+# Seconds of the host: for a boot; for a pass, in addition to its load.
 BOOT, PASS = 30, 1.5
 
 
@@ -108,7 +107,7 @@ def table(found, cpus, kernel):
 # --- machines ---------------------------------------------------------------
 
 class Machine:
-    """What one guest prints."""
+    """The lines of one guest."""
 
     def __init__(self):
         self.passes, self.trouble = {}, []
@@ -154,20 +153,7 @@ def command(args, seed):
 def measure(args, seed):
     """The Machine of one boot."""
     machine = Machine()
-    child = subprocess.Popen(
-        command(args, seed), stdin=subprocess.DEVNULL, cwd=REPO, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
-    try:
-        for text in child.stdout:
-            text = text.rstrip("\r\n")
-            if text.startswith("vm: "):
-                print(f"  {text}", flush=True)
-            machine.line(text)
-        status = child.wait()
-    finally:
-        if child.poll() is None:
-            child.send_signal(signal.SIGTERM)
-            child.wait()
+    status = children.follow(command(args, seed), REPO, machine.line, "vm: ")
     if status == vm.NO_KERNEL:
         sys.exit(status)
     if status or not machine.done:
@@ -249,7 +235,7 @@ def main(argv=None):
         for seed in range(args.boots):
             machine = measure(args, seed)
             boots.append(machine.passes)
-            # Of the last minute, in which this guest ran: args.cpus on an idle host.
+            # The load of the last minute, while this guest ran: args.cpus on an idle host.
             load.append(os.getloadavg()[0])
             release = machine.release or release
             trouble += machine.trouble

@@ -4,6 +4,7 @@
 import ctypes
 import os
 import signal
+import subprocess
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -30,3 +31,25 @@ def tied(number=signal.SIGTERM):
         if os.getppid() != parent:
             os.kill(os.getpid(), number)
     return tie
+
+
+def follow(command, folder, line, shown):
+    """Runs a program in a folder and calls line() with each line of its output.
+
+    Prints those that begin with one of `shown`. The program ends if line() raises an
+    error. Returns its status.
+    """
+    child = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    try:
+        for text in child.stdout:
+            text = text.rstrip("\r\n")
+            if text.startswith(shown):
+                print(f"  {text}", flush=True)
+            line(text)
+        return child.wait()
+    finally:
+        if child.poll() is None:
+            child.send_signal(signal.SIGTERM)
+            child.wait()

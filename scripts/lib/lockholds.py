@@ -11,12 +11,11 @@ import collections
 import pathlib
 import re
 import shlex
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
+import children
 import costprofile
 import options
 import schedulers
@@ -36,7 +35,7 @@ MOST = 20000
 # Functions of the longest section in the output
 SHOWN = 5
 KINDS = ("lock", "wall", "off", "cli")
-# Seconds of the host: a boot, a cell besides, a read.
+# Seconds of the host: for a boot, for a cell without its reads, for a read.
 BOOT, CELL, IO = 20, 8, 4e-4
 
 
@@ -93,7 +92,7 @@ def quantile(counts, part):
 
 
 def figures(counts):
-    """What is known of {instructions: sections}."""
+    """Quantiles and mean of {instructions: sections}."""
     number = sum(counts.values())
     return {"sections": number,
             "mean": sum(v * n for v, n in counts.items()) / number if number else None,
@@ -169,7 +168,7 @@ def table(cells):
 # --- the machine ------------------------------------------------------------
 
 class Guest:
-    """What the guest prints."""
+    """The lines of the guest."""
 
     def __init__(self):
         self.trouble, self.waiting = [], collections.defaultdict(int)
@@ -231,21 +230,8 @@ def measure(args, folder):
     programs = REPO / "build" / "profile"
     costprofile.build(programs)
     guest = Guest()
-    child = subprocess.Popen(
-        command(args, programs, folder), stdin=subprocess.DEVNULL, cwd=REPO,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", start_new_session=True)
-    try:
-        for text in child.stdout:
-            text = text.rstrip("\r\n")
-            if text.startswith(("vm: ", "cost: begin")):
-                print(f"  {text}", flush=True)
-            guest.line(text)
-        status = child.wait()
-    finally:
-        if child.poll() is None:
-            child.send_signal(signal.SIGTERM)
-            child.wait()
+    status = children.follow(command(args, programs, folder), REPO, guest.line,
+                             ("vm: ", "cost: begin"))
     if status == vm.NO_KERNEL:
         sys.exit(status)
     if status or not guest.done:

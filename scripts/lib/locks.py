@@ -12,11 +12,10 @@ import json
 import pathlib
 import re
 import shlex
-import signal
-import subprocess
 import sys
 import time
 
+import children
 import options
 import schedulers
 import vm
@@ -196,21 +195,8 @@ def command(args, cpus, chosen):
 def measure(args, cpus, chosen, cells):
     """Adds the cells of one machine; what was wrong."""
     machine = Machine(cpus, cells)
-    child = subprocess.Popen(
-        command(args, cpus, chosen), stdin=subprocess.DEVNULL, cwd=REPO,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", start_new_session=True)
-    try:
-        for text in child.stdout:
-            text = text.rstrip("\r\n")
-            if text.startswith("vm: ") or text.startswith("locks: begin"):
-                print(f"  {text}", flush=True)
-            machine.line(text)
-        status = child.wait()
-    finally:
-        if child.poll() is None:
-            child.send_signal(signal.SIGTERM)
-            child.wait()
+    status = children.follow(command(args, cpus, chosen), REPO, machine.line,
+                             ("vm: ", "locks: begin"))
     if status == vm.NO_KERNEL:
         sys.exit(status)
     if status or not machine.done:
