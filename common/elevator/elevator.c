@@ -331,8 +331,7 @@ static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *f
 {
 	fr->slot = FLASH_SLOT_QUEUED;
 	flash_queued_add(fq, fr->rq->mq_hctx->sched_data);
-	fr->pending.next = fq->fresh;
-	fq->fresh = &fr->pending;
+	flash_fresh_add(fq, fr);
 	if (likely(!fq->pending.resort))
 		smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 }

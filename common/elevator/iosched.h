@@ -497,6 +497,13 @@ static inline void flash_queued_del(struct flash_queue *fq, struct flash_hctx *f
 	flash_waits_add(fq, -FLASH_WAITS_ONE);
 }
 
+/* A request was drained and waits; see flash_queue.fresh. With the lock */
+static inline void flash_fresh_add(struct flash_queue *fq, struct flash_rq *fr)
+{
+	fr->pending.next = fq->fresh;
+	fq->fresh = &fr->pending;
+}
+
 /* inflight.c */
 bool flash_ready(struct flash_queue *fq);
 bool flash_ready_settled(struct flash_queue *fq);

@@ -265,8 +265,7 @@ static void flash_drain_arrival(struct flash_queue *fq, struct flash_rq *fr)
 {
 	fq->now = max(fq->now, fr->time);
 	flash_insert_tracked(fq, fr->rq->mq_hctx->sched_data, fr, fr->rq, false);
-	fr->pending.next = fq->fresh;
-	fq->fresh = &fr->pending;
+	flash_fresh_add(fq, fr);
 }
 
 /**
@@ -276,8 +275,7 @@ static void flash_drain_arrival(struct flash_queue *fq, struct flash_rq *fr)
  * A setting has changed that decides where requests wait. flash_policy.resort() sorts them one
  * by one, and the lock is released now and then. No other task finds them partly sorted, as
  * each flash_lock() sorts the rest first. FLASH_WAITS_TAKING makes it do so, and has_work()
- * true.
- * Afterwards the caller calls flash_resume(), unless it inserts a request.
+ * true. Afterwards the caller calls flash_resume(), unless it inserts a request.
  */
 void flash_resort(struct flash_queue *fq)
 {
