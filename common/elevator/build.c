@@ -13,6 +13,7 @@
 #include "queue.c"
 #include "inflight.c"
 #include "pending.c"
+#include "round.c"
 #include "rqtable.c"
 #include "elevator.c"
 #include "tunables.c"

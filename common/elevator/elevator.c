@@ -13,7 +13,7 @@
  *	elv_has_work()		says that a request may be dispatched (inflight.c)
  *	elv_dispatch_request()	takes the lock, drains the pending list to the policy's
  *				queues (queue.c), asks the policy for the next request,
- *				and counts it as in flight
+ *				or several (round.c), and counts them as in flight
  *	elv_requeue_request()	if the driver hands it back: it is not in flight any more
  *	elv_finish_request()	when it has completed: its slot of the limit is free, its
  *				end is added to a list that is drained likewise, and a
@@ -301,20 +301,6 @@ static void elv_insert_requests(struct blk_mq_hw_ctx *hctx,
 		flash_insert_alone(hctx, list, at_head);
 }
 
-/*
- * The same as flash_ready(), under the lock and while requests are queued. Events since the
- * drain do not count: requests that were added to the pending list are left to their
- * submitter's run, and requests that are held stay held until the policy is asked.
- */
-static bool flash_may_select(struct flash_queue *fq)
-{
-	if (fq->held)
-		return false;
-	if (unlikely(READ_ONCE(fq->first.rq)))
-		return flash_ready(fq);
-	return flash_slot_free(atomic_read(&fq->inflight), fq->bound);
-}
-
 /* A request is dispatched: update what flash_needs_run() reads. */
 static void flash_dispatched(struct flash_queue *fq)
 {
@@ -399,14 +385,26 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 	return fr;
 }
 
+/*
+ * @rq is dispatched. If its queue is a poll queue and full, the round of @hctx ends, and the
+ * queue accepts requests again only when a task polls: others need another round.
+ */
+static void flash_round_ends(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx,
+			     const struct request *rq)
+{
+	if (unlikely(rq->mq_hctx->type == HCTX_TYPE_POLL))
+		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
+							      hctx->queue_num);
+}
+
 /* Choose among the requests that wait, and release the lock. */
 static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 						      struct blk_mq_hw_ctx *hctx)
 	__releases(&fq->lock)
 {
-	struct request *rq = NULL;
+	struct request *rq;
 	struct flash_rq *fr;
-	bool pass_on = false, missed;
+	bool pass_on, missed;
 
 	if (flash_pending_events(fq))
 		flash_drain(fq);
@@ -426,46 +424,48 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 		if (flash_watches(fq))
 			flash_change(fq);
 		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
-	} else if (fq->queued && flash_may_select(fq)) {
-		flash_tell_why(fq, FLASH_WHY_ORDER);
-		fr = flash_policy.select(fq);
-		if (flash_watches(fq))
-			flash_change(fq);
-		if (fr) {
-			rq = fr->rq;
-			flash_store_del(fq, fr);
-			flash_take(fq, fr);
-			flash_queued_del(fq, rq->mq_hctx->sched_data);
-			trace_flash_dispatch(fq, rq, fr, fq->why);
-		} else {
-			pass_on = fq->pass_on;
-			fq->pass_on = false;
-		}
-	}
-	if (rq) {
 		rq->rq_flags |= RQF_STARTED;
-		flash_dispatched(fq);
+	} else {
+		rq = flash_choose(fq);
+		if (rq && fq->queued)
+			flash_round_choose(fq, hctx);
 	}
+	if (rq)
+		flash_dispatched(fq);
+	pass_on = fq->pass_on;
+	fq->pass_on = false;
 	missed = fq->held && flash_pending_events(fq);
 	flash_unlock(fq);
 
-	/*
-	 * A full poll queue ends this round, and accepts requests again only when a
-	 * task polls: the other requests need another round.
-	 */
-	if (rq && rq->mq_hctx->type == HCTX_TYPE_POLL)
-		flash_kick(fq, hctx->type == HCTX_TYPE_POLL ? fq->nr_hctx :
-							      hctx->queue_num);
-	else if (unlikely(pass_on || missed))
+	if (rq)
+		flash_round_ends(fq, hctx, rq);
+	if (unlikely(pass_on || missed))
 		flash_kick(fq, hctx->queue_num);
+	return rq;
+}
+
+/* Take the next request of a round that has chosen several. */
+static noinline struct request *flash_dispatch_chosen(struct flash_queue *fq,
+						      struct blk_mq_hw_ctx *hctx)
+{
+	struct request *rq = flash_round_take(fq);
+
+	if (rq)
+		flash_round_ends(fq, hctx, rq);
 	return rq;
 }
 
 static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
+	struct request *rq;
 	struct flash_rq *fr;
 
+	if (unlikely(flash_round_any(fq))) {
+		rq = flash_dispatch_chosen(fq, hctx);
+		if (rq)
+			return rq;
+	}
 	spin_lock(&fq->lock);
 	fr = flash_pass(fq);
 	if (unlikely(!fr))
@@ -545,7 +545,7 @@ static bool elv_has_work(struct blk_mq_hw_ctx *hctx)
 		return flash_has_work(fq, hctx);
 	if (!flash_any_waits(fq))
 		return false;
-	if (unlikely(READ_ONCE(fq->held) || READ_ONCE(fq->nr_head) ||
+	if (unlikely(READ_ONCE(fq->held) || flash_precedes(fq) ||
 		     !list_empty(&hctx->dispatch)))
 		return flash_has_work(fq, hctx);
 	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound));
@@ -751,11 +751,11 @@ static void elv_exit_sched(struct elevator_queue *eq)
 	mutex_unlock(&flash_queues_lock);
 	flash_first_exit(fq);
 
-	WARN_ONCE(fq->queued || fq->nr_head || fq->first.rq ||
+	WARN_ONCE(fq->queued || fq->nr_head || flash_round_any(fq) || fq->first.rq ||
 		  fq->out || atomic_read(&fq->inflight) || flash_pending_any(fq),
-		  "%s: at exit %u queued, %u at head, %d first, %d in flight, %d come\n",
-		  flash_policy.name, fq->queued, fq->nr_head, !!fq->first.rq,
-		  atomic_read(&fq->inflight), flash_pending_any(fq));
+		  "%s: at exit %u queued, %u at head, %d chosen, %d first, %d in flight, %d come\n",
+		  flash_policy.name, fq->queued, fq->nr_head, flash_round_any(fq),
+		  !!fq->first.rq, atomic_read(&fq->inflight), flash_pending_any(fq));
 	WARN_ONCE(flash_seams_left(&fq->seams),
 		  "%s: at exit bios may join %u times\n", flash_policy.name,
 		  flash_seams_left(&fq->seams));

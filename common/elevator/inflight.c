@@ -162,7 +162,7 @@ __always_inline bool flash_ready(struct flash_queue *fq)
 
 	if (!flash_any_waits(fq))
 		return false;
-	if (unlikely(READ_ONCE(fq->nr_head)))
+	if (unlikely(flash_precedes(fq)))
 		return true;
 	return flash_slot_for_any(fq) &&
 	       !(unlikely(READ_ONCE(fq->first.rq)) && flash_first_refuses(fq));
@@ -275,7 +275,7 @@ static void flash_run(struct flash_queue *fq, unsigned int prefer)
 	 * Before the bits: if the list is empty, the bits are complete, but for requests
 	 * that precede all others.
 	 */
-	bool pending = flash_pending_any(fq) || READ_ONCE(fq->nr_head);
+	bool pending = flash_pending_any(fq) || flash_precedes(fq);
 	struct blk_mq_hw_ctx *hctx;
 
 	/* Pairs with the order in flash_drain(): list, bits, @waits. */
@@ -404,7 +404,7 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
 	unsigned int queued = READ_ONCE(fq->queued);
 
-	if (!flash_slot_free(inflight, bound) || READ_ONCE(fq->nr_head) ||
+	if (!flash_slot_free(inflight, bound) || flash_precedes(fq) ||
 	    READ_ONCE(fq->left) || queued > 1)
 		return true;
 	/* Concurrent increments may be lost; a later completion makes up for that. */

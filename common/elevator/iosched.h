@@ -105,6 +105,7 @@ struct flash_hctx {
  * @untracked:	requests inserted without a record, as the table could not grow
  * @polled:	requests dispatched to a poll queue, which ignore the in-flight limit
  * @peak:	largest number of requests in flight
+ * @ahead:	requests that were chosen together with an earlier one, see round.c
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
  */
@@ -117,6 +118,7 @@ struct flash_stats {
 	u64 untracked;
 	u64 polled;
 	unsigned int peak;
+	unsigned int ahead;
 };
 
 /**
@@ -184,6 +186,25 @@ struct flash_counts {
 	unsigned long inlined;
 };
 
+/* Requests that are chosen for a round at once, besides the first one */
+#define FLASH_ROUND_MOST	3
+
+/* Of flash_round.left: the number of requests, and what is added with each new set */
+#define FLASH_ROUND_NR		0x3UL
+#define FLASH_ROUND_SET		(FLASH_ROUND_NR + 1)
+
+/**
+ * struct flash_round - requests that were chosen for the rest of a round, see round.c
+ * @left:	how many are left, and a count of the sets so far; without the lock
+ * @rq:		the requests, the last one first; written under the lock while none is left
+ *
+ * They are in flight already.
+ */
+struct flash_round {
+	unsigned long left;
+	struct request *rq[FLASH_ROUND_MOST];
+};
+
 /* Add one to a counter of struct flash_counts. */
 #define flash_count(fq, what)	this_cpu_inc((fq)->counts->what)
 
@@ -223,6 +244,7 @@ struct flash_counts {
  *		lock
  * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
  *		although a request waited; approximate, without the lock
+ * @round:	requests that were chosen and that a run takes without the lock
  * @head:	requests that precede all others, and are dispatched even above the limit:
  *		requeued by the driver, or needed by the flush machinery
  * @seams:	sectors at which a bio could join a waiting or pending request; without the
@@ -291,6 +313,7 @@ struct flash_queue {
 	unsigned int no_runs;
 	bool left;
 	bool changed;
+	struct flash_round round;
 };
 
 /**
@@ -399,8 +422,14 @@ static inline bool flash_pending_any(const struct flash_queue *fq)
 	return smp_load_acquire(&fq->waits) & FLASH_WAITS_TAKING;
 }
 
+/* Is a request left of those that were chosen for a round? */
+static inline bool flash_round_any(const struct flash_queue *fq)
+{
+	return READ_ONCE(fq->round.left) & FLASH_ROUND_NR;
+}
+
 /**
- * flash_any_waits - does any request wait?
+ * flash_any_waits - does any request wait, or is one chosen that no run has taken?
  * @fq: the device
  *
  * No lock.
@@ -411,7 +440,18 @@ static inline bool flash_any_waits(const struct flash_queue *fq)
 		return true;
 	/* As in flash_pending_any() */
 	smp_rmb();
-	return READ_ONCE(fq->waits);
+	return READ_ONCE(fq->waits) || flash_round_any(fq);
+}
+
+/**
+ * flash_precedes - is there a request that precedes all others, and has or needs no slot?
+ * @fq: the device
+ *
+ * No lock.
+ */
+static inline bool flash_precedes(const struct flash_queue *fq)
+{
+	return READ_ONCE(fq->nr_head) || flash_round_any(fq);
 }
 
 /**
@@ -545,6 +585,11 @@ static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 	if (unlikely(limit_changed))
 		flash_limit_changed(fq);
 }
+
+/* round.c */
+struct request *flash_choose(struct flash_queue *fq);
+void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx);
+struct request *flash_round_take(struct flash_queue *fq);
 
 /* rqtable.c */
 int flash_hctx_init(struct flash_queue *fq, struct blk_mq_hw_ctx *hctx);

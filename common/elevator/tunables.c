@@ -391,15 +391,16 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
 			 "completed %lu\n"
 			 "merged %llu\nhead %llu\nrequeued %lu\nbypassed %lu\n"
-			 "untracked %llu\npolled %llu\ninlined %lu\nkicks %lu\n",
+			 "untracked %llu\npolled %llu\nahead %u\n"
+			 "inlined %lu\nkicks %lu\n",
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
 			 fq->stats.dispatched, fq->stats.absorbed,
 			 flash_counted(fq, completed), fq->stats.merged,
 			 fq->stats.head, flash_counted(fq, requeued),
 			 flash_counted(fq, bypassed), fq->stats.untracked,
-			 fq->stats.polled, flash_counted(fq, inlined),
-			 flash_counted(fq, kicks));
+			 fq->stats.polled, fq->stats.ahead,
+			 flash_counted(fq, inlined), flash_counted(fq, kicks));
 	if (flash_policy.stats)
 		len = flash_policy.stats(fq, page, len);
 	flash_unlock(fq);

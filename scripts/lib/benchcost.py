@@ -99,6 +99,9 @@ def parse(argv):
     add("--tenants", type=options.numbers(1, 256, "4,64,256"), default=(), metavar="LIST",
         help="1 to 256: reads from this number of processes, which share the depth (at "
         "least 1 each); without locks and variants (default: one job, a thread)")
+    add("--batch", type=options.number(1, 256), default=1, metavar="N",
+        help="reads that are submitted at once, and waited for, at most the least depth, "
+        "1 to 256 (default 1)")
     add("--ios", type=options.number(1000, 1000000),
         metavar="N", help="measured I/Os, 1000 to 1000000 (default 10000, with --tenants "
         "40000)")
@@ -122,6 +125,9 @@ def parse(argv):
     args.no_locks = args.no_locks or args.profile or bool(args.tenants)
     args.ios = args.ios or (TENANTS_IOS if args.tenants else IOS)
     args.depths = args.depths or (TENANTS_DEPTH if args.tenants else DEPTHS)
+    if args.batch > min(args.depths):
+        parser.error(f"argument --batch: '{args.batch}': want 1 to {min(args.depths)}, the "
+                     "least of --depths")
     # Before anything is built: what will be is known from the source.
     try:
         choose(args.schedulers, known_schedulers.in_source(REPO))
@@ -529,7 +535,8 @@ class BenchCost:
         """scripts/vm with these cells."""
         values = {"COST_PLAN": plan_text(cells), "COST_TASK": task,
                   "COST_SHORT": SHORT, "COST_LONG": SHORT + self.args.ios,
-                  "COST_LOCKS": LOCK_IOS, "COST_SEED": seed}
+                  "COST_LOCKS": LOCK_IOS, "COST_SEED": seed,
+                  "COST_BATCH": self.args.batch}
         if self.profiler:
             values["COST_PROFILER"] = "/files/profile-mark"
         words_ = " ".join(f"{key}={shlex.quote(str(value))}"

@@ -36,6 +36,8 @@ def arguments(*argv):
     (["--repeats", "0"], ["'0'", "1 to 10"]),
     (["--tenants", "4,257"], ["'257'", "1 to 256"]),
     (["--tenants", ","], ["','", "1 to 256"]),
+    (["--batch", "0"], ["'0'", "1 to 256"]),
+    (["--depths", "8,32", "--batch", "9"], ["'9'", "1 to 8"]),
     (["--seed", "-1"], ["'-1'", "1 to 2147483648"]),
     (["--schedulers", ","], ["','", "mq-deadline"]),
     (["--frobnicate"], ["--frobnicate"]),

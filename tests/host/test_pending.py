@@ -9,6 +9,8 @@ request is forgotten in some order, or the policy is asked for one when it has n
 
 A second model has a policy that holds all requests back while another one is in flight.
 Its end, reported without the lock, has to make the policy choose again.
+
+A third model has requests that are chosen together and taken without the lock.
 """
 
 import collections
@@ -59,7 +61,6 @@ class Orders:
             seen |= after
             if not after:
                 assert not now.tasks and not now.locked and not now.taking
-                assert now.inflight == 0
                 yield now
 
 
@@ -205,7 +206,7 @@ class Model(Orders):
         tasks += [Task("lock", "look")] * looks + [Task("end", "")]
         first = State((), 0, (), (0, 0), (0, 0), 0, 1, 0, 0,
                       tuple(sorted(tasks)))
-        ends = [bool(now.pending or now.hand or sum(now.queued) or now.none)
+        ends = [bool(now.pending or now.hand or sum(now.queued) or now.none or now.inflight)
                 for now in self.ends(first)]
         return sum(ends), len(ends)
 
@@ -417,7 +418,7 @@ class Hold(Orders):
         tasks = [Task("add", "")] * come + [Task("lock", "look")] * looks
         first = HoldState(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
                           tuple(sorted([*tasks, Task("end", "")])))
-        ends = [bool(now.pending or now.queued) for now in self.ends(first)]
+        ends = [bool(now.pending or now.queued or now.inflight) for now in self.ends(first)]
         return sum(ends), len(ends)
 
 
@@ -433,3 +434,118 @@ def test_held_ones_go(come, looks):
 def test_what_a_hold_takes(without, looks):
     """Each of these is needed."""
     assert Hold(without).forgotten(1, looks)[0] > 0
+
+
+RoundState = collections.namedtuple(
+    "RoundState", "queued left slots gone taking locked inflight runs tasks")
+
+
+class Round(Orders):
+    """Requests that are chosen together, up to @most besides the first (round.c).
+
+    A round is "busy" if its driver takes one request, and does not run the queue
+    again. The code, without what @without names.
+    """
+
+    def __init__(self, without="", bound=4, most=1):
+        self.without = without
+        self.bound = bound
+        self.most = most
+
+    def waits(self, now, of):
+        """flash_any_waits()"""
+        return now.queued or (now.left[1] and self.without != of)
+
+    def work(self, now, what):
+        """elv_has_work()"""
+        if not self.waits(now, "work"):
+            return {}, None
+        return {}, Task("top", (what,)) if now.inflight < self.bound or now.left[1] else None
+
+    def top(self, now, what):
+        """flash_round_take(): the number of those that are left"""
+        return {}, Task("request", (*what, now.left)) if now.left[1] else Task("lock", what)
+
+    def request(self, now, what):
+        """The top"""
+        return {}, Task("swap", (*what, now.slots[what[1][1] - 1]))
+
+    def swap(self, now, what):
+        """cmpxchg()"""
+        kind, left, request = what
+        if left != now.left:
+            return {}, Task("top", (kind,))
+        return ({"left": (left[0], left[1] - 1), "gone": (*now.gone, request)},
+                *self.goes_on(kind))
+
+    @staticmethod
+    def goes_on(kind):
+        """The round after a request, which may end from now on"""
+        after = None if kind == "busy" else Task("work", kind)
+        return after, (Task("end", ""),)
+
+    def lock(self, now, what):
+        """spin_lock()"""
+        return None if now.locked else ({"locked": 1}, Task("choose", what))
+
+    def choose(self, now, what):
+        """flash_choose(), flash_round_choose()"""
+        nr = min(len(now.queued), self.bound - now.inflight)
+        if nr <= 0:
+            return {"locked": 0}, None
+        if now.left[1]:
+            nr = 1
+        nr = min(nr, 1 + self.most)
+        set_, ahead = now.queued[:nr], now.queued[1:nr]
+        changes = {"queued": now.queued[nr:], "inflight": now.inflight + nr}
+        return changes, Task("fill", (*what, set_[0], ahead))
+
+    def fill(self, now, what):
+        """The array"""
+        kind, first, ahead = what
+        slots = tuple(reversed(ahead)) + now.slots[len(ahead):]
+        changes = {"slots": slots} if ahead else {}
+        return changes, Task("publish", (kind, first, len(ahead)))
+
+    def publish(self, now, what):
+        """The number, and the lock is released"""
+        kind, first, nr = what
+        sets = now.left[0] + (self.without != "sets")
+        changes = {"left": (sets, nr)} if nr else {}
+        return ({**changes, "locked": 0, "gone": (*now.gone, first)}, *self.goes_on(kind))
+
+    def end(self, now, _what):
+        """flash_release()"""
+        full = now.inflight >= self.bound
+        return {"inflight": now.inflight - 1}, Task("needs", "full" if full else "free")
+
+    def needs(self, now, what):
+        """flash_needs_run(): the queues, and requests that are left"""
+        if not self.waits(now, "needs"):
+            return {}, None
+        runs = what == "full" or now.queued or now.left[1]
+        return {"runs": now.runs + bool(runs)}, None
+
+    def wrong(self, requests, *rounds):
+        """(ends that are wrong, all ends): each request goes once"""
+        first = RoundState(tuple(range(requests)), (0, 0), (-1,) * self.most, (), 0, 0, 0, 0,
+                           tuple(sorted(Task("work", kind) for kind in rounds)))
+        ends = [sorted(now.gone) != list(range(requests)) for now in self.ends(first)]
+        return sum(ends), len(ends)
+
+
+@pytest.mark.parametrize("bound, most, requests, rounds", [
+    (4, 1, 2, ["busy"]), (2, 1, 3, ["busy"]), (4, 2, 3, ["busy", "busy"]),
+    (9, 1, 4, ["go", "go"])])
+def test_chosen_ones_go(bound, most, requests, rounds):
+    """Whatever the order, and each once."""
+    wrong, ends = Round(bound=bound, most=most).wrong(requests, *rounds)
+    assert (wrong, ends > 0) == (0, True)
+
+
+@pytest.mark.parametrize("without, bound, requests, rounds", [
+    ("needs", 4, 2, ["busy"]), ("work", 4, 2, ["busy"]),
+    ("sets", 9, 4, ["go", "go"])])
+def test_what_a_choice_of_several_takes(without, bound, requests, rounds):
+    """Each of these is needed."""
+    assert Round(without, bound=bound).wrong(requests, *rounds)[0] > 0

@@ -123,8 +123,8 @@ static inline void others(void)
 }
 
 /* Points in the code at which a test injects an event, once. */
-enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKEN_OUT, EXCHANGED, UNLOCKED,
-	      ACCESS };
+enum moment { NEVER, FOUND_EMPTY, ADDING, ADDED, TAKING_OUT, TAKEN_OUT, EXCHANGED,
+	      UNLOCKED, ACCESS };
 static __thread enum moment moment;
 static void (*event)(void);
 
@@ -156,9 +156,10 @@ static inline void shared(void)
 #define smp_load_acquire(p)	LOAD(*(p), ACQUIRE)
 #define smp_store_release(p, v)	STORE(*(p), v, RELEASE)
 #define smp_rmb()		smp_mb()
-/* Used to remove the only entry of a list, and for flash_first.rq. */
+/* Used to take an entry that no one else has taken, and for flash_first.rq. */
 #define cmpxchg(p, from, to) ({						\
 	__typeof__(*(p)) was = (from);					\
+	meanwhile(TAKING_OUT);						\
 	others();							\
 	if (__atomic_compare_exchange_n(p, &was, to, false,		\
 					__ATOMIC_SEQ_CST, ONCE))		\
@@ -483,16 +484,22 @@ struct request_queue {
 	struct gendisk *disk;
 	unsigned int nr_hw_queues, nr_requests;
 	int node;
+	const struct blk_mq_ops *mq_ops;
 	bool quiesced;
 	pthread_mutex_t queue_lock;
 	pthread_rwlock_t running;
+};
+
+/* Drivers without budgets have none. */
+struct blk_mq_ops {
+	bool get_budget;
 };
 
 struct blk_mq_hw_ctx {
 	struct request_queue *queue;
 	struct list_head dispatch;
 	unsigned long state;
-	unsigned int queue_num, flags, type;
+	unsigned int queue_num, flags, type, dispatch_busy;
 	int numa_node;
 	void *sched_data, *sched_tags, *cpumask;
 	bool pending;

@@ -17,6 +17,7 @@
 #pragma GCC diagnostic ignored "-Wformat"
 static bool try_merge(struct request_queue *q);
 #include "common/elevator/pending.c"
+#include "common/elevator/round.c"
 #include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
 #include "common/elevator/rqtable.c"
@@ -43,6 +44,9 @@ static enum holding holding;
 
 /* Does the in-flight limit change with each end? Are all sorted again after each one? */
 static bool limit_moves, sorts;
+
+/* May tasks claim the last tags? Then requests are chosen one by one. */
+static bool claims;
 
 #define FATES		1024
 enum fate { UNKNOWN, STARTED, ENDED };
@@ -111,7 +115,7 @@ static unsigned int fifo_rq_class(struct flash_queue *fq, const struct request *
 
 static enum flash_urgency fifo_urgency(const struct flash_queue *fq, blk_opf_t opf)
 {
-	return fq && opf ? FLASH_URGENT : FLASH_PATIENT;
+	return fq && opf && claims ? FLASH_URGENT : FLASH_PATIENT;
 }
 
 static void fifo_hears(struct fifo *fifo, char what)
@@ -383,6 +387,7 @@ void flash_disks_free(void)
 
 static struct gendisk gendisk = { "disk" };
 static struct request_queue queue;
+static struct blk_mq_ops mq_ops;
 static struct elevator_queue elevator;
 static struct blk_mq_hw_ctx hctxs[QUEUES];
 static struct request rqs[QUEUES][TAGS];
@@ -458,6 +463,7 @@ static struct flash_queue *begin(unsigned int bound)
 	queue.disk = &gendisk;
 	queue.nr_hw_queues = QUEUES;
 	queue.quiesced = false;
+	queue.mq_ops = &mq_ops;
 #ifdef REAL_POLICY
 	for (n = 0; n < flash_policy.nr_tunables; n++)
 		if (bound != UINT_MAX &&

@@ -23,8 +23,8 @@ static void *looker(void *arg);
 static struct request *device[QUEUES * TAGS];
 static bool device_locked;
 static unsigned int in_device;
-static int ended, over, each, in_vain, in_earnest, firsts, overtaken;
-static bool hands_back, restarts, asks_twice, hurries;
+static int ended, over, each, in_vain, in_earnest, firsts, overtaken, ahead;
+static bool hands_back, restarts, asks_twice, hurries, stalls;
 static unsigned long long seed;
 
 /*
@@ -99,6 +99,11 @@ static unsigned int round_of_run(struct blk_mq_hw_ctx *hctx, bool first)
 		if (first && !nr && !hurries)
 			COUNT(in_earnest);
 		nr++;
+		/* The driver is busy, and runs the queue later. */
+		if (stalls && tap_rand(&turns) % 4 == 0) {
+			SET(hctx->pending, true);
+			break;
+		}
 	}
 	for (n = 0; n < nr; n++) {
 		others();
@@ -344,6 +349,7 @@ static bool round_of(unsigned int round)
 		pthread_join(look, NULL);
 	firsts += (int)GET(fq->first.nth);
 	overtaken += (int)GET(fq->first.expired);
+	ahead += (int)GET(fq->stats.ahead);
 	end();
 	for (n = 0; n < SUBMITTERS; n++)
 		pthread_join(submit[n], NULL);

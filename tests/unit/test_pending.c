@@ -666,6 +666,9 @@ static struct flash_queue *begin_round(unsigned int round)
 	restarts = round % 7 == 5;
 	asks_twice = round / 4 % 2;
 	hurries = round % 5 < 2;
+	claims = round % 5 < 3;
+	stalls = round % 2;
+	mq_ops.get_budget = round % 8 == 7;
 	holding = ways[round / 3 % ARRAY_SIZE(ways)];
 	limit_moves = round % 11 < 3;
 	/* What holds requests back is the limit, or the policy. */
@@ -699,7 +702,9 @@ int main(void)
 	eq_faults();
 	eq(races, 0, "data races that ThreadSanitizer reports");
 	eq(in_vain * 3 < in_earnest, 1, "few runs find nothing to dispatch");
-	printf("# %d of %d runs in vain; %d requests issued first, %d of them overtaken\n",
-	       in_vain, in_vain + in_earnest, firsts, overtaken);
+	eq(ahead > 100, 1, "many requests are chosen together");
+	printf("# %d of %d runs in vain; %d requests issued first, %d of them overtaken;\n"
+	       "# %d chosen ahead\n",
+	       in_vain, in_vain + in_earnest, firsts, overtaken, ahead);
 	return tap_done();
 }

@@ -15,7 +15,7 @@
 #   scheduler without such a file. warm: many reads at a time before.
 # COST_TASK: time, locks, or holds (one load of COST_LONG, with a watch of the locks that
 #   the scheduler takes). COST_SHORT, COST_LONG, COST_LOCKS: I/Os of a run.
-# COST_SEED: of the offsets.
+# COST_SEED: of the offsets. COST_BATCH: reads that are submitted at once (default 1).
 # COST_PROFILER: a program to run before and after each timed load, or empty. If it is set,
 #   the kernel's functions are written to /out/symbols, those of modules to
 #   /out/symbols.ID after each cell.
@@ -206,6 +206,8 @@ load() {
 	fi
 	fio --name=cost --filename="/dev/$DISK" --rw=randread --bs=4k --direct=1 \
 		--ioengine=libaio --iodepth="$depth" --number_ios="$ios" "${mode[@]}" \
+		--iodepth_batch_submit="${COST_BATCH:-1}" \
+		--iodepth_batch_complete_min="${COST_BATCH:-1}" \
 		--norandommap --randrepeat=1 --randseed="$COST_SEED" \
 		--gtod_reduce=1 --disk_util=0 --invalidate=0 \
 		--output-format=json --output="$TMP/fio" --aux-path="$TMP"
