@@ -123,7 +123,7 @@ static bool elv_bio_merge(struct request_queue *q, struct bio *bio,
 {
 	struct flash_queue *fq = compat_queue_data(q);
 
-	return flash_any_waits(fq) && flash_store_may(fq, bio) &&
+	return flash_any_unchosen(fq) && flash_store_may(fq, bio) &&
 	       flash_try_merge(fq, bio, nr_segs);
 }
 

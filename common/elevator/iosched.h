@@ -428,6 +428,16 @@ static inline bool flash_round_any(const struct flash_queue *fq)
 	return READ_ONCE(fq->round.left) & FLASH_ROUND_NR;
 }
 
+/* Does any request wait to be chosen? No lock. */
+static inline bool flash_any_unchosen(const struct flash_queue *fq)
+{
+	if (!llist_empty(&fq->pending.list))
+		return true;
+	/* As in flash_pending_any() */
+	smp_rmb();
+	return READ_ONCE(fq->waits);
+}
+
 /**
  * flash_any_waits - does any request wait, or is one chosen that no run has taken?
  * @fq: the device
@@ -436,11 +446,7 @@ static inline bool flash_round_any(const struct flash_queue *fq)
  */
 static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	if (!llist_empty(&fq->pending.list))
-		return true;
-	/* As in flash_pending_any() */
-	smp_rmb();
-	return READ_ONCE(fq->waits) || flash_round_any(fq);
+	return flash_any_unchosen(fq) || flash_round_any(fq);
 }
 
 /**

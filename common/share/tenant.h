@@ -171,7 +171,7 @@ struct tenant_stats {
  * @turn: its turns
  * @place: where it is in the queues
  *
- * In the order of use: each request needs the first lines, a few requests the last ones.
+ * Most of its lines are used by each request: see docs/cache-lines.md.
  */
 struct tenant {
 	struct tenant_key key;
