@@ -256,6 +256,8 @@ static __always_inline void piq_insert_rq(struct flash_queue *fq, struct flash_r
 	struct piq_req *req = piq_req_of(fr);
 
 	req->urgent = fr->class == PIQ_CLASS_URGENT;
+	if (unlikely(req->urgent))
+		flash_one_by_one(fq);
 	piq_add(piq_sched_of(fq), req, fr->seq, kind, sector, sectors, fq->now);
 }
 

@@ -306,7 +306,7 @@ static void flash_dispatched(struct flash_queue *fq)
 {
 	bool left = fq->queued || fq->nr_head;
 
-	if (fq->left != left)
+	if (READ_ONCE(fq->left) != left)
 		WRITE_ONCE(fq->left, left);
 	if (READ_ONCE(fq->no_runs))
 		WRITE_ONCE(fq->no_runs, 0);
@@ -397,41 +397,70 @@ static void flash_round_ends(struct flash_queue *fq, const struct blk_mq_hw_ctx 
 							      hctx->queue_num);
 }
 
-/* Choose among the requests that wait, and release the lock. */
-static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
-						      struct blk_mq_hw_ctx *hctx)
-	__releases(&fq->lock)
+/* Take the next request of a set that was chosen. With or without the lock */
+static noinline struct request *flash_dispatch_chosen(struct flash_queue *fq)
+{
+	struct request *rq = flash_round_take(fq);
+
+	/* As in flash_dispatched() */
+	if (rq && flash_any_unchosen(fq) && !READ_ONCE(fq->left))
+		WRITE_ONCE(fq->left, true);
+	return rq;
+}
+
+/* Choose among the requests that wait, with the lock. */
+static struct request *flash_dispatch_best(struct flash_queue *fq,
+					   const struct blk_mq_hw_ctx *hctx)
 {
 	struct request *rq;
 	struct flash_rq *fr;
-	bool pass_on, missed;
 
 	if (flash_pending_events(fq))
 		flash_drain(fq);
 	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_settle(fq);
-	if (unlikely(fq->nr_head)) {
-		rq = list_first_entry(&fq->head, struct request, queuelist);
-		list_del_init(&rq->queuelist);
-		WRITE_ONCE(fq->nr_head, fq->nr_head - 1);
-		flash_waits_add(fq, -FLASH_WAITS_ONE);
-		fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
-		if (fr)
-			flash_take(fq, fr);
-		else
-			fq->stats.dispatched++;
-		if (flash_watches(fq))
-			flash_change(fq);
-		trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
-		rq->rq_flags |= RQF_STARTED;
-	} else {
+	if (likely(!fq->nr_head)) {
 		rq = flash_choose(fq);
 		if (rq && fq->queued)
 			flash_round_choose(fq, hctx);
+		return rq;
 	}
-	if (rq)
-		flash_dispatched(fq);
+	rq = list_first_entry(&fq->head, struct request, queuelist);
+	list_del_init(&rq->queuelist);
+	WRITE_ONCE(fq->nr_head, fq->nr_head - 1);
+	flash_waits_add(fq, -FLASH_WAITS_ONE);
+	fr = compat_rq_ours(rq) ? flash_rq_of(rq) : NULL;
+	if (fr)
+		flash_take(fq, fr);
+	else
+		fq->stats.dispatched++;
+	if (flash_watches(fq))
+		flash_change(fq);
+	trace_flash_dispatch(fq, rq, NULL, FLASH_WHY_HEAD);
+	rq->rq_flags |= RQF_STARTED;
+	return rq;
+}
+
+/* elv_dispatch_request(), unless a request waits alone; releases the lock */
+static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
+						      struct blk_mq_hw_ctx *hctx)
+	__releases(&fq->lock)
+{
+	struct request *rq = NULL;
+	bool pass_on, missed;
+
+	if (unlikely(fq->waits & FLASH_WAITS_CHOSEN)) {
+		/* Chosen while this task waited for the lock, or all are taken by now */
+		rq = flash_dispatch_chosen(fq);
+		if (!rq)
+			WRITE_ONCE(fq->waits, fq->waits & ~FLASH_WAITS_CHOSEN);
+	}
+	if (!rq) {
+		rq = flash_dispatch_best(fq, hctx);
+		if (rq)
+			flash_dispatched(fq);
+	}
 	pass_on = fq->pass_on;
 	fq->pass_on = false;
 	missed = fq->held && flash_pending_events(fq);
@@ -444,17 +473,6 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	return rq;
 }
 
-/* Take the next request of a round that has chosen several. */
-static noinline struct request *flash_dispatch_chosen(struct flash_queue *fq,
-						      struct blk_mq_hw_ctx *hctx)
-{
-	struct request *rq = flash_round_take(fq);
-
-	if (rq)
-		flash_round_ends(fq, hctx, rq);
-	return rq;
-}
-
 static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
@@ -462,9 +480,11 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct flash_rq *fr;
 
 	if (unlikely(flash_round_any(fq))) {
-		rq = flash_dispatch_chosen(fq, hctx);
-		if (rq)
+		rq = flash_dispatch_chosen(fq);
+		if (rq) {
+			flash_round_ends(fq, hctx, rq);
 			return rq;
+		}
 	}
 	spin_lock(&fq->lock);
 	fr = flash_pass(fq);
@@ -529,7 +549,8 @@ static noinline bool flash_has_work(struct flash_queue *fq, struct blk_mq_hw_ctx
 {
 	bool ready = flash_ready(fq);
 
-	if (ready && READ_ONCE(fq->held) && !in_interrupt() && !irqs_disabled())
+	if (ready && READ_ONCE(fq->held) && !flash_precedes(fq) && !in_interrupt() &&
+	    !irqs_disabled())
 		ready = flash_ready_settled(fq);
 	if (ready && !list_empty_careful(&hctx->dispatch))
 		flash_kick(fq, fq->nr_hctx);

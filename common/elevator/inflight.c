@@ -63,12 +63,14 @@ static void flash_first_watch(struct flash_queue *fq)
 	preempt_enable();
 }
 
-/*
- * Does @first block other requests? Then has_work() is false, and the timer is armed. Not
- * if its time is over: others may overtake it from now on. It keeps its slot, and is
- * issued when its task runs again.
+/**
+ * flash_first_refuses - does a request that must be issued first block all others?
+ * @fq: the device
+ *
+ * Then has_work() is false, and the timer is armed. Not if its time is over: others may
+ * overtake it from now on. It keeps its slot, and is issued when its task runs again.
  */
-static noinline bool flash_first_refuses(struct flash_queue *fq)
+noinline bool flash_first_refuses(struct flash_queue *fq)
 {
 	/* Pairs with flash_issue_first(): @nth is not older. */
 	struct request *rq = smp_load_acquire(&fq->first.rq);

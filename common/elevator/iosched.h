@@ -104,8 +104,8 @@ struct flash_hctx {
  *		limit, and counted as in flight
  * @untracked:	requests inserted without a record, as the table could not grow
  * @polled:	requests dispatched to a poll queue, which ignore the in-flight limit
+ * @together:	requests that were chosen together with an earlier one, see round.c
  * @peak:	largest number of requests in flight
- * @ahead:	requests that were chosen together with an earlier one, see round.c
  *
  * All under flash_queue.lock. At rest inserted = dispatched + absorbed.
  */
@@ -117,8 +117,8 @@ struct flash_stats {
 	u64 head;
 	u64 untracked;
 	u64 polled;
+	u64 together;
 	unsigned int peak;
-	unsigned int ahead;
 };
 
 /**
@@ -218,9 +218,12 @@ struct flash_round {
 	sum_;								\
 })
 
-/* Of flash_queue.waits: requests are being moved to the queues; a request is in a queue */
+/* Of flash_queue.waits: requests are being moved to the queues; one request in a queue */
 #define FLASH_WAITS_TAKING	1
 #define FLASH_WAITS_ONE		2
+
+/* Of flash_queue.waits: a set of requests was chosen, see flash_round.left */
+#define FLASH_WAITS_CHOSEN	(1U << 31)
 
 /**
  * struct flash_queue - one device with this scheduler selected
@@ -233,8 +236,10 @@ struct flash_round {
  * @inflight:	requests in flight; without the lock
  * @out:	watched requests in flight, and those that have ended since the latest drain
  * @bound:	the in-flight limit, in requests; read without the lock
- * @waits:	FLASH_WAITS_ONE for each request in @queued and @nr_head, and FLASH_WAITS_TAKING
- *		while requests are moved from the pending list; read without the lock
+ * @waits:	FLASH_WAITS_ONE for each request in @queued and @nr_head, FLASH_WAITS_TAKING
+ *		while requests are moved from the pending list, and FLASH_WAITS_CHOSEN from
+ *		the choice of a set until the lock's holder finds none of it left; read
+ *		without the lock
  * @queued:	requests in the policy's queues; read without the lock
  * @nr_head:	requests in @head; read without the lock
  * @held:	the policy held back all @queued requests when it was last asked; read
@@ -261,6 +266,7 @@ struct flash_round {
  *		traced, see flash_tell_why()
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
  *		request; under the lock
+ * @one_by_one:	requests are chosen one by one, see flash_one_by_one(); under the lock
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
  * @first:	the request that must be issued first
@@ -292,6 +298,7 @@ struct flash_queue {
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	bool limit_changed;
 	bool pass_on;
+	bool one_by_one;
 	unsigned int out;
 	unsigned int why;
 	u64 now;
@@ -435,7 +442,7 @@ static inline bool flash_any_unchosen(const struct flash_queue *fq)
 		return true;
 	/* As in flash_pending_any() */
 	smp_rmb();
-	return READ_ONCE(fq->waits);
+	return READ_ONCE(fq->waits) & ~FLASH_WAITS_CHOSEN;
 }
 
 /**
@@ -446,7 +453,14 @@ static inline bool flash_any_unchosen(const struct flash_queue *fq)
  */
 static inline bool flash_any_waits(const struct flash_queue *fq)
 {
-	return flash_any_unchosen(fq) || flash_round_any(fq);
+	unsigned int waits;
+
+	if (!llist_empty(&fq->pending.list))
+		return true;
+	/* As in flash_pending_any() */
+	smp_rmb();
+	waits = READ_ONCE(fq->waits);
+	return waits && (waits != FLASH_WAITS_CHOSEN || flash_round_any(fq));
 }
 
 /**
@@ -562,6 +576,7 @@ void flash_release(struct flash_queue *fq, unsigned int idx, bool was_first);
 void flash_resume(struct flash_queue *fq);
 void flash_issue_first(struct flash_queue *fq, struct flash_rq *fr);
 bool flash_first_done(struct flash_queue *fq, struct request *rq);
+bool flash_first_refuses(struct flash_queue *fq);
 void flash_first_init(struct flash_queue *fq);
 void flash_first_exit(struct flash_queue *fq);
 void flash_take(struct flash_queue *fq, struct flash_rq *fr);
@@ -590,6 +605,17 @@ static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 	spin_unlock(&fq->lock);
 	if (unlikely(limit_changed))
 		flash_limit_changed(fq);
+}
+
+/**
+ * flash_one_by_one - an urgent request has been inserted
+ * @fq: the device, locked
+ *
+ * From now on no set is chosen that a later urgent request would have to wait for.
+ */
+static inline void flash_one_by_one(struct flash_queue *fq)
+{
+	fq->one_by_one = true;
 }
 
 /* round.c */

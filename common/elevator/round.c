@@ -15,9 +15,10 @@
  * waiting that precede all others (flash_any_waits(), flash_precedes()), so has_work() is true,
  * and completions kick.
  *
- * An urgent request never waits for them: once a device has had one, requests are chosen one by
- * one. So are those of drivers that hand out a budget for each command, and of hardware queues
- * that are busy, as the rounds of these may end after any request.
+ * An urgent request does not wait for them: once a task or a request of a device was urgent, its
+ * requests are chosen one by one (flash_one_by_one()). So are those of drivers that hand out a
+ * budget for each command, and of hardware queues that are busy, as the rounds of these may end
+ * after any request. Nothing else is chosen while a set is left.
  *
  * @left and @rq are a stack of which the lock's holder fills a whole set when it is empty, while
  * any context takes its top with a compare-and-exchange. The count of sets in @left makes a
@@ -30,17 +31,14 @@
  * flash_may_choose - may a request of the policy's queues be chosen?
  * @fq: the device, locked, with requests in its queues
  *
- * The same as flash_ready(). Events since the drain do not count: requests that were added to
- * the pending list are left to their submitter's run, and requests that are held stay held
- * until the policy is asked.
+ * As flash_ready(), but events since the drain do not count: requests that were added to the
+ * pending list are left to their submitter's run, and requests that are held stay held until the
+ * policy is asked.
  */
 static __always_inline bool flash_may_choose(struct flash_queue *fq)
 {
-	if (fq->held)
-		return false;
-	if (unlikely(READ_ONCE(fq->first.rq)))
-		return flash_ready(fq);
-	return flash_slot_free(atomic_read(&fq->inflight), fq->bound);
+	return !fq->held && flash_slot_free(atomic_read(&fq->inflight), fq->bound) &&
+	       !(unlikely(READ_ONCE(fq->first.rq)) && flash_first_refuses(fq));
 }
 
 /**
@@ -73,12 +71,12 @@ struct request *flash_choose(struct flash_queue *fq)
 static bool flash_round_goes_on(const struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx)
 {
 	return !READ_ONCE(hctx->dispatch_busy) && !fq->q->mq_ops->get_budget &&
-	       !READ_ONCE(fq->urgent_seen);
+	       !READ_ONCE(fq->urgent_seen) && !fq->one_by_one;
 }
 
 /**
  * flash_round_choose - choose the requests of a round that follow the first one
- * @fq: the device, locked
+ * @fq: the device, locked; no request of an earlier set is left
  * @hctx: the hardware queue of the round
  */
 void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx)
@@ -90,9 +88,13 @@ void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx
 
 	lockdep_assert_held(&fq->lock);
 
-	if (left & FLASH_ROUND_NR || !flash_round_goes_on(fq, hctx))
+	if (!flash_round_goes_on(fq, hctx))
 		return;
-	for (nr = 0; nr < FLASH_ROUND_MOST; nr++) {
+	/* The policy is not asked for more while the limit is reached. */
+	for (nr = 0; nr < FLASH_ROUND_MOST && fq->queued &&
+	     flash_slot_free(atomic_read(&fq->inflight), fq->bound); nr++) {
+		if (flash_watches(fq))
+			flash_update_now(fq);
 		flash_settle(fq);
 		rqs[nr] = flash_choose(fq);
 		if (!rqs[nr])
@@ -105,16 +107,17 @@ void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx
 		flash_store_fresh(fq);
 	for (n = 0; n < nr; n++)
 		WRITE_ONCE(round->rq[n], rqs[nr - 1 - n]);
-	fq->stats.ahead += nr;
+	fq->stats.together += nr;
+	WRITE_ONCE(fq->waits, fq->waits | FLASH_WAITS_CHOSEN);
 	/* The requests before their number: pairs with flash_round_take(). */
-	smp_store_release(&round->left, (left | FLASH_ROUND_NR) + 1 + nr);
+	smp_store_release(&round->left, left + FLASH_ROUND_SET + nr);
 }
 
 /**
  * flash_round_take - take the next of the requests that were chosen
  * @fq: the device
  *
- * No lock. Return: NULL if none is left.
+ * With or without the lock. Return: NULL if none is left.
  */
 struct request *flash_round_take(struct flash_queue *fq)
 {

@@ -391,7 +391,7 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 "inserted %llu\ndispatched %llu\nabsorbed %llu\n"
 			 "completed %lu\n"
 			 "merged %llu\nhead %llu\nrequeued %lu\nbypassed %lu\n"
-			 "untracked %llu\npolled %llu\nahead %u\n"
+			 "untracked %llu\npolled %llu\ntogether %llu\n"
 			 "inlined %lu\nkicks %lu\n",
 			 fq->queued + fq->nr_head, atomic_read(&fq->inflight),
 			 fq->stats.peak, fq->stats.inserted,
@@ -399,7 +399,7 @@ ssize_t flash_stats_show(struct elevator_queue *eq, char *page)
 			 flash_counted(fq, completed), fq->stats.merged,
 			 fq->stats.head, flash_counted(fq, requeued),
 			 flash_counted(fq, bypassed), fq->stats.untracked,
-			 fq->stats.polled, fq->stats.ahead,
+			 fq->stats.polled, fq->stats.together,
 			 flash_counted(fq, inlined), flash_counted(fq, kicks));
 	if (flash_policy.stats)
 		len = flash_policy.stats(fq, page, len);

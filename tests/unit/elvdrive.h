@@ -17,9 +17,9 @@
 #pragma GCC diagnostic ignored "-Wformat"
 static bool try_merge(struct request_queue *q);
 #include "common/elevator/pending.c"
-#include "common/elevator/round.c"
 #include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
+#include "common/elevator/round.c"
 #include "common/elevator/rqtable.c"
 #include "common/elevator/elevator.c"
 #pragma GCC diagnostic pop

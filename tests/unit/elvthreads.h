@@ -23,7 +23,7 @@ static void *looker(void *arg);
 static struct request *device[QUEUES * TAGS];
 static bool device_locked;
 static unsigned int in_device;
-static int ended, over, each, in_vain, in_earnest, firsts, overtaken, ahead;
+static int ended, over, each, in_vain, in_earnest, firsts, overtaken, together;
 static bool hands_back, restarts, asks_twice, hurries, stalls;
 static unsigned long long seed;
 
@@ -349,7 +349,7 @@ static bool round_of(unsigned int round)
 		pthread_join(look, NULL);
 	firsts += (int)GET(fq->first.nth);
 	overtaken += (int)GET(fq->first.expired);
-	ahead += (int)GET(fq->stats.ahead);
+	together += (int)GET(fq->stats.together);
 	end();
 	for (n = 0; n < SUBMITTERS; n++)
 		pthread_join(submit[n], NULL);

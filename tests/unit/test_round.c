@@ -110,12 +110,12 @@ static void how_many(void)
 	anew(TAGS);
 	insert(1);
 	dispatch(1);
-	eq(fq->stats.ahead, 0, "how many: none together with a lone one");
+	eq(fq->stats.together, 0, "how many: none together with a lone one");
 	insert(3);
 	dispatch(1);
 	eq(chosen(), 2, "all that wait");
 	eq(atomic_read(&fq->inflight), 4, "they are in flight");
-	eq(fq->queued || fq->waits, 0, "and in no queue");
+	eq(fq->queued || fq->waits & ~FLASH_WAITS_CHOSEN, 0, "and in no queue");
 	dispatch(2);
 	eq(chosen() || elv_has_work(&hctxs[0]), 0, "until they are taken");
 	insert(20);
@@ -123,7 +123,7 @@ static void how_many(void)
 	eq(chosen(), FLASH_ROUND_MOST, "at most so many");
 	eq(fq->queued, 20 - 1 - FLASH_ROUND_MOST, "the others wait");
 	eq(dispatch(TAGS), 19, "a round goes on with the next set");
-	eq(fq->stats.ahead, 2 + 5 * 3, "statistics count them");
+	eq(fq->stats.together, 2 + 5 * 3, "statistics count them");
 	all_end();
 
 	anew(4);
@@ -134,7 +134,7 @@ static void how_many(void)
 	eq(nr_out, 4, "which are dispatched");
 	finish();
 	dispatch(TAGS);
-	eq(nr_out == 4 && fq->stats.ahead == 3, 1, "one slot, one request");
+	eq(nr_out == 4 && fq->stats.together == 3, 1, "one slot, one request");
 	all_end();
 
 	anew(TAGS);
@@ -146,6 +146,13 @@ static void how_many(void)
 	dispatch(TAGS);
 	eq(nr_out, 2, "two are dispatched");
 	holding = HOLD_NONE;
+	all_end();
+
+	anew(2);
+	WRITE_ONCE(fq->watches, true);
+	insert(5);
+	dispatch(1);
+	eq(chosen() == 1 && !to_fifo(fq)->asked, 1, "it is not asked while the limit is reached");
 	all_end();
 	eq(not_asked || held_chosen, 0, "it is asked before each choice");
 }
@@ -166,19 +173,37 @@ static void not_now(void)
 	hctxs[0].dispatch_busy = 0;
 	fq->urgent_seen = true;
 	dispatch(1);
-	eq(chosen(), 0, "a device with urgent requests");
+	eq(chosen(), 0, "a device with urgent tasks");
 	fq->urgent_seen = false;
+	flash_one_by_one(fq);
+	insert(2);
+	dispatch(1);
+	eq(chosen(), 0, "a device with urgent requests");
 	all_end();
 
 	anew(TAGS);
 	insert(3);
 	dispatch(1);
-	flash_lock(fq);
 	insert(2);
-	flash_drain(fq);
-	flash_round_choose(fq, &hctxs[0]);
-	flash_unlock(fq);
-	eq(chosen() == 2 && fq->queued == 2, 1, "while chosen ones are left");
+	spin_lock(&fq->lock);
+	rq = flash_dispatch_queued(fq, &hctxs[1]);
+	eq(rq->nth, 2, "who waited for the lock takes from the set");
+	eq(fq->left, 1, "and notes that others wait");
+	out[nr_out++] = rq;
+	rq->started = true;
+	eq(chosen() == 1 && atomic_read(&fq->inflight) == 3, 1, "while chosen ones are left");
+	dispatch(1);
+	eq(fq->waits, FLASH_WAITS_CHOSEN, "the mark of a set stays");
+	dispatch(1);
+	eq(fq->waits & FLASH_WAITS_ONE, 0, "until another request is dispatched");
+	all_end();
+
+	anew(TAGS);
+	insert(3);
+	dispatch(1);
+	insert(1);
+	dispatch_of(1, 1);
+	eq(chosen() == 1 && fq->left, 1, "without the lock: others wait");
 	all_end();
 
 	anew(TAGS);
@@ -237,7 +262,11 @@ static void others_take(void)
 	eq(run_pending(), 1, "starts a run as well");
 	list_del_init(&list);
 	fq->held = true;
+	fq->watches = true;
+	flash_change(fq);
 	eq(elv_has_work(&hctxs[0]), 1, "held requests do not hide them");
+	eq(to_fifo(fq)->asked, 0, "nor is the policy asked");
+	fq->watches = false;
 	fq->held = false;
 	eq(dispatch_of(1, 2), 2, "another hardware queue takes them");
 	eq(out[0]->nth == 2 && out[1]->nth == 3, 1, "in their order");
@@ -258,7 +287,7 @@ static void others_take(void)
 	anew(TAGS);
 	insert(2);
 	dispatch(1);
-	eq(chosen() == 1 && !fq->waits, 1, "only chosen ones are left");
+	eq(chosen() == 1 && fq->waits == FLASH_WAITS_CHOSEN, 1, "only chosen ones are left");
 	run_pending();
 	flash_ask_again(fq);
 	eq(run_pending(), 1, "a timer starts a run");
