@@ -430,8 +430,7 @@ static __always_inline void k2_insert(struct flash_queue *fq, struct flash_rq *f
 	list_add_tail(&fr->rq->queuelist, &k2->fifo[fr->class]);
 	k2->nr[fr->class]++;
 	k2->order.busy |= 1U << fr->class;
-	if (unlikely(fr->class < K2_RT_LEVELS))
-		flash_one_by_one(fq);
+	fq->one_by_one |= fr->class < K2_RT_LEVELS;
 	if (unlikely(fr->class == K2_IDLE) && k2->nr[K2_IDLE] == 1)
 		k2->idle.since = ktime_get_ns();
 	if (unlikely(fq->watches))

@@ -256,8 +256,7 @@ static __always_inline void piq_insert_rq(struct flash_queue *fq, struct flash_r
 	struct piq_req *req = piq_req_of(fr);
 
 	req->urgent = fr->class == PIQ_CLASS_URGENT;
-	if (unlikely(req->urgent))
-		flash_one_by_one(fq);
+	fq->one_by_one |= req->urgent;
 	piq_add(piq_sched_of(fq), req, fr->seq, kind, sector, sectors, fq->now);
 }
 

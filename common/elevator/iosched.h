@@ -266,7 +266,8 @@ struct flash_round {
  *		traced, see flash_tell_why()
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
  *		request; under the lock
- * @one_by_one:	requests are chosen one by one, see flash_one_by_one(); under the lock
+ * @one_by_one:	requests are chosen one by one, as urgent ones would have to wait for the rest
+ *		of a set; set by the policy, under the lock
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
  * @first:	the request that must be issued first
@@ -605,17 +606,6 @@ static inline void flash_unlock(struct flash_queue *fq) __releases(&fq->lock)
 	spin_unlock(&fq->lock);
 	if (unlikely(limit_changed))
 		flash_limit_changed(fq);
-}
-
-/**
- * flash_one_by_one - an urgent request has been inserted
- * @fq: the device, locked
- *
- * From now on no set is chosen that a later urgent request would have to wait for.
- */
-static inline void flash_one_by_one(struct flash_queue *fq)
-{
-	fq->one_by_one = true;
 }
 
 /* round.c */

@@ -16,7 +16,7 @@
  * and completions kick.
  *
  * An urgent request does not wait for them: once a task or a request of a device was urgent, its
- * requests are chosen one by one (flash_one_by_one()). So are those of drivers that hand out a
+ * requests are chosen one by one (@one_by_one). So are those of drivers that hand out a
  * budget for each command, and of hardware queues that are busy, as the rounds of these may end
  * after any request. Nothing else is chosen while a set is left.
  *

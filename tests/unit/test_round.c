@@ -175,7 +175,7 @@ static void not_now(void)
 	dispatch(1);
 	eq(chosen(), 0, "a device with urgent tasks");
 	fq->urgent_seen = false;
-	flash_one_by_one(fq);
+	fq->one_by_one = true;
 	insert(2);
 	dispatch(1);
 	eq(chosen(), 0, "a device with urgent requests");
