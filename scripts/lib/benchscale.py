@@ -4,9 +4,9 @@
 Random 4 KiB reads from a disk that takes no time, a job on each virtual CPU, in the
 host's time. Without KVM each virtual CPU is a thread of the host that translates code.
 So CPUs do run at the same time and wait for each other's locks, but the absolute figures
-say nothing about another machine. Each boot runs all schedulers in several rounds of
-short passes, each round in a random order, and compares the passes of a round. Use at
-most as many CPUs as the host has idle.
+say nothing about another machine. During each boot the load runs on while the disk gets
+one scheduler after another, in several rounds of short passes, each round in a random
+order. Only passes of a round are compared. Use at most as many CPUs as the host has idle.
 """
 
 import os
@@ -33,7 +33,7 @@ AIMS = {"k2": (BASE, 1.0), "layer_read": (BASE, 1.0), "piq": (BASE, 1.0),
 # Load of the host, in processes above the virtual CPUs, from which it counts as busy.
 BUSY = 0.5
 # Seconds of the host: for a boot; for a pass, in addition to its load.
-BOOT, PASS = 30, 1.5
+BOOT, PASS = 30, 0.15
 
 
 class ScaleError(Exception):
@@ -137,7 +137,7 @@ class Machine:
 
 def seconds_of(args):
     """How long one boot takes."""
-    return BOOT + args.rounds * len(args.chosen) * (args.seconds + PASS)
+    return BOOT + args.rounds * len(args.chosen) * (args.ms / 1000 + PASS)
 
 
 def command(args, seed):
@@ -145,7 +145,7 @@ def command(args, seed):
     rounds = "\n".join(" ".join(turn) for turn in orders(args.chosen, args.rounds, seed))
     return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel, "--cpus", str(args.cpus),
             "--timeout", str(int(min(86400, 300 + 3 * seconds_of(args)))), "--",
-            f"SCALE_ROUNDS={shlex.quote(rounds)} SCALE_SECONDS={args.seconds} "
+            f"SCALE_ROUNDS={shlex.quote(rounds)} SCALE_MS={args.ms} "
             f"SCALE_DEPTH={args.depth} SCALE_BOUND={args.bound} "
             "bash /tests/vm/lib/scale-guest.sh"]
 
@@ -179,10 +179,10 @@ def parse(argv):
         "always runs")
     add("--boots", type=options.number(1, 50), default=5, metavar="N",
         help="1 to 50 (default 5)")
-    add("--rounds", type=options.number(1, 100), default=5, metavar="N",
-        help="passes of each scheduler in a boot, 1 to 100 (default 5)")
-    add("--seconds", type=options.number(1, 600), default=2, metavar="S",
-        help="of a pass, 1 to 600 (default 2)")
+    add("--rounds", type=options.number(1, 1000), default=25, metavar="N",
+        help="passes of each scheduler in a boot, 1 to 1000 (default 25)")
+    add("--ms", type=options.number(100, 60000), default=400, metavar="MS",
+        help="length of a pass, 100 to 60000 ms (default 400)")
     add("--depth", type=options.number(1, 256), default=32, metavar="N",
         help="reads that each CPU's job has outstanding, 1 to 256 (default 32)")
     add("--bound", type=options.number(1, 65535), default=1024, metavar="N",

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The guest's side of scripts/bench-scale: random reads from a disk that takes no time,
-# for a short time under each scheduler in turn. Lines for the host begin with "scale: ".
+# while the disk gets one scheduler after another. Lines for the host begin with "scale: ".
 #
-# SCALE_ROUNDS: a line a round, the schedulers in their order. SCALE_SECONDS: of a pass.
+# SCALE_ROUNDS: a line a round, the schedulers in their order. SCALE_MS: of a pass.
 # SCALE_DEPTH: of each job; there are as many as CPUs. SCALE_BOUND: max_inflight of k2.
 
 set -u
@@ -36,31 +36,50 @@ done
 queue=/sys/block/$disk/queue
 answer "machine $(uname -r) $cpus"
 
-# load SECONDS - reads a second
+# The load, until it is killed
 load() {
-	fio --output="$TMP/fio" --output-format=json --name=scale \
+	exec fio --output="$TMP/fio" --output-format=json --name=scale \
 		--filename="/dev/$disk" --rw=randread --bs=4k --direct=1 \
 		--ioengine=libaio --iodepth="$SCALE_DEPTH" --thread \
-		--numjobs="$cpus" --group_reporting --time_based --runtime="$1" \
+		--numjobs="$cpus" --group_reporting --time_based --runtime=86400 \
 		--norandommap --randrepeat=1 --gtod_reduce=1 --disk_util=0 \
 		--cpus_allowed="0-$((cpus - 1))" --cpus_allowed_policy=split \
-		--aux-path="$TMP" || return
-	awk -F '[:,]' '/"iops" :/ { print $2 + 0; exit }' "$TMP/fio"
+		--aux-path="$TMP"
+}
+
+# nap MS - without a process
+exec {NAP}<> <(:)
+nap() { read -rt "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))" -u "$NAP" _ || :; }
+
+# rate MS - sets RATE, reads a second during this time
+rate() {
+	local before after from to
+	read -r before _ <"/sys/block/$disk/stat"
+	from=${EPOCHREALTIME/./}
+	nap "$1"
+	read -r after _ <"/sys/block/$disk/stat"
+	to=${EPOCHREALTIME/./}
+	RATE=$(((after - before) * 1000000 / (to - from)))
 }
 
 # scheduler NAME - selects it
 scheduler() {
 	local module bound=$queue/iosched/max_inflight
 	for module in "$1" "$1-iosched"; do
-		modprobe -q "$module" && break
+		[[ -n ${LOADED[$1]:-} ]] || modprobe -q "$module" && break
 	done
+	LOADED[$1]=1
 	[[ $1 == none ]] || echo "$1" 2>"$TMP/error" >"$queue/scheduler" || return
 	[[ $1 != none ]] || echo none >"$queue/scheduler"
 	[[ $1 != k2 ]] || echo "$SCALE_BOUND" >"$bound"
 }
 
-load 1 >"$TMP/first" || die "fio"
-declare -A MISSING=()
+load &
+fio=$!
+# Until both jobs run
+rate 2000
+((RATE)) || die "fio: $(tail -n 1 "$TMP/fio")"
+declare -A MISSING=() LOADED=()
 round=0
 while read -ra names; do
 	((++round))
@@ -71,9 +90,13 @@ while read -ra names; do
 			answer "missing $sched"
 			continue
 		}
-		iops=$(load "$SCALE_SECONDS") || die "fio with $sched"
-		answer "pass $round $sched $iops"
+		nap 50
+		rate "$SCALE_MS"
+		((RATE)) || die "no reads with $sched: $(tail -n 1 "$TMP/fio")"
+		answer "pass $round $sched $RATE"
 	done
 done <<<"$SCALE_ROUNDS"
+kill $fio
+wait $fio 2>"$TMP/error"
 echo none >"$queue/scheduler"
 answer "done"
