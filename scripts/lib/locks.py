@@ -77,12 +77,27 @@ def counts(lines):
     return found
 
 
+def use_of(text):
+    """(class of locks, was it ever taken in an interrupt?) of "LETTERS: CLASS" of /proc/lockdep.
+
+    A letter is - or ? if the lock was taken in an interrupt, hard or soft.
+    """
+    letters, _, name = text.strip().partition(": ")
+    return re.sub(r"(#\d+)?(/\d+)?$", "", name.strip()), bool(set(letters) & set("-?"))
+
+
+def in_interrupts(name, uses):
+    """Was an own lock of a scheduler ever taken in an interrupt? None: lockdep has none."""
+    found = [known[1] for known in map(use_of, uses) if known[0] in own_of(name)]
+    return any(found) if found else None
+
+
 def own_of(name):
     """The locks of a scheduler."""
     return OWN.get(name, OURS)
 
 
-def cell(name, cpus, ios, lines):
+def cell(name, cpus, ios, lines, uses=()):
     """The locks that one scheduler took for an I/O."""
     found = counts(lines)
     if ios <= 0:
@@ -100,6 +115,7 @@ def cell(name, cpus, ios, lines):
             "contended_per_io": waited / ios,
             "hold_mean_us": held / taken if taken else None,
             "hold_max_us": max(lock[3] for lock in own) if taken else None,
+            "in_interrupts": in_interrupts(name, uses),
             "all_per_io": everything / ios}
 
 
@@ -115,6 +131,11 @@ def verdicts(cells):
             f"CPU{'s' if this['cpus'] > 1 else ''} takes its own lock "
             f"{this['own_per_io']:.3f} times an I/O: at most {most:g}",
             this["own_per_io"] <= most))
+        if this.get("in_interrupts") is not None:
+            found.append((f"{this['scheduler']} on {this['cpus']} "
+                          f"CPU{'s' if this['cpus'] > 1 else ''}: lockdep has seen its own lock "
+                          f"{'' if this['in_interrupts'] else 'not '}taken in an interrupt: never",
+                          not this["in_interrupts"]))
     return found
 
 
@@ -122,9 +143,10 @@ def table(cells):
     """Its lines."""
     found = ["own, waited, all: locks taken, own ones waited for, and all locks, for an I/O; "
              "%: of own;",
-             "hold: mean and longest time of an own lock, us of the guest's clock, debug kernel",
+             "hold: mean and longest time of an own lock, us of the guest's clock, debug kernel;",
+             "irq: has lockdep seen an own lock taken in an interrupt?",
              f"{'scheduler':<14}{'CPUs':>5}{'own':>9}{'waited':>9}{'%':>8}"
-             f"{'hold us':>10}{'longest':>10}{'all':>9}"]
+             f"{'hold us':>10}{'longest':>10}{'irq':>5}{'all':>9}"]
     for this in cells:
         share = 100 * this["own_contended"] / this["own_taken"] \
             if this["own_taken"] else 0
@@ -133,7 +155,9 @@ def table(cells):
         found.append(
             f"{this['scheduler']:<14}{this['cpus']:>5}"
             f"{this['own_per_io']:>9.3f}{this['contended_per_io']:>9.4f}"
-            f"{share:>8.2f}{hold:>10}{longest:>10}{this['all_per_io']:>9.2f}")
+            f"{share:>8.2f}{hold:>10}{longest:>10}"
+            f"{ {None: '-', True: 'yes', False: 'no'}[this['in_interrupts']]:>5}"
+            f"{this['all_per_io']:>9.2f}")
     return found
 
 
@@ -144,7 +168,7 @@ class Machine:
 
     def __init__(self, cpus, cells):
         self.cpus, self.cells, self.trouble = cpus, cells, []
-        self.name, self.ios, self.lines = "", 0, []
+        self.name, self.ios, self.lines, self.uses = "", 0, [], []
         self.done = False
 
     def line(self, text):
@@ -156,15 +180,17 @@ class Machine:
         word, _, rest = text[len("locks: "):].partition(" ")
         if word == "line":
             self.lines.append(rest)
+        elif word == "use":
+            self.uses.append(rest)
         elif word == "begin":
             match = re.fullmatch(r"(\S+) (\d+)", rest)
             if not match:
                 raise LocksError(f"the guest says '{text}'")
-            self.name, self.ios, self.lines = match[1], int(match[2]), []
+            self.name, self.ios, self.lines, self.uses = match[1], int(match[2]), [], []
         elif word == "end":
             if rest != self.name:
                 raise LocksError(f"the guest says '{text}'")
-            self.cells.append(cell(self.name, self.cpus, self.ios, self.lines))
+            self.cells.append(cell(self.name, self.cpus, self.ios, self.lines, self.uses))
         elif word == "missing":
             self.trouble.append(f"{rest} cannot be had on this kernel")
         elif word == "trouble":

@@ -71,7 +71,7 @@ def test_own_locks():
     none = locks.cell("none", 2, 10000, STAT.splitlines())
     assert (none["own_taken"], none["hold_mean_us"], none["hold_max_us"]) == (0, None, None)
     assert locks.table([none])[-1].split() == \
-        ["none", "2", "0.000", "0.0000", "0.00", "-", "-", "6.10"]
+        ["none", "2", "0.000", "0.0000", "0.00", "-", "-", "-", "6.10"]
     with pytest.raises(locks.LocksError, match="never taken"):
         locks.cell("bfq", 2, 10000, STAT.splitlines())
     with pytest.raises(locks.LocksError, match="no line of counts"):
@@ -104,11 +104,12 @@ def test_the_guest():
     machine = guest(
         locks.Machine(3, []), "vm: booting", "locks: machine 6.1.192 3",
         "locks: begin mq-deadline 10000", *said, "locks: end mq-deadline",
-        "locks: missing bfq", "locks: begin k2 10000", *said, "locks: end k2",
-        "locks: done")
+        "locks: missing bfq", "locks: begin k2 10000", *said, "locks: use ...-: &dd->lock",
+        "locks: use +.+.: &fq->lock#2", "locks: end k2", "locks: done")
     assert [this["scheduler"] for this in machine.cells] == ["mq-deadline", "k2"]
     assert machine.done and machine.trouble == ["bfq cannot be had on this kernel"]
     assert all(this["cpus"] == 3 for this in machine.cells)
+    assert [this["in_interrupts"] for this in machine.cells] == [None, False]
     assert guest(locks.Machine(1, []), "locks: trouble no null_blk").trouble
     for bad in (["locks: begin k2"], ["locks: begin k2 10", "locks: end bfq"]):
         with pytest.raises(locks.LocksError, match="the guest says"):
@@ -124,6 +125,17 @@ def test_claims():
                  ("hbfq", 8, locks.MOST_SEVERAL + 0.01))]
     assert [kept for _, kept in locks.verdicts(cells)] == [
         True, False, True, False]
+    in_irq = [{**cells[2], "in_interrupts": seen} for seen in (True, False)]
+    assert [kept for _, kept in locks.verdicts(in_irq)] == [True, False, True, True]
+
+
+@pytest.mark.parametrize("letters, seen", [
+    ("+.+.", False), ("....", False), ("-.-.", True), ("+.?.", True), ("..-.", True)])
+def test_interrupts(letters, seen):
+    """Of the scheduler's own locks only, whatever module they are of."""
+    uses = ["-.-.: &rq->__lock", f"{letters}: &fq->lock#3"]
+    assert locks.in_interrupts("k2", uses) is seen
+    assert locks.in_interrupts("none", uses) is None
 
 
 def test_from_a_file(tmp_path, capsys):
@@ -134,9 +146,9 @@ def test_from_a_file(tmp_path, capsys):
             "20000", "--out", str(tmp_path / "out")]
     assert locks.main(argv) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[3].split() == \
-        ["k2", "4", "1.010", "0.0004", "0.04", "1.5", "99.3", "3.05"]
-    assert said[4] == "holds  k2 on 4 CPUs takes its own lock 1.010 times an I/O: " \
+    assert said[4].split() == \
+        ["k2", "4", "1.010", "0.0004", "0.04", "1.5", "99.3", "-", "3.05"]
+    assert said[5] == "holds  k2 on 4 CPUs takes its own lock 1.010 times an I/O: " \
         f"at most {locks.MOST_SEVERAL:g}"
     found = json.loads((tmp_path / "out").read_text())
     assert found["cells"][0]["own_taken"] == 20200

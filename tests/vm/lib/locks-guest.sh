@@ -75,6 +75,9 @@ for sched in $LOCKS_SCHEDULERS; do
 	answer "begin $sched $(($(reads) - ios))"
 	# Of each lock one line; the others say where it was waited for.
 	grep -E ':( *[0-9.]+)( +[0-9.]+){11} *$' "$TMP/stat" | sed 's/^/locks: line /'
+	# How each lock was ever taken: lockdep's four letters, and its class.
+	[[ ! -r /proc/lockdep ]] ||
+		grep -oE ' [-+.?]{4}: &.*$' /proc/lockdep | sed 's/^/locks: use/'
 	answer "end $sched"
 done
 echo none >/sys/block/"$disk"/queue/scheduler
