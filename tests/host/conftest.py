@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all tests have in common: results are those that a test makes."""
+"""Fixtures for all tests: build/results has only the results that a test makes."""
 
 import importlib
 import os

@@ -54,7 +54,7 @@ class Log:
 
 
 class Device:
-    """What the probe sees of one."""
+    """The probe's view of a device."""
 
     def __init__(self, place, seed, *, sectors=1 << 19, block=1, sense=50000,
                  sector_ns=640, channels=8, delay=15000, vary=0.0, jitter=0,

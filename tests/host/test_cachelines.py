@@ -31,7 +31,7 @@ READ_BY_ALL = {
                     "held", "urgent_seen", "first.rq"},
     "flash_hctx": {"hctx", "recs", "nr_recs"},
 }
-# What the dispatch of a request that is alone writes, and no reader without the lock needs
+# Fields that the dispatch of a lone request writes and that no reader without the lock needs
 DISPATCH = {"lock", "limit_changed", "out", "now", "seq", "fresh", "stats.inserted",
             "stats.dispatched"}
 
@@ -122,7 +122,7 @@ def test_arrivals_and_ends_are_on_different_lines():
 
 
 def test_a_dispatch_writes_one_line_under_the_lock():
-    """Besides the lists and counts that others read."""
+    """Not counting the lists and counts that others read."""
     assert len(lines_of(on_page("flash_queue"), DISPATCH)) == 1
 
 

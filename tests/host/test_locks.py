@@ -148,7 +148,7 @@ def test_from_a_file(tmp_path, capsys):
 
 
 def test_interrupted(tmp_path, capsys, monkeypatch):
-    """What was counted before a signal is written."""
+    """Cells that were counted before a signal are written."""
     def measure(_, cpus, _chosen, cells):
         cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
         if cpus == 2:

@@ -6,7 +6,7 @@ import re
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 COMMON = REPO / "common"
-# What each room may include besides itself and the files of common/ itself.
+# Rooms that each room may include, other than itself and the files of common/ itself.
 BELOW = {"elevator": {"flash"}, "flash": set(), "estimate": {"flash"},
          "share": {"elevator", "flash", "estimate"}}
 POLICIES = ("k2", "piq", "layer_read", "acfq", "hbfq")
@@ -95,7 +95,7 @@ LISTS = {"build.c", "abi.c"}
 
 
 def test_functions_have_no_circle():
-    """Of the files of common/: who uses whose functions."""
+    """Calls between the files of common/ form no cycle."""
     files = {str(path.relative_to(COMMON)): symbols(path.read_text("utf-8"))
              for path in sorted(COMMON.glob("*/*.c")) if path.name not in LISTS}
     assert sum(len(has) for has, _ in files.values()) > 100

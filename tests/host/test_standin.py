@@ -38,7 +38,7 @@ needs_gcc = pytest.mark.skipif(not shutil.which("gcc-12"),
 
 @pytest.fixture(autouse=True)
 def no_traces(monkeypatch):
-    """What the caller's environment has must not change these results."""
+    """The caller's environment must not change these results."""
     monkeypatch.delenv("TRACES", raising=False)
 
 
@@ -199,7 +199,7 @@ def test_figures_6_and_7():
 
 @needs_gcc
 def test_a_read_passes_an_older_write():
-    """Its write waits behind another; the read came later and goes first."""
+    """Its write waits behind another; the read is newer and is served first."""
     text = "0 W 0 8\n1 W 0 8\n2 R 0 8\n"
     found = model(text)
     assert found["noop"]["prioritised_reads"] == 0
@@ -230,7 +230,7 @@ def test_when_a_batch_begins():
     assert active["alone"] == active["list"] == active["closed"]
     assert active["whole"] == active["turn"] == active["free"]
     assert active["free"] < active["list"]
-    # Who comes while a batch is out joins it, unless it is closed.
+    # A request that arrives while a batch is out joins it, unless it is closed.
     text = "0 R 0 16\n1 R 16 16\n"
     assert model(text, schemes="piq")["piq"]["batches"] == 1
     assert model(text, schemes="piq", begin="closed")["piq"]["batches"] == 2

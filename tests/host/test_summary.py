@@ -96,7 +96,7 @@ def test_the_form_with_most_requests():
 
 
 def test_costs():
-    """Of the run that was made last: its kernel's none is its own."""
+    """From the latest run: the cost is relative to none on its kernel."""
     spec = next(one for one in summary.ROWS if one[0] == "cost")
     line = {"disk": "null", "depth": 1, "label": "k2", "over_none_ns": 7.4}
     found = {"cost": {"kind": "cost", "made_of": [
@@ -116,7 +116,7 @@ def test_costs():
 
 
 def test_locks():
-    """Of the run that was made last, and of that many CPUs."""
+    """From the latest run, at the number of CPUs of the row."""
     spec = next(one for one in summary.ROWS if one[0] == "locks")
     cpus = int(spec[1])
 
