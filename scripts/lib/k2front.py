@@ -69,7 +69,7 @@ def loads(found):
 
 
 def fronts(groups):
-    """All that was measured under a load; who is on the front is marked."""
+    """All cells that were measured under a load; those on the front are marked."""
     if not groups:
         yield "Not measured."
         yield ""

@@ -110,7 +110,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test said."""
+    """The result of one test."""
     # "pass", "skip", "broken" (it could not be run), FAIL, HANG, REPORT, DIED
     way: str
     text: str = ""
@@ -377,7 +377,7 @@ class Lab:
         return self.vm(tree, series, [test], log)[test]
 
 
-# What is to be run
+# The tests to run
 
 
 def exists(job):
@@ -400,7 +400,7 @@ def kernel_facts(series):
     if not known:
         return None, f"the lab has no kernel '{series}'"
     store = kernel.Store(kernel.cache_dir())
-    # Building one takes long, which nobody has asked for here.
+    # Building one takes long, which the user has not asked for here.
     if known.maker and not sourcekernel.have(store, known):
         return None, (f"kernel '{series}' has not been built here: "
                       f"scripts/kernel {series} does it")

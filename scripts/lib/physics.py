@@ -76,11 +76,11 @@ def rate(log):
 
 
 def bursts(log, size):
-    """Requests that came together, as lists of so many."""
+    """Requests that arrived together, as lists of `size`."""
     groups = []
     last = -1
     for row in sorted(log, key=lambda r: r["arrival_ns"]):
-        # A burst comes onto an idle device: nothing of the last one is left.
+        # A burst finds an idle device: nothing of the last one is left.
         if not groups or len(groups[-1]) == size or \
                 row["arrival_ns"] > last:
             groups.append([])
@@ -154,7 +154,7 @@ def pairs(name, device, channels, service):
 
 
 def network(name, device, chips, depth):
-    """Exponential service, so many requests for ever: how busy are chips?"""
+    """Exponential service, a constant number of requests for ever: how busy are chips?"""
     def judge(stats, _, __):
         yield Row(f"{name}: busy share of {chips} chips with {depth} requests",
                   depth / (chips + depth - 1),
@@ -191,7 +191,7 @@ def amplification(name, device, scope, chips, multiple=3):
 
 
 def transfer(size, mbps):
-    """ns that so many bytes take."""
+    """ns that a transfer of `size` bytes takes."""
     return size * 1000 / mbps
 
 

@@ -40,7 +40,7 @@ def slug(*words):
 
 
 def table(head, rows, class_=None):
-    """A table that scrolls by itself where the screen is narrow. Rows are
+    """A table that scrolls within the page where the screen is narrow. Rows are
     lists of cells or ready <tr>s, cells are contents or ready <td>s."""
     def cells(row, name):
         return Html("".join(

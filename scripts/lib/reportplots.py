@@ -131,7 +131,7 @@ def densified(points):
             numpy.linspace(x0, x1, count + 1)[1:],
             numpy.linspace(y0, y1, count + 1)[1:]]))
     dense = numpy.vstack(found)
-    # Curves come with far more points than pixels in places.
+    # In places curves have far more points than pixels.
     kept = [dense[0]]
     for point in dense[1:]:
         if math.hypot(*(point - kept[-1])) >= STEP * 0.9:

@@ -93,7 +93,7 @@ def model(text, **options_):
 
 
 def bursts(name, row):
-    """The share of an input's requests that come in bursts."""
+    """The share of an input's requests that arrive in bursts."""
     return standin.in_bursts(row) if name.endswith(standin.DEEP) else \
         synthetic.MSR_SHAPE["in_bursts"]
 
@@ -148,7 +148,7 @@ class Fit:
         return tuple(map(statistics.fmean, zip(*found)))
 
     def values(self):
-        """What is fitted, so that steps of all three are of a size."""
+        """The fitted parameters, scaled so that steps of all three are of a size."""
         return [math.log(self.compress), *self.lean]
 
     def take(self, values):
@@ -267,7 +267,7 @@ def line(name, values):
 
 
 def result(fit, found, calibrated):
-    """What the file has of an input."""
+    """The row of the file for an input."""
     return {
         "compress": fit.compress, "lean_read": fit.lean[0],
         "lean_write": fit.lean[1], "footprint_mib": fit.regions,
@@ -305,7 +305,7 @@ def parse(argv):
 
 
 def work(args, name, row, old, said):
-    """What comes out for an input."""
+    """The fit of one input."""
     fit = Fit(name, row)
     keep = args.measure or args.deep and not name.endswith(standin.DEEP)
     if keep and name in old:
