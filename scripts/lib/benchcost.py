@@ -509,7 +509,7 @@ class BenchCost:
             len(self.cells) * args.repeats + len(self.lock_cells))
 
     def seconds(self):
-        """How long it will take."""
+        """The estimated seconds of the whole bench."""
         args = self.args
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \

@@ -238,7 +238,7 @@ class Source:
             raise TraceError(f"{self.name}: {err.strerror}") from None
 
     def parse(self, file):
-        """The same of an open one."""
+        """Each event of a request in an open file."""
         lines, head = self.lines(file), []
         if self.form == "auto":
             for line in lines:

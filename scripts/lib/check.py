@@ -592,7 +592,7 @@ def kernels(suite, args):
 
 
 def everything(suite, args):
-    """In the order of cost."""
+    """Runs all that was asked for, the cheap parts first."""
     if not args.some:
         check_shell(suite)
         check_unit(suite)

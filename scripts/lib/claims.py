@@ -109,7 +109,7 @@ class Part:
         return self
 
     def as_dict(self):
-        """For JSON."""
+        """The part as a dict, for JSON."""
         return {"text": self.text, "holds": self.holds, "ours": self.ours,
                 "cells": self.cells,
                 **({"paper": self.paper} if self.paper else {})}

@@ -132,7 +132,7 @@ def pv_by_window(weights, when, who, amount):
 
 
 def finite(value):
-    """As JSON has it."""
+    """The value as a float, or None if JSON cannot hold it."""
     return float(value) if numpy.isfinite(value) else None
 
 
@@ -161,7 +161,7 @@ def waiting(arrived, issued):
 
 
 def backlogged(issued, done, depth):
-    """The same of a load that always keeps `depth` requests outstanding.
+    """Like waiting(), for a load that always keeps `depth` requests outstanding.
 
     Requests that are not in the device wait in front of it, from the load's
     first request to its last.

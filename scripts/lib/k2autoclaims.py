@@ -38,12 +38,12 @@ TARGETS, FLOORS = (30, 50, 70), (50, 80, 90)
 
 
 def mb(number):
-    """As people read it."""
+    """Bytes a second as text, in MB/s."""
     return f"{number / 1e6:.0f} MB/s"
 
 
 def us(number):
-    """Likewise."""
+    """Seconds as text, in us."""
     return f"{number * 1e6:.0f} us"
 
 
@@ -84,7 +84,7 @@ class Cells:
                 "target_quantile" not in cell["tunables"]]
 
     def variants(self, workload):
-        """In which this workload was measured."""
+        """Variants in which this workload was measured."""
         return list(dict.fromkeys(variant for name, variant, _ in self.named
                                   if name == workload))
 
@@ -380,7 +380,7 @@ def nobody(cell, none):
 # --- the front ---------------------------------------------------------------
 
 def front(cells, tail="settled_tail_s"):
-    """Those of which no other has both a shorter tail and more bandwidth."""
+    """Cells that no other cell beats in both tail and bandwidth."""
     known = [cell for cell in cells if figure(cell, tail) is not None and
              rate(cell) is not None]
     return [cell for cell in known if not any(

@@ -283,7 +283,7 @@ CURVES = {
 
 
 def place(cell, one):
-    """Where on a curve a cell is; None if it is not on it."""
+    """A cell's place on a curve; None if it is not on it."""
     tunables = {key: value for key, value in cell["tunables"].items()
                 if key not in ("mode", one.knob)}
     match = re.fullmatch(DRIVE + r"(?:-turn(\d+))?", cell["variant"])

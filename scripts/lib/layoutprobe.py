@@ -84,7 +84,7 @@ class Map:
         return chip
 
     def chips(self):
-        """How many there are."""
+        """Number of chips."""
         return math.prod(level.mod for level in self.levels)
 
     def period(self):
@@ -92,7 +92,7 @@ class Map:
         return math.lcm(*(level.unit * level.mod for level in self.levels))
 
     def descriptor(self):
-        """In the words of the attribute `layout`."""
+        """The map in the syntax of the attribute `layout`."""
         unit = self.levels[0].unit
         page = unit & -unit
         if len(self.levels) == 1 and page == unit:

@@ -117,7 +117,7 @@ class Outcome:
     kinds: tuple = ()
 
     def words(self):
-        """For a line."""
+        """The outcome as text of one line."""
         kinds = ", ".join(k for k in self.kinds if k not in self.text)
         text = self.text + (f" [{kinds}]" if kinds else "")
         return f"{self.way}: {text}" if text else self.way
@@ -146,7 +146,7 @@ def vm_limit(case):
 
 
 def slowness(series):
-    """How much longer everything takes on it."""
+    """Factor by which a kernel series is slower than others."""
     known = kernel.SERIES.get(series)
     return known.slow if known else 1
 

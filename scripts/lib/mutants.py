@@ -122,7 +122,7 @@ class Run:
         return f"{self.results.data['tree']} {version}".strip()
 
     def key(self, mutant):
-        """The same for a mutant."""
+        """The inputs of the outcome of a test with this mutant."""
         patch = hashlib.sha256(mutant.path.read_bytes()).hexdigest()[:16]
         return f"{self.job_key(mutant.job)} {patch}"
 

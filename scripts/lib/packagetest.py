@@ -68,7 +68,7 @@ class Root:
 
     @property
     def top(self):
-        """Where it is, in the mount namespace of its commands."""
+        """The root's path, in the mount namespace of its commands."""
         return self.upper / "root" if self.upper else self.lower
 
     def mounts(self):

@@ -103,7 +103,7 @@ def single(name, device, fio, cost):
 
 
 def saturation(name, device, per_second):
-    """As much as it can take: how much is that?"""
+    """The largest rate that a device can serve."""
     def judge(stats, log, _):
         yield Row(f"{name}: saturated", per_second / 1000,
                   rate(log) * 1e9 * stats["time_scale"] / 1000,
@@ -114,7 +114,7 @@ def saturation(name, device, per_second):
 
 
 def burst(name, device, chips, size):
-    """So many random one-page reads at once on an idle device."""
+    """`size` random one-page reads at once on an idle device."""
     def judge(_, log, __):
         groups = bursts(log, size)[:2000]
         if len(groups) < 2000:

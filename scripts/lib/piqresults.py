@@ -54,7 +54,7 @@ def cells_of_model(data):
 
 
 def begun(data, begin):
-    """The same inputs with another answer to when a batch begins."""
+    """The results of the same inputs with another rule for the begin of a batch."""
     return {**data, "queue_lengths": {}, "orders": {}, "inputs": {
         name: {**schemes, **data["begins"][begin][name]}
         for name, schemes in data["inputs"].items()}}

@@ -159,7 +159,7 @@ def other(rand):
 
 
 def devices(seed, number):
-    """So many of either kind: {name: (parameters, layout, sectors)}."""
+    """`number` devices of either kind: {name: (parameters, layout, sectors)}."""
     rand = random.Random(seed)
     found = {}
     for i in range(number):

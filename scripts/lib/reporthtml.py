@@ -32,7 +32,7 @@ def join(parts_, between="\n"):
 
 
 def slug(*words):
-    """For file names and anchors."""
+    """Words as text for file names and anchors."""
     found = re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(
         word for word in map(str, words) if word)).strip("-.")
     # File systems take 255; something will be put behind it.

@@ -162,7 +162,7 @@ def bare(command):
 
 
 def plain(command):
-    """The same for a page: not with hundreds of cells that it was asked for."""
+    """Like bare(), shortened for a page: without hundreds of patterns of --only."""
     words = bare(command)
     count = itertools.count()
     some = len(re.findall(ONLY, words))

@@ -106,7 +106,7 @@ def schedulers(suite, cells):
 
 
 def mean_kib(sizes):
-    """Of fio's bssplit; reads and writes apart where they differ."""
+    """Mean size of fio's bssplit; reads and writes apart where they differ."""
     means = []
     for way in sizes.split(","):
         parts = re.findall(r"(\d+)k/(\d+)", way)

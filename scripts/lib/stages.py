@@ -95,12 +95,12 @@ class Tracker:
                 self.real_time else "best effort"
 
     def park(self, event, key, request):
-        """It waits in the scheduler."""
+        """Records that a request waits in the scheduler."""
         self.waiting[key] = request
         self.ends_at[event.dev, event.sector + event.sectors] = request
 
     def unpark(self, key):
-        """It does no longer."""
+        """Removes a request from those that wait; returns it."""
         request = self.waiting.pop(key, None)
         if request:
             end = (key[0], request.sector + request.sectors)
@@ -161,7 +161,7 @@ class Tracker:
         self.out[key] = request
 
     def end(self, event, key):
-        """It has ended, or a part of it."""
+        """Handles the end of a request, or of a part of it."""
         request = self.out.get(key)
         if not request or request.issued is None:
             return

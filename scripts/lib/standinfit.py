@@ -152,13 +152,13 @@ class Fit:
         return [math.log(self.compress), *self.lean]
 
     def take(self, values):
-        """The same, back; what is beyond its range is brought to its end."""
+        """Sets the parameters from values(), limited to their ranges."""
         self.compress = math.exp(min(max(
             values[0], math.log(SLOWEST)), math.log(FASTEST)))
         self.lean = [min(max(value, -1.0), 1.0) for value in values[1:]]
 
     def misses(self, found):
-        """How far off, in the units of what is near enough; chips first."""
+        """Differences from the targets, in units of the accepted difference; chips first."""
         return [(found[2] - self.targets[2]) / (NEAR_CHIPS * self.targets[2]),
                 *((have - want) / NEAR_SHARE
                   for have, want in zip(found, self.targets[:2]))]
@@ -207,7 +207,7 @@ class Fit:
         return best[2]
 
     def share(self, found):
-        """Of all requests, those in conflict."""
+        """The share of all requests that are in conflict."""
         reads, writes = self.row["reads"], self.row["writes"]
         return (found[0] * reads + found[1] * writes) / (reads + writes)
 

@@ -18,7 +18,7 @@ resultspage = importlib.import_module("resultspage")
 
 @pytest.fixture(autouse=True)
 def nothing_published(tmp_path, monkeypatch):
-    """Nor does it matter to them what is in docs/results."""
+    """docs/results is empty for all tests."""
     monkeypatch.setattr(resultspage, "PUBLISHED", tmp_path / "published")
 
 

@@ -162,7 +162,7 @@ def random_other(seed):
 
 
 def _manners(rand):
-    """How large a device is, how fast and how calm."""
+    """Parameters for a device's size, speed and noise."""
     return {
         "sectors": rand.choice((1 << 18, 1 << 20, 3 << 20, 1 << 27)),
         "sense": rand.choice((20000, 36000, 50000, 90000)),

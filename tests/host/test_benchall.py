@@ -55,7 +55,7 @@ def parts_of(lab):
 
 
 def test_all_parts_in_order(lab, capsys):
-    """And the estimate before any of them, the pages behind."""
+    """The estimate is printed before any of them, and the pages are made after them."""
     assert benchall.main(["--form", "full"]) == 0
     assert parts_of(lab) == list(benchall.PARTS)
     said = capsys.readouterr().out
@@ -192,7 +192,7 @@ def test_failures_do_not_stop_it(lab, tmp_path, capsys):
 
 
 def test_a_page_that_has_more_stays(lab):
-    """That is no failure; any other status is."""
+    """Status 3 of a page's script is no failure; any other one is."""
     lab.status = {"scripts/k2-results": 3}
     assert benchall.main(["--parts", "k2,k2-auto"]) == 0
     assert "scripts/k2-results" in [words[0] for words in lab.commands]
@@ -235,7 +235,7 @@ def test_bad_options(lab, capsys, argv, said):
 
 
 def test_a_signal_ends_the_part(tmp_path, monkeypatch):
-    """And what it has started is not left behind."""
+    """The process that it has started is ended, too."""
     script = tmp_path / "scripts" / "slow"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\necho $$ >pid\nexec sleep 100\n")

@@ -84,7 +84,7 @@ def test_trouble():
 
 
 def result(verdict, seconds=1):
-    """As a Reader has it."""
+    """A test's result in a Reader's format."""
     return {"verdict": verdict, "seconds": seconds, "why": ""}
 
 

@@ -114,7 +114,7 @@ def test_what_all_read_is_not_on_a_line_that_each_io_writes(name):
 
 
 def test_arrivals_and_ends_are_on_different_lines():
-    """And neither is on the line of the lock, or of what ends and dispatch count."""
+    """Neither is on the line of the lock, or of the counter of requests in flight."""
     found = on_page("flash_queue")
     places = [lines_of(found, {field})
               for field in ("lock", "pending.list", "pending.ends", "inflight")]

@@ -109,7 +109,7 @@ def test_any_version_may_remain(image, tmp_path):
 # --- over the socket --------------------------------------------------------
 
 class Client:
-    """As much of an NBD client as it takes."""
+    """The parts of an NBD client that these tests need."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -127,7 +127,7 @@ class Client:
         assert self.answer()[1] == 3 and self.answer()[1] == 1
 
     def take(self, length):
-        """So many bytes."""
+        """Receives `length` bytes."""
         data = b""
         while len(data) < length:
             piece = self.socket.recv(length - len(data))
@@ -161,7 +161,7 @@ class Client:
 
 @pytest.fixture(name="disk")
 def a_disk(image, tmp_path):
-    """It, served; `ignores` may still be set."""
+    """A served disk; `ignores` may still be set."""
     disk = volatiledisk.Disk(image, tmp_path / "socket", random.Random(1))
     disk.start()
     yield disk

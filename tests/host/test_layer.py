@@ -265,7 +265,7 @@ def test_a_file_system_with_files(tmp_path):
 
 
 def test_the_order_of_issue(tmp_path):
-    """By arrival, reads and writes apart; what is neither is left out."""
+    """By arrival, reads and writes apart; other operations are left out."""
     (tmp_path / "log").write_text(
         "arrival_ns,begin_ns,done_ns,op,sector,sectors,chip,chips\n"
         "30,0,0,W,100,8,0,1\n10,0,0,R,0,8,0,1\n40,0,0,R,16,8,0,1\n"
@@ -731,7 +731,7 @@ def test_the_estimate(capsys):
 
 
 def test_each_curve_has_a_text_and_points():
-    """And those of the paper's suite are all that a form measures of it."""
+    """The points of the paper's suite are all that a form measures of a curve."""
     assert set(layerresults.CURVE_TEXT) == set(layerclaims.CURVES)
     runs = suiteplan.runs(suiteplan.load("layer_read-paper"), "full")
     for name, one in layerclaims.CURVES.items():

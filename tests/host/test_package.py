@@ -139,7 +139,7 @@ def ask(tree, tmp_path, status, action, asked, conf_of):
 @pytest.mark.parametrize("status", [0, 1, 2])
 @pytest.mark.parametrize("action", ["build", "install"])
 def test_a_refused_kernel_is_a_skip(tree, tmp_path, status, action):
-    """By what dkms takes for one, and only if it was refused."""
+    """dkms skips the kernel by its own setting, and only if it was refused."""
     has, said, calls = ask(tree, tmp_path, status, action, "x", "x")
     assert bool(has["exclusive"]) == bool(status)
     assert not re.search(has["exclusive"] or "$x", "6.1.0-1-amd64")
@@ -251,7 +251,7 @@ def fixture_debs(tmp_path_factory):
 
 
 def test_no_link_of_the_packages_is_dead(debs, tmp_path):
-    """Nor is a page left out that others link to."""
+    """The packages have each page that another of their pages links to."""
     package.contents(debs, tmp_path)
     assert len(list(tmp_path.rglob("*.md"))) > 20
     assert len(list(tmp_path.rglob("*.json"))) > 5
@@ -361,7 +361,7 @@ def legal(scheduler, attribute, value):
 
 
 def test_the_modprobe_example_is_right():
-    """The same of module parameters."""
+    """The scheduler would take each of its module parameters."""
     text = (REPO / "packaging/flash-iosched.conf").read_text("utf-8")
     lines = [l.split() for l in text.splitlines() if l and not l.startswith("#")]
     assert lines

@@ -133,7 +133,7 @@ class Model(Orders):
                 (Task("end", ""),))
 
     def passed(self, _now, what):
-        """It is dispatched"""
+        """The request is dispatched"""
         return {"taking": 0}, Task("unlock", what)
 
     def empty(self, now, what):
@@ -152,7 +152,7 @@ class Model(Orders):
                 Task("bit" if rest else "taken", what))
 
     def taken(self, _now, what):
-        """It ends"""
+        """flash_drain() ends"""
         return {"taking": 0}, Task("decide", what)
 
     def decide(self, now, what):
@@ -271,7 +271,7 @@ class Hold(Orders):
         return {}, Task(self.waits(what), what) if now.queued else None
 
     def ready(self, what):
-        """It is true: what follows?"""
+        """The next step after flash_ready() was true"""
         return Task({"kick": "run", "again": "lock", "": "ask"}[what], "dispatch")
 
     def held(self, now, what):
@@ -299,7 +299,7 @@ class Hold(Orders):
         return {}, self.ready(what) if seen else None
 
     def late(self, now, what):
-        """The same before the lists, which is wrong"""
+        """flash_queue.changed before the lists, which is wrong"""
         return {}, self.ready(what) if now.changed else Task("held", what)
 
     def ask(self, now, _what):
@@ -378,7 +378,7 @@ class Hold(Orders):
         return {"changed": 0}, Task("settle2", what)
 
     def settle2(self, now, what):
-        """It sets @held"""
+        """Sets @held"""
         return {"held": int(now.queued and now.out)}, Task("decide", what)
 
     def decide(self, now, what):

@@ -88,7 +88,7 @@ def finished_run(tmp_path, monkeypatch):
 
 @pytest.fixture(name="out")
 def where_to(tmp_path):
-    """As docs/results is."""
+    """A folder like docs/results."""
     return tmp_path / "docs" / "results"
 
 
@@ -150,7 +150,7 @@ def test_finished_parts_of_a_run(run, out):
 
 
 def test_some_cells_again(out, tmp_path):
-    """They replace those that are there; each stays with its run."""
+    """New cells replace the published ones; each stays with its run."""
     first = put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", "b.k2.x", began="1", failed={
             "a.k2.x.s101": ["bound_kept"], "b.k2.x.s101": ["latency"]}))
@@ -287,7 +287,7 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
     ({"suite": "none-such"}, "none-such"), ({"kind": "probe"}, "no results of"),
     ({"title": f"{pathlib.Path.home()}/x"}, "which is of this machine")])
 def test_refused(out, tmp_path, capsys, values, said):
-    """In one line, and nothing is written, of the others that are named neither."""
+    """The error is one line, and nothing is written, not even of the other folders."""
     good = put(tmp_path / "1/summary.json", suite("k2", "a.k2.x"))
     bad = put(tmp_path / "2/summary.json", suite("k2", "a.k2.x", **values))
     assert publish.main([str(good), str(bad), "--out", str(out)]) == 1
@@ -323,7 +323,7 @@ def test_what_is_not_ours_stays(run, out, tmp_path, capsys):
 
 
 def test_the_front_page_gets_the_table(run, out, tmp_path):
-    """And stays as it is where there is no place for it; nothing is written."""
+    """Without a place for the table it stays as it is, and nothing is written."""
     front = tmp_path / "README.md"
     front.write_text("# Head\n")
     with pytest.raises(publish.Refused, match="README.md: want one line"):

@@ -21,7 +21,7 @@ SCHEDULERS = sorted(p.parent.name for p in REPO.glob("*/*.c")
 
 
 def name_of(path):
-    """For people."""
+    """A file's path in the project, for messages."""
     return str(path.relative_to(REPO))
 
 

@@ -220,7 +220,7 @@ def test_a_part_measured_again(lab):
 
 
 def test_forms_by_requests():
-    """Of one form the last one, of several the one with most."""
+    """Within a form the last run counts, among forms the one with most requests."""
     def of(form, ios, value):
         return {**summary("a", f"{form}{value}"), "form": form, "cells": [
             {"cell": "x", "value": value,

@@ -48,7 +48,7 @@ def includes():
 
 
 def test_a_circle_is_found():
-    """And a row is none."""
+    """A chain without a cycle is accepted."""
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
 
@@ -83,7 +83,7 @@ def symbols(text):
 
 
 def test_what_a_file_defines():
-    """Not what is static, declared or in a comment."""
+    """Static functions, declarations and comments do not count."""
     text = "/* int no(void)\n{ */\nstatic int hidden(void)\n{\n}\nint one(int a,\n\tint b)\n" \
            "{\n\treturn two();\n}\n\nint three(void);\n__always_inline void four(int (*f)(int))\n{\n}\n"
     assert symbols(text)[0] == {"one", "four"}

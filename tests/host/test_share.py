@@ -180,7 +180,7 @@ def test_longer_runs_are_estimated_longer():
 # --- the two suites ----------------------------------------------------------
 
 def mean_kib(sizes):
-    """Of fio's bssplit."""
+    """Mean size of fio's bssplit, in KiB."""
     parts = [re.fullmatch(r"(\d+)k/(\d+)", one).groups()
              for one in sizes.split(":")]
     assert sum(int(share) for _, share in parts) == 100

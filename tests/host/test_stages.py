@@ -118,7 +118,7 @@ def test_our_events_split_further(tmp_path):
 
 
 def test_priorities_of_newer_kernels(tmp_path):
-    """They stand in the block layer's events."""
+    """Newer kernels have them in the block layer's events."""
     lines = life(ftrace, 1000, 800, "IDC", new="rt") + \
         life(ftrace, 3000, 800, "IDC", new="none")
     classes, _ = measured(tmp_path, lines)

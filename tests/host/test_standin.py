@@ -139,7 +139,7 @@ def test_lean_decides_who_meets(lean, meets):
 
 
 def test_what_was_fitted_is_near_table_1():
-    """But for three, as near as a seed is; busy chips of all within 10 %."""
+    """All but three are as near as another seed; busy chips of all within 10 %."""
     far = {"src1_2", "src2_2", "stg_0"}
     for name, fit in standin.fitted().items():
         reads, writes, chips = standin.targets(name)
@@ -608,7 +608,7 @@ def test_the_page_with_measurements(tmp_path):
 
 
 def cost_summary(chips_ns):
-    """Of scripts/bench-cost: PIQ by chips costs that at depth 1."""
+    """A summary of scripts/bench-cost: PIQ by chips costs `chips_ns` at depth 1."""
     def line(label, depth, over):
         return {"disk": "flashsim", "depth": depth, "label": label,
                 "scheduler": label.split()[0], "busy_ns_per_io": 1e4 + over,

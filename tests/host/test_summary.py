@@ -193,7 +193,7 @@ def test_the_short_table_agrees_with_the_long_one():
 
 
 def test_a_row_without_its_figures_is_left_out():
-    """And costs of one kernel stand in their own column."""
+    """Costs of one kernel are in a separate column."""
     line = {"disk": "null", "depth": 1, "label": "bfq", "over_none_ns": 7.4}
     found = {"cost": {"kind": "cost", "made_of": [
         {"began": "1", "kernel": "6.12.1-x", "cells": [line]},

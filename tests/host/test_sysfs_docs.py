@@ -154,7 +154,7 @@ def test_each_parameter_is_on_the_page(name):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_units_follow_from_names(name):
-    """As far as names tell them."""
+    """An attribute's unit agrees with the end of its name."""
     for attribute, fields in entries(name).items():
         for end, unit in (("_us", "us"), ("_ms", "ms"), ("_pct", "%"),
                           ("_sectors", "sectors of 512 bytes")):
@@ -223,7 +223,7 @@ def test_built_modules_agree(path):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_readme_agrees(name):
-    """As far as it has them."""
+    """Ranges and defaults agree for the attributes that the README lists."""
     readme = table((REPO / name / "README.md").read_text(encoding="utf-8"))
     for attribute, numbers in wanted(source(name)).items():
         if attribute not in readme or numbers is None:
@@ -277,7 +277,7 @@ def test_each_reason_is_on_the_page():
 
 
 def test_each_module_has_its_own_events():
-    """As common/elevator/ is a part of each."""
+    """common/elevator/ with its trace events is a part of each module."""
     for name in POLICIES:
         text = (REPO / name / "build.c").read_text(encoding="utf-8")
         assert '#include "../common/elevator/build.c"\n' in text

@@ -84,7 +84,7 @@ def convert(tmp_path, text, *argv, name="trace"):
 
 
 def run(tmp_path, *argv):
-    """The same without writing a trace first."""
+    """Like convert(), without writing a trace first."""
     out = tmp_path / "out"
     summary = trace2fio.convert(trace2fio.parse(
         [*argv, "--out", str(out)]))

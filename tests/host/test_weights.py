@@ -72,7 +72,7 @@ class Fake(weights.Disk):
         self.have[int(who)] = int(what)
 
     def read_text(self, encoding):
-        """As fairshare_weights_show() prints it."""
+        """The text that fairshare_weights_show() prints."""
         assert encoding
         end = self.start + self.page
         lines = [f"{n} {w}" for n, w in sorted(self.have.items())]
