@@ -460,7 +460,7 @@ def test_without_a_calibration_there_is_no_search(cell, stats, good):
 
 
 class Arguments:
-    """The options that a session reads."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 

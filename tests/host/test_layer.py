@@ -412,7 +412,7 @@ def test_postmark_that_came_to_no_end(text):
 
 def test_a_record_says_how_it_was_made(tmp_path):
     class Arguments:
-        """The options that a session reads."""
+        """Stands in for the parsed options of scripts/bench."""
         form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
         vms, keep, resume = 2, False, None
     one = suiteplan.parse(GOOD, "x.suite", "x")

@@ -145,7 +145,7 @@ def test_what_is_not_built_is_left_out_with_a_line(tmp_path, monkeypatch):
 
 
 class Arguments:
-    """The options that a session reads."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 

@@ -39,7 +39,7 @@ record = suitecase.record
 # --- running -----------------------------------------------------------------
 
 class Arguments:
-    """The options that a session reads."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 
