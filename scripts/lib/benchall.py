@@ -287,7 +287,7 @@ def parse(argv):
         parser.error(f"argument --form: '{','.join(args.form)}': want one of "
                      + ", ".join(FORMS))
     args.form = args.form[0]
-    # Said twice is said once, and one run is not two.
+    # A suite named twice counts once; with --form full the option adds no run.
     args.full = [] if args.form == "full" else [
         name for name in SUITES if name in args.full]
     return args

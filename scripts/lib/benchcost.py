@@ -42,9 +42,9 @@ IOS = 10000
 # The binding bound, and one that never binds. Where a bound binds the CPU idles, so
 # that is for flashsim; see NULL.
 BOUND, NO_BOUND = 4, 1024
-# What reading the statistics costs is looked at here only, a layout at depth 1, too.
+# The cost of reading the statistics is measured here only, a layout at depth 1, too.
 VARIANT_DEPTH = 32
-# For schedulers that can be told how pages lie on chips: the default of
+# For schedulers with a setting for the layout of pages on chips: the default of
 # flashsim, 16 dies in turn.
 LAYOUT = "page=4096 chips=16"
 CHIPS = 16
@@ -57,9 +57,9 @@ SPREAD = 0.005
 
 # At depth 32 and more null_blk is given times with which it serves more I/Os a
 # second than this CPU can submit, so the CPU is never idle. A time that never varies
-# still has a rhythm: completions come one by one or several together, and the same
-# I/Os cost 10 % more or less. So a cell is its mean over several such times, of half
-# as many reads each as another cell has.
+# still has a rhythm: I/Os complete one by one or several together, and the same I/Os
+# cost 10 % more or less. So a cell is its mean over several such times, of half as
+# many reads each as another cell has.
 NULL = "irqmode=2,completion_nsec={},hw_queue_depth=256"
 NULL_NS, NULL_LEAST_NS = 3125, 100000
 NULL_BUSY = 32
@@ -166,9 +166,9 @@ def _power(number):
 def disk_options(disk, parallel, times=len(NULL_TIMES)):
     """Parameters for the disk's speed with this number of I/Os in it.
 
-    Where a bound keeps them few, the disk is faster for it. Otherwise the
-    same number of I/Os would take longer, and what the guest does all the time,
-    whoever does I/O, would be counted as theirs.
+    If a bound allows few I/Os, the disk is faster to match. Otherwise the same
+    number of I/Os would take longer, and the guest's constant background work
+    would be charged to them.
     """
     if disk == "null":
         least = max(NULL_NS * parallel, NULL_LEAST_NS)
@@ -222,7 +222,7 @@ def plan(args, schedulers, own):
 
 
 def tenants_label(name, tenants):
-    """The label of a cell whose reads are from this number of processes."""
+    """The label of a cell with reads from this number of processes."""
     return f"{name} {tenants} tenant{'s' if tenants > 1 else ''}"
 
 
@@ -509,7 +509,7 @@ class BenchCost:
             len(self.cells) * args.repeats + len(self.lock_cells))
 
     def seconds(self):
-        """How long it will take."""
+        """The estimated seconds of the whole bench."""
         args = self.args
         boots = args.repeats + bool(self.lock_cells)
         return boots * SECONDS_BOOT + len(self.lock_cells) * SECONDS_LOCKS + \

@@ -187,8 +187,8 @@ class Order:
 def events(text, dev):
     """(events, whole) of a trace; an event is (name, sector, sectors, line).
 
-    A CPU's buffer that ran full ends earlier than the others': what comes
-    after that is left out.
+    A CPU's buffer that overflowed ends earlier than the others'; later events
+    are left out.
     """
     major, minor = dev.split(":")
     found, last = [], {}
@@ -236,8 +236,9 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
     real-time one is queued. Both events are recorded under k2's lock, so there
     is nothing to tolerate.
 
-    Without them the rule has to allow for what was chosen before the real-time
-    request came and reaches the driver after it. It is a violation if
+    Without them the rule has to allow for requests that were chosen before the
+    real-time request was inserted and that reach the driver after it. It is a
+    violation if
       - a best-effort request issued between insert and issue of a real-time
         one had itself been inserted later than that, or
       - more than `bound` were issued in between.
@@ -263,7 +264,7 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
     waiting = {}                                # sector: _Waiting
     pending = collections.defaultdict(list)     # sector: places of inserts
     origin = {}                                 # sector: place, once issued
-    excused = collections.Counter()             # requeued: they go at once
+    excused = collections.Counter()             # requeued: issued at once
 
     def violation(line):
         result.violations += 1
@@ -327,8 +328,8 @@ def order(text, dev, disk_bytes, bound=None, taken=None):
             result.requeued += 1
             if not real_time:
                 excused[sector] += 1
-    # Under "none" most requests go to the driver without ever being queued:
-    # what the few others met says nothing.
+    # Under "none" most requests are issued to the driver without ever being
+    # queued: the figures of the few others mean nothing.
     if overtaken and len(overtaken) == result.rt_issued:
         result.overtaken_max = max(overtaken)
         result.overtaken_mean = sum(overtaken) / len(overtaken)

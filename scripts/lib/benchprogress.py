@@ -11,7 +11,7 @@ def log_console(width):
 
 
 class Lines:
-    """For logs."""
+    """Progress as lines, for logs."""
 
     def __enter__(self):
         return self
@@ -25,7 +25,7 @@ class Lines:
 
 
 class Bar:
-    """For terminals: a bar at the bottom. Among bases it stands before Lines."""
+    """Progress as a bar at the bottom of a terminal. Among bases it stands before Lines."""
 
     def open(self, total, count):
         """`count`: the column that says how many are done."""

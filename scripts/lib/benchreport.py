@@ -57,7 +57,7 @@ class _Clock:
         self.first = self.first or self.begun
 
     def end(self):
-        """It ended, after these seconds."""
+        """Counts a run that has ended; returns its seconds."""
         self.done += 1
         return time.monotonic() - self.begun
 

@@ -93,7 +93,7 @@ def parse(argv):
 
 
 def loops(text):
-    """Does a test (its text) choose schedulers by itself?"""
+    """Does a test (its text) choose schedulers itself?"""
     return bool(re.search(r"_io_schedulers|queue(_path)?\"?/scheduler", text))
 
 
@@ -206,7 +206,7 @@ def table(tests, columns, baseline):
 def add_tool(root, name, path):
     """A program of this machine with its libraries.
 
-    In a place of its own: the lab's guest has other ones of some names.
+    In a separate folder: the lab's guest has other programs of some names.
     """
     real = os.path.realpath(path)
     files = {f"usr/local/bin/{name}": real}
@@ -346,8 +346,8 @@ class Runner:
                 f"{name}: " + (reader.trouble or f"status {status}")
                 + f", see {options.shown(folder)}/{name}-{number}.log")
         elif reports or status not in (0, 1, 3):
-            # blktests looks for most of them itself and says which test; this
-            # came between two of them, or behind the last.
+            # blktests looks for most reports itself and names the test; this
+            # one was printed between two tests, or after the last.
             text = ", ".join(reports) or f"status {status} of scripts/vm"
             say(f"{name}: the kernel reported: {text}")
             if modules:
@@ -413,7 +413,7 @@ def everything(args, facts, share):
         columns = {args.baseline: runner.run(args.baseline, args.baseline, (),
                                              args.tests)}
         for number, name in enumerate(names):
-            # Those that go through all schedulers do so once, with all of ours.
+            # Tests that loop over all schedulers run once, with all of ours.
             tests = others + (looping if number == 0 else [])
             columns[name] = runner.run(name, name, ours, sorted(tests))
     finally:

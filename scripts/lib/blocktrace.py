@@ -9,7 +9,7 @@ PRIOS = {"rt": "real-time", "be": "best effort", "none": "best effort",
          "idle": "idle"}
 NUMBERED = {0: "best effort", 1: "real-time", 2: "best effort", 3: "idle"}
 K2_META = 8
-# Lines by which a format is told; a trace may begin with much else.
+# Number of lines in which a format is recognized; a trace may begin with much else.
 LOOKED_AT = 5000
 LONGEST_LINE = 1 << 16
 DAY_NS = 86400 * 10**9
@@ -82,7 +82,7 @@ def nanoseconds(text):
 
 
 def is_read(rwbs):
-    """Of the letters R and W of a request; None: a flush, a discard and so on."""
+    """The direction in a request's letters: R or W; None: a flush, a discard and so on."""
     # A flush before it is an F in front.
     match = re.match(r"F?([RW])", rwbs)
     return match[1] == "R" if match else None
@@ -168,13 +168,13 @@ READERS = {"ftrace": from_ftrace, "blktrace": from_blktrace,
 
 
 class Days:
-    """Times of the day, of which the hour begins anew at midnight."""
+    """Times of the day, which start again from 0 at midnight."""
 
     def __init__(self):
         self.days, self.last = 0, None
 
     def put(self, event):
-        """Makes its time go on behind that of the event before."""
+        """Adds whole days, so that the event is not before the last one."""
         event.time += self.days * DAY_NS
         if self.last is not None and self.last - event.time > DAY_NS // 2:
             self.days += 1
@@ -238,7 +238,7 @@ class Source:
             raise TraceError(f"{self.name}: {err.strerror}") from None
 
     def parse(self, file):
-        """The same of an open one."""
+        """Each event of a request in an open file."""
         lines, head = self.lines(file), []
         if self.form == "auto":
             for line in lines:

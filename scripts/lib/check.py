@@ -33,8 +33,8 @@ from checkvm import RESULTS, check_vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
-# Kernels that everyone who changes something has to pass: all cases on the
-# first, those of the core on the others. "debug" is built here.
+# Kernels on which each change has to pass: all cases on the first, those of the
+# core on the others. "debug" is built here.
 STOCK = kernel.DEFAULT
 CORE = ("6.12", "debug")
 # The time of make check if its kernels still have to be fetched and built.
@@ -62,7 +62,7 @@ class Suite:
         print(f"{word} {name}" + (f": {reason}" if reason else ""), flush=True)
 
     def note(self, verdict, name, reason="", detail="", told=False):
-        """Counts one result and tells it, unless that has been done."""
+        """Counts one result and prints it, unless it was already printed."""
         self.count[verdict] += 1
         if not told:
             self.tell(verdict, name, reason)
@@ -95,7 +95,7 @@ class Suite:
         return child.returncode, out
 
     def follow(self, command, on_line):
-        """The same for one that takes long: on_line(line) as they come."""
+        """Like run(), for a long command: calls on_line(line) for each line of output."""
         child = self.start(command, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT)
         lines = []
@@ -278,9 +278,9 @@ def check_stages(suite, series):
 
 
 def check_rows(suite, name, command, on_row=None):
-    """A script that prints its results as we do, counted as they come.
+    """A script that prints results in this script's format, counted as printed.
 
-    on_row(verdict, text) is told of each as well.
+    on_row(verdict, text) is called for each as well.
     """
     words = {"ok  ": "pass", "FAIL": "fail", "skip": "skip"}
     seen = {"pass": 0, "fail": 0, "skip": 0}
@@ -456,10 +456,10 @@ def legs(args, cases):
 def deal(args, names):
     """Keeps make check within its budget, however many schedulers there are.
 
-    What the schedulers share is most of what the cases test. So beyond the
-    core on the first kernel each case runs with one of them, in turn; if that
-    does not do, all cases do; then what is one scheduler's own runs on the
-    first kernel only, and at last what of that belongs to the core.
+    Most cases test code that the schedulers share. So beyond the core on the
+    first kernel each case runs with one of them, in turn. If that is still too
+    slow, this holds for all cases; next, the cases of a single scheduler run on
+    the first kernel only, and last only those of them that belong to the core.
     """
     if args.all or args.core or args.case or args.kernel \
             or args.scheduler:
@@ -467,7 +467,7 @@ def deal(args, names):
     for dealt in range(5):
         for leg in args.legs:
             leg.dealt = dealt
-            # Up to 2 only whoever runs a case changes.
+            # Steps up to 2 change only which scheduler runs a case.
             if dealt > 2:
                 leg.cases = [
                     case for case in leg.cases
@@ -592,7 +592,7 @@ def kernels(suite, args):
 
 
 def everything(suite, args):
-    """In the order of cost."""
+    """Runs all that was asked for, the cheap parts first."""
     if not args.some:
         check_shell(suite)
         check_unit(suite)

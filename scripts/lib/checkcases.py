@@ -11,8 +11,8 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 CASES = REPO / "tests" / "vm"
 
-# What the machines of the cases are; a case names those that it wants in its
-# line "# machines:", without one it gets the first.
+# Machines of the cases. A case names those that it wants in its line
+# "# machines:"; without one it gets the first.
 MACHINES = {
     "default": ["--cpus", "2", "--nvme-queues", "2"],
     "wide": ["--cpus", "4", "--nvme-queues", "4"],
@@ -26,8 +26,8 @@ SECONDS = {"host": 190, "unit": 70, "build": 25, "boot": 10, "physics": 110, "st
            "make kernel": 480}
 # How much longer cases take on kernels that are slow.
 PACE = 4.5
-# Seconds for a guest, and twice the estimate for its cases. Each case has a
-# limit of its own.
+# Seconds for a guest, in addition to twice the estimate for its cases. Each
+# case has a separate limit.
 VM_TIMEOUT = 1200
 
 
@@ -44,8 +44,8 @@ class Case:
         # The only scheduler that it is for, which may not be built
         own = re.search(r"^# for: (\w+)$", head, re.M)
         self.own = own[1] if own else ""
-        # What finds most in the least time; "yes" is for every kernel,
-        # "fast" for all but slow ones, "slow" for these.
+        # Cases that find most faults in the least time; "yes" is for every
+        # kernel, "fast" for all but slow ones, "slow" for these.
         core = re.search(r"^# core: (yes|fast|slow)$", head, re.M)
         self.core = core[1] if core else ""
         takes = re.search(r"^# takes: (\d+) s", head, re.M)

@@ -21,7 +21,7 @@ LOST_MAX = 2
 
 
 class Disks:
-    """Files of the disks that the cases' machine has besides the lab's."""
+    """Files of the disks that the cases' machine has in addition to the lab's."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="flash-check-")
@@ -124,7 +124,7 @@ def boot(suite, series, machine, names, number, limit):
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} virtual machine", f"status {status}", said)
         return []
-    # What made it stuck has been reported by then, which hides status 3.
+    # The cause has been reported by then, which hides status 3.
     if status == 3 or stuck:
         return left
     if left and vm.LOST in said and suite.lost < LOST_MAX:
@@ -138,7 +138,7 @@ def boot(suite, series, machine, names, number, limit):
                    f"(status {status} of scripts/vm)", said)
         return left[1:]
     if status == 125 and not any(v == "fail" for v, *_ in late):
-        # Nobody knows of which case.
+        # The report names no case.
         suite.earlier.drop(series, machine, done)
         suite.matrix.add(series, matrix.MACHINE, "fail")
         suite.note("fail", f"{label} kernel", "it reported something", said)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A paper's claims and our aims, compared with measured cells.
 
-Pure functions. A claim is a list of parts; each part is an observation that
-can come out either way, and says its figures. A part whose cells were not
-measured has no verdict, and neither has a claim of which no part has one.
+Pure functions. A claim is a list of parts. Each part is an observation that can
+hold or fail, and reports its figures. A part without measured cells has no
+verdict, and neither has a claim of which no part has one.
 
 A claim says where it is from: "aim: ..." is our own aim, "other: ..." is of a
 paper that is not the scheduler's, any other text is what the scheduler's paper says.
@@ -18,7 +18,7 @@ SAME = 0.05
 FLAT = 0.12
 # Two figures closer than what a run repeats within have no order.
 NOISE = 0.005
-# "Mostly": of the steps from one bound to the next so many may go astray.
+# "Mostly": share of the steps from one bound to the next that may have the wrong direction.
 ASTRAY = 0.25
 
 TAILS = ("p99_9", "p99", "p95", "p90", "p50")
@@ -109,7 +109,7 @@ class Part:
         return self
 
     def as_dict(self):
-        """For JSON."""
+        """The part as a dict, for JSON."""
         return {"text": self.text, "holds": self.holds, "ours": self.ours,
                 "cells": self.cells,
                 **({"paper": self.paper} if self.paper else {})}

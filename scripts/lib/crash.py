@@ -39,7 +39,7 @@ SIZE = 192 << 20
 # the order of that is not tested.
 MKFS = ("mke2fs", "-q", "-F", "-t", "ext4", "-b", "4096", "-J", "size=4",
         "-E", "lazy_itable_init=0,lazy_journal_init=0")
-# Promises before the power goes, over all disks.
+# Number of promises before the power is cut, over all disks.
 FEWEST, MOST = 150, 700
 # Seconds for boot and writing, and for boot and looking.
 WRITE_LIMIT, CHECK_LIMIT = 240, 300
@@ -206,7 +206,7 @@ class Round:
             self.disks[kind.tag].start()
 
     def cut(self, tag, acks):
-        """What this disk is like if the power goes now."""
+        """Copies the state that this disk would have after a power cut now."""
         if not self.cuts or tag in self.cuts[-1].images:
             self.cuts.append(Cut(len(self.cuts)))
         cut = self.cuts[-1]
@@ -241,13 +241,13 @@ class Round:
                 f"bash /share/guest.sh write {self.scheduler} {self.bound} "
                 + " ".join(tags), qemu, WRITE_LIMIT, errors)
             for line in child.stdout:
-                # What is printed was promised, if QEMU is dead by now or not.
+                # A printed line is a promise, whether or not QEMU is dead by now.
                 if not re.fullmatch(r"ack \w+ [\w-]+ \d+\n", line):
                     other.append(line)
                     continue
                 acks.append(line)
-                # Each disk right after a promise of its own: a later flush
-                # would make up for one that was missing.
+                # Each disk is cut right after one of its promises: a later
+                # flush would make up for one that was missing.
                 if line.split()[1] in left:
                     left.remove(line.split()[1])
                     self.cut(line.split()[1], acks)
@@ -261,7 +261,7 @@ class Round:
                     self.kill_qemu()
                     killed = True
                 except OSError:
-                    # It has gone by itself: judge_end() says why.
+                    # The guest ended before the cut: judge_end() says why.
                     pass
             status = child.wait()
             errors.seek(0)
@@ -292,7 +292,7 @@ class Round:
             raise Failed(f"too few promises before the guest ended (status "
                          f"{status} of scripts/vm)\n"
                          + last_lines(text + said))
-        # It died because it was killed; nobody needs that log.
+        # The guest was killed, so its log is of no use.
         if log and log.exists():
             log.unlink()
 
@@ -328,7 +328,7 @@ class Round:
         return found, out
 
     def run(self):
-        """One line about what was tried; Failed says what went wrong."""
+        """Returns one line about the round; raises Failed with the cause."""
         self.prepare()
         self.write()
         flushes = {kind.tag: self.disks[kind.tag].cache.count["flush"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which cases of tests/vm passed in earlier runs of the same sources.
 
-A run on all kernels takes hours: scripts/check --resume goes on after one that
-was ended, or after a mend of the one case that failed.
+A run on all kernels takes hours. scripts/check --resume continues one that was
+interrupted, or continues after the one failed case was mended.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _ASIDE = re.compile(r"tests/vm/\d\d\d-[^/]*\.sh|tests/(host|mutants)/.*|"
 
 
 class Earlier:
-    """Results in a file, written as they come."""
+    """Results in a file, written as soon as they are known."""
 
     def __init__(self, path, cases, resume):
         self.path = path
@@ -48,9 +48,9 @@ class Earlier:
             self.series[series] = {"release": release, "guests": {}}
 
     def plan(self, series, machine, names, planned):
-        """Of which results each name in the list of a guest consists.
+        """Records which results each name in the list of a guest consists of.
 
-        What is tried again has no result until it gets one: a guest may die.
+        A case that is tried again has no result until then: a guest may die.
         """
         guests = self._guests(series, machine)
         for name in names:
@@ -67,7 +67,7 @@ class Earlier:
             self._save()
 
     def drop(self, series, machine, cases):
-        """What is known of these does not count any more."""
+        """Discards the results of these cases."""
         for case in cases:
             self._guests(series, machine)["results"].pop(case, None)
         self._save()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measures of who got what, and when. No I/O.
+"""Measures of the service that each tenant gets, and when. No I/O.
 
 Weights, results and samples are sequences, one entry a tenant or a request, in
-any one unit. Where something cannot be told it is None.
+any one unit. A measure without a value is None.
 """
 
 import numpy
 
-# A window holds so many requests of the tenant that has fewest.
+# Requests in a window, of the tenant that has fewest.
 WINDOW_REQUESTS = 50
 # Fewer windows than that are no distribution.
 WINDOWS_MIN = 4
@@ -48,9 +48,9 @@ def shares(values):
 def slowdown(weights, results, alone):
     """How far each is from its share of what it gets alone.
 
-    1: just its share (weight over all weights) of its own throughput alone;
-    2: half of that. (list, Jain index of results / alone by weights); both
-    None if one of them has nothing alone or here.
+    1: exactly its share (weight over all weights) of its throughput alone; 2:
+    half of that. (list, Jain index of results / alone by weights); both None if
+    one of them has nothing alone or here.
     """
     if min(alone, default=0) <= 0 or min(results, default=0) <= 0:
         return None, None
@@ -80,10 +80,10 @@ def smallest(who, tenants):
 def windows(when, who, amount, tenants, requests):
     """(lengths, amounts: a row a window, a column a tenant).
 
-    A window ends with each `requests`-th request of the tenant that has
-    fewest, so it holds just so many of it, however long they take: one in
-    which it starves is long, and what the others got then is in it. `when`
-    rises; what is behind the last whole window is left out.
+    A window ends with each `requests`-th request of the tenant that has fewest,
+    so it holds exactly this number of them, however long they take: one in
+    which it starves is long, and includes the service of the others in that
+    time. `when` rises; requests after the last whole window are left out.
     """
     ends = numpy.flatnonzero(numpy.asarray(who) == smallest(who, tenants))
     ends = ends[requests - 1::requests]
@@ -132,7 +132,7 @@ def pv_by_window(weights, when, who, amount):
 
 
 def finite(value):
-    """As JSON has it."""
+    """The value as a float, or None if JSON cannot hold it."""
     return float(value) if numpy.isfinite(value) else None
 
 
@@ -161,10 +161,10 @@ def waiting(arrived, issued):
 
 
 def backlogged(issued, done, depth):
-    """The same of a load that always keeps `depth` requests outstanding.
+    """Like waiting(), for a load that always keeps `depth` requests outstanding.
 
-    Whatever of them is not in the device waits in front of it, from the
-    load's first request to its last.
+    Requests that are not in the device wait in front of it, from the load's
+    first request to its last.
     """
     if not len(issued):
         return []
@@ -194,7 +194,7 @@ def both(one, other):
 def service_gap(one, other, weights, spans):
     """max |S_i / w_i - S_j / w_j| over all intervals within the spans.
 
-    one, other: (moments, amounts), rising. S of an interval is what came in
+    one, other: (moments, amounts), rising. S of an interval is the service in
     it, its begin excluded. Within a span the largest difference between two
     moments is the range of S_i / w_i - S_j / w_j there.
     """
@@ -204,7 +204,7 @@ def service_gap(one, other, weights, spans):
     total = numpy.concatenate(([0.0], numpy.cumsum(numpy.concatenate((
         numpy.asarray(one[1], float) / weights[0],
         -numpy.asarray(other[1], float) / weights[1]))[order])))
-    # No interval divides what came at one moment.
+    # No interval divides the service of one moment.
     whole = numpy.append(True, numpy.append(
         moments[1:] != moments[:-1], True)[:len(moments)])
     if not len(spans):
@@ -222,7 +222,7 @@ def service_gap(one, other, weights, spans):
 
 
 def allowed_gap(largest, weights, depth):
-    """The bound of start-time fair queueing with so many in the device.
+    """The bound of start-time fair queueing with `depth` requests in the device.
 
     largest: the most that a request of either tenant is charged.
     """
@@ -266,8 +266,8 @@ def deviation(samples):
 def model_cost(writes, sectors, model):
     """The charge of io.cost's linear model: seconds of a request, at random.
 
-    model: rbps, rrandiops, wbps, wrandiops. A request costs so much a page,
-    and what a random one of one page takes beyond that.
+    model: rbps, rrandiops, wbps, wrandiops. A request costs a fixed amount a
+    page, plus the extra cost of a random one of one page.
     """
     pages = -(-numpy.asarray(sectors) * 512 // PAGE)
     found = numpy.zeros(len(pages))

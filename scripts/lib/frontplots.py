@@ -16,7 +16,7 @@ APART, APART_HIGH = 56, 11
 
 
 def mark(cell):
-    """A point's shape: how the bound came about."""
+    """A point's shape: the origin of its bound."""
     if cell["scheduler"] != "k2":
         return "X"
     if "layout" in cell["tunables"]:

@@ -299,7 +299,7 @@ def modules(cache, kernel):
 
 
 def project(cache, kernel, own_modules, trees, command, environment):
-    """The part that is made anew for every run."""
+    """The part that is built for every run."""
     release = kernel["release"]
     tree = kernel_tree(cache, kernel)
     archive = Archive()

@@ -12,16 +12,16 @@ import math
 import claims
 from claims import Part, claim, figure
 
-# Of the real-time requests so many may be late, for a quantile of 0.99
+# Least and largest share of late real-time requests, for a quantile of 0.99
 MISS_LOW, MISS_HIGH = 0.0075, 0.0125
-# and it takes so many to tell.
+# Requests that a verdict about it takes
 WHOLE = 10000
 # A tail that 50 requests are beyond is taken as it stands.
 TAIL_WHOLE = 5000
-# Of the best static bound's bandwidth; of the best one's tail
+# Least ratio to the best static bound's bandwidth; largest to the best one's tail
 BANDWIDTH_MIN, TAIL_MAX = 0.95, 1.10
 FLAG_S = 10.0
-# Of the samples of a target that can be held: flagged by mistake
+# Largest share of samples that flag a target by mistake, if it can be held
 FLAGGED_MAX = 0.05
 ALONE_MIN = 0.98
 # Known layouts: random reads, and the other operations
@@ -31,19 +31,19 @@ DEFAULT_FLOOR = 10
 
 BASE = "rand-read"
 BIG = ("big-read", "big-write")
-# What a load is after its step: the workload whose scan it is held against
+# Loads after their step: the workload with the scan for the comparison
 AFTER = {"step-more": BASE, "step-larger": "big-read"}
 OTHERS = ("seq-read", "seq-write", "rand-write")
 TARGETS, FLOORS = (30, 50, 70), (50, 80, 90)
 
 
 def mb(number):
-    """As people read it."""
+    """Bytes a second as text, in MB/s."""
     return f"{number / 1e6:.0f} MB/s"
 
 
 def us(number):
-    """Likewise."""
+    """Seconds as text, in us."""
     return f"{number * 1e6:.0f} us"
 
 
@@ -84,7 +84,7 @@ class Cells:
                 "target_quantile" not in cell["tunables"]]
 
     def variants(self, workload):
-        """In which this workload was measured."""
+        """Variants in which this workload was measured."""
         return list(dict.fromkeys(variant for name, variant, _ in self.named
                                   if name == workload))
 
@@ -140,7 +140,7 @@ def missed(name, cell, phase, scan):
 
 
 def best_under(scan, target_s):
-    """The cell of a scan with the most bandwidth whose tail meets a target."""
+    """The cell of a scan with the most bandwidth among those that meet a target."""
     good = [cell for cell in scan
             if figure(cell, "settled_tail_s") <= target_s]
     return max(good, key=rate, default=None)
@@ -272,7 +272,7 @@ def flagged(cell):
 
 
 def not_collapsed(cell, none):
-    """Part: and bandwidth does not go below its floor."""
+    """Part: and bandwidth does not fall below its floor."""
     share = floor_of(cell)
     part = Part(f"{cell['cell']}: {share:.0%} of none's bandwidth stay",
                 [cell, none])
@@ -282,7 +282,7 @@ def not_collapsed(cell, none):
     return part.judge(ours >= share * full, f"{mb(ours)}, {ours / full:.1%}")
 
 
-# --- layouts, nobody there ---------------------------------------------------
+# --- layouts, no real-time requests ------------------------------------------
 
 def at_least(cell, tail):
     """(a cell's tail or less, the percentile that this is).
@@ -380,7 +380,7 @@ def nobody(cell, none):
 # --- the front ---------------------------------------------------------------
 
 def front(cells, tail="settled_tail_s"):
-    """Those of which no other has both a shorter tail and more bandwidth."""
+    """Cells that no other cell beats in both tail and bandwidth."""
     known = [cell for cell in cells if figure(cell, tail) is not None and
              rate(cell) is not None]
     return [cell for cell in known if not any(

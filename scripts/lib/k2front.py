@@ -45,7 +45,7 @@ def mb(number):
 
 
 def interval(cell):
-    """Where the tail is."""
+    """The interval of the tail, as text."""
     return f"{us(figure(cell, 'settled_tail_low_s'))} to " \
         f"{us(figure(cell, 'settled_tail_high_s'))}"
 
@@ -69,7 +69,7 @@ def loads(found):
 
 
 def fronts(groups):
-    """All that was measured under a load; who is on the front is marked."""
+    """All cells that were measured under a load; those on the front are marked."""
     if not groups:
         yield "Not measured."
         yield ""
@@ -111,7 +111,7 @@ def scans(found):
 
 
 def told(summary):
-    """How it was measured, and what was left out."""
+    """Lines about the runs and about the cells that were left out."""
     yield facts(summary)
     yield ""
     for line in (summary or {}).get("left_out") or ():

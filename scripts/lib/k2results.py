@@ -122,7 +122,7 @@ def searches(found, phase, policy):
 # --- the page ----------------------------------------------------------------
 
 def cells_of(data):
-    """Those of a summary, or none."""
+    """The cells of a summary; an empty list without a summary."""
     return data["cells"] if data else []
 
 

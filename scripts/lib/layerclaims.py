@@ -46,7 +46,7 @@ COST_1 = 0.45
 
 
 def way_of(workload):
-    """The direction that a workload of one direction goes."""
+    """The direction of a workload with one direction."""
     return "write" if "write" in workload else "read"
 
 
@@ -258,7 +258,7 @@ CURVED = ("none", "mq-deadline", "paper")
 
 @dataclass(frozen=True)
 class Curve:
-    """What is varied, and the value that a cell has which does not name it.
+    """The varied setting, and its value in a cell that does not name it.
 
     held: what else its cells have.
     """
@@ -283,7 +283,7 @@ CURVES = {
 
 
 def place(cell, one):
-    """Where on a curve a cell is; None if it is not on it."""
+    """A cell's place on a curve; None if it is not on it."""
     tunables = {key: value for key, value in cell["tunables"].items()
                 if key not in ("mode", one.knob)}
     match = re.fullmatch(DRIVE + r"(?:-turn(\d+))?", cell["variant"])
@@ -352,7 +352,7 @@ def mixes(table, variants, limit, text):
 
 
 def pure_workloads(table):
-    """[(workload, variant)] that go one way only."""
+    """[(workload, variant)] with one direction only."""
     return [key[:2] for key in table.cells
             if key[2] == "none" and not key[0].startswith("mix-")]
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Which reads wait for each other? The analysis of scripts/probe-layout.
 
-All that it knows of a device is how long small reads take that are handed
-over together. Two that want one chip take longer than two that do not. From
-that follow, one after the other: what a short and a long pair looks like; the
-stripe, which is as long as neighbours share a chip; the number of stripes
-after which the first chip comes again; and whether that goes on for ever or
-only within a larger stripe, which then has a number of its own. What comes
-out has to predict fresh pairs before anybody hears of it.
+All that it knows of a device is how long small reads take that are submitted
+together. Two reads of one chip take longer than two of different chips. From
+that it derives, one after the other: the times of a short and of a long pair;
+the stripe, which is as long as neighbours share a chip; the number of stripes
+until the first chip repeats; and whether that pattern continues for ever or
+only within a larger stripe, which then has another number of chips. The result
+has to predict fresh pairs before it is reported.
 
 A device is an object with `sectors`, its size; `block`, the sectors of the
 smallest read; `time(addresses)`, the ns that these reads take together; and
@@ -84,7 +84,7 @@ class Map:
         return chip
 
     def chips(self):
-        """How many there are."""
+        """Number of chips."""
         return math.prod(level.mod for level in self.levels)
 
     def period(self):
@@ -92,7 +92,7 @@ class Map:
         return math.lcm(*(level.unit * level.mod for level in self.levels))
 
     def descriptor(self):
-        """In the words of the attribute `layout`."""
+        """The map in the syntax of the attribute `layout`."""
         unit = self.levels[0].unit
         page = unit & -unit
         if len(self.levels) == 1 and page == unit:
@@ -321,10 +321,10 @@ class Probe:
     def stripe(self, pair, step, most, least, units_near):
         """Stripe and phase, or None if sharing never ends.
 
-        pair(at, distance): two addresses so many positions apart, and the
-        position of the first, which is near a random boundary of stripes
-        `at` = (unit, offset) or anywhere if that is None. Distances are
-        multiples of `step` up to `most`.
+        pair(at, distance): two addresses `distance` positions apart, and the
+        position of the first, which is near a random boundary of stripes `at` =
+        (unit, offset) or anywhere if that is None. Distances are multiples of
+        `step` up to `most`.
         """
         shares = self.ladder(lambda at, distance: pair(at, distance)[:2],
                              step, most)

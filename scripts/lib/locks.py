@@ -22,8 +22,8 @@ import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 
-# Each scheduler's own locks, as lockdep calls them. What the block layer and the
-# driver take they take for every scheduler.
+# Each scheduler's own locks, by lockdep's names. The locks of the block layer
+# and the driver are taken for every scheduler.
 OWN = {
     "none": (),
     "mq-deadline": ("&dd->lock", "&dd->zone_lock"),
@@ -38,7 +38,7 @@ EXAMPLE = "none,mq-deadline,k2"
 COLUMNS = ("con_bounces", "contentions", "wait_min", "wait_max", "wait_total",
            "wait_avg", "acq_bounces", "acquisitions", "hold_min", "hold_max",
            "hold_total", "hold_avg")
-# Seconds on two quiet cores: a boot; an I/O of a cell; a cell besides.
+# Seconds on two quiet cores: a boot; an I/O of a cell; the rest of a cell.
 BOOT, IO, CELL = 60, 0.004, 15
 
 
@@ -210,7 +210,7 @@ def estimate(args):
 
 
 def command(args, cpus, chosen):
-    """scripts/vm for so many CPUs."""
+    """scripts/vm with this number of CPUs."""
     seconds = seconds_of(args, cpus)
     return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel,
             "--cpus", str(cpus), "--timeout", str(int(600 + 4 * seconds)), "--",

@@ -7,7 +7,7 @@ import time
 
 import options
 
-# Row for what is nobody's: a guest that did not come up, say.
+# Row for results of no scheduler: a guest that did not boot, for example.
 MACHINE = "(machine)"
 
 _COUNTS = {"pass": "passed", "fail": "failed", "skip": "skipped"}

@@ -8,7 +8,7 @@ from xml.sax import saxutils
 
 from blocktrace import TraceError
 
-# Channels, chips a channel, dies a chip, planes a die, as MQSim comes.
+# Channels, chips a channel, dies a chip, planes a die: MQSim's defaults.
 GEOMETRY = (8, 4, 2, 2)
 MOST = 64
 PARTS = ("Channel", "Chip", "Die", "Plane")

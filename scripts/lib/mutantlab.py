@@ -110,14 +110,14 @@ class Tree:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test said."""
+    """The result of one test."""
     # "pass", "skip", "broken" (it could not be run), FAIL, HANG, REPORT, DIED
     way: str
     text: str = ""
     kinds: tuple = ()
 
     def words(self):
-        """For a line."""
+        """The outcome as text of one line."""
         kinds = ", ".join(k for k in self.kinds if k not in self.text)
         text = self.text + (f" [{kinds}]" if kinds else "")
         return f"{self.way}: {text}" if text else self.way
@@ -146,7 +146,7 @@ def vm_limit(case):
 
 
 def slowness(series):
-    """How much longer everything takes on it."""
+    """Factor by which a kernel series is slower than others."""
     known = kernel.SERIES.get(series)
     return known.slow if known else 1
 
@@ -377,7 +377,7 @@ class Lab:
         return self.vm(tree, series, [test], log)[test]
 
 
-# What is to be run
+# The tests to run
 
 
 def exists(job):
@@ -400,7 +400,7 @@ def kernel_facts(series):
     if not known:
         return None, f"the lab has no kernel '{series}'"
     store = kernel.Store(kernel.cache_dir())
-    # Building one takes long, which nobody has asked for here.
+    # Building one takes long, which the user has not asked for here.
     if known.maker and not sourcekernel.have(store, known):
         return None, (f"kernel '{series}' has not been built here: "
                       f"scripts/kernel {series} does it")

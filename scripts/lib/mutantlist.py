@@ -13,7 +13,7 @@ FAIL, HANG, REPORT, DIED = "fail", "hang", "report", "died"
 
 
 class BadHead(Exception):
-    """A patch whose head cannot be used; one line."""
+    """A patch without a valid head; one line."""
 
 
 class Trouble(RuntimeError):
@@ -30,9 +30,9 @@ class Mutant:
     # "vm", "unit" or "host", and the case, program or test
     room: str
     test: str
-    # What the kernel has to report, "" if any way of `shows` will do
+    # Text that the kernel has to report, "" if any way of `shows` will do
     report: str
-    # Ways to notice: pairs of a word and a part of what is said
+    # Ways to notice: pairs of a word and a part of the message
     shows: tuple
     # Series, "" if none is booted
     kernel: str
@@ -156,7 +156,7 @@ def table(mutants):
 
 
 def page(text, mutants):
-    """docs/mutants.md with its table made anew."""
+    """docs/mutants.md with an updated table."""
     before, begin, rest = text.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:

@@ -34,7 +34,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 # Seconds on two quiet cores without KVM, for the estimate only.
 SECONDS = {"build": 8, "boot": 15, "unit": 15, "host": 60, "reset": 70}
-# Cases say so when nothing has come in time: a busy machine, or a mutant.
+# A case fails with this text after a time-out: a busy machine, or a mutant.
 _BUSY = "the machine is too slow"
 # Longer ones are in the log.
 _SAID = 110
@@ -122,7 +122,7 @@ class Run:
         return f"{self.results.data['tree']} {version}".strip()
 
     def key(self, mutant):
-        """The same for a mutant."""
+        """The inputs of the outcome of a test with this mutant."""
         patch = hashlib.sha256(mutant.path.read_bytes()).hexdigest()[:16]
         return f"{self.job_key(mutant.job)} {patch}"
 
@@ -133,7 +133,7 @@ class Run:
             old.get("verdict") == "caught" and \
             old.get("key") == self.key(mutant)
 
-    # What it will cost
+    # Estimates of the time
 
     def job_seconds(self, job):
         """A test that passes."""
@@ -250,14 +250,14 @@ class Run:
     # One mutant
 
     def verdict(self, mutant, tree):
-        """(word, what is said of it)."""
+        """(word, explanation)."""
         log = self.logs / f"{mutant.name}.log"
         log.unlink(missing_ok=True)
         tree.sync()
         why = tree.apply(mutant.path)
         room, series, test = mutant.job
         if series in self.absent and self.kernels:
-            # Whether it can be built at all, any kernel tells.
+            # Any kernel shows whether the mutant can be built at all.
             series = min(self.kernels)
         if not why and series not in self.absent:
             why = self.lab.build(tree, (room, series, test), log)
@@ -294,7 +294,7 @@ class Run:
             self.lab.test(tree, mutant.job, log).way == "pass"
 
     def keep_logs(self, tree, mutant):
-        """What the cases have said, which the next one would overwrite."""
+        """Keeps the logs of the cases, which the next run would overwrite."""
         if mutant.room != "vm":
             return
         with open(self.logs / f"{mutant.name}.log", "a",
@@ -330,7 +330,7 @@ class Run:
                 "recreates": mutant.recreates, "key": self.key(mutant)})
 
     def work(self, number, todo, failed):
-        """One after the other, in a copy of its own."""
+        """Runs mutants one after the other, in a separate copy of the project."""
         try:
             tree = Tree(self.out / f"tree-{number}")
             while True:

@@ -68,9 +68,9 @@ def later(name):
 def need(*groups):
     """Installs what is missing of these groups of scripts/deps, or ends here.
 
-    To be called when options are known to be good: nobody waits for packages to
-    be told of a typing error. Tools that are installed have no such script, but
-    a package that names what they depend on.
+    Call this when the options are known to be good, so that a typo fails before
+    packages are installed. Installed tools have no such script, but a package
+    that names their dependencies.
     """
     deps = REPO / "scripts" / "deps"
     if deps.exists() and subprocess.run([deps, *groups],
@@ -175,7 +175,7 @@ def commit():
 
 
 def write_json(path, what):
-    """At once or not at all: a signal may come at any time."""
+    """Writes all of the file or nothing: a signal may arrive at any time."""
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(what, indent=1) + "\n", encoding="utf-8")
     new.replace(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What packages are made of.
+"""Builds the contents of the packages.
 
   needs FILE...       the modules of scripts/lib that Python files import, and
                       what these import, one path a line
@@ -99,7 +99,7 @@ def linked(pages):
 
 
 def dead_links(folder):
-    """["page: link"] of pages in a folder whose links lead nowhere in it."""
+    """["page: link"] of pages in a folder with links that lead nowhere in it."""
     folder = pathlib.Path(folder).resolve()
     return [f"{page.relative_to(folder)}: {os.path.relpath(link, page.parent)}"
             for page in sorted(folder.rglob("*"))
@@ -131,7 +131,7 @@ def man_page(name, usage):
 
 
 def of_version(changelog, version):
-    """A changelog whose newest entry has this version."""
+    """A changelog with this version in its newest entry."""
     return re.sub(r"\A(\S+ )\([^)]*\)", lambda m: f"{m[1]}({version})",
                   changelog)
 
@@ -164,7 +164,7 @@ def build(folder, version=""):
         sys.stderr.write("\n".join(said.splitlines()[-20:]) + "\n")
         raise RuntimeError("dpkg-buildpackage failed, see above and "
                            f"{folder / 'build.log'}")
-    # Who installs *.deb gets one version of each.
+    # An install of *.deb then gets one version of each.
     for old in folder.glob("flash-iosched-*.deb"):
         old.unlink()
     with tempfile.TemporaryDirectory(dir=work) as root:
@@ -203,7 +203,7 @@ def packages(args):
 
 
 def main(argv):
-    """Command line; Makefile is who calls."""
+    """Command line; the caller is Makefile."""
     try:
         if argv[:1] == ["needs"]:
             for path in needs(argv[1:]):

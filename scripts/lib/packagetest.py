@@ -30,14 +30,14 @@ import vm
 REPO = pathlib.Path(__file__).resolve().parents[2]
 GUEST = REPO / "tests" / "package" / "guest.sh"
 
-# What dkms and the build of a module need that their packages only recommend, and
-# what a plain Debian has.
+# Packages that dkms and the build of a module need but that theirs only
+# recommend, and packages that a plain Debian has.
 INCLUDE = ("dkms", "dwarves", "gcc-12", "make", "libc6-dev", "kmod", "udev",
            "python3", "initramfs-tools", "ca-certificates", "openssl")
 # Part of the root's name: raise it when what is done to it changes.
 FORMAT = 1
 
-# A release that no kernel has, whose type information is a stranger's.
+# A release that no kernel has, with type information of another kernel.
 STRANGER = "6.1.0-99-stranger"
 # Written by others than our packages, or different at each run.
 PASSING = re.compile(
@@ -48,7 +48,7 @@ PASSING = re.compile(
 
 
 class Failed(Exception):
-    """A step of the packages' life went wrong; the text says how."""
+    """A step of the packages' life failed; the text says how."""
 
 
 def say(text):
@@ -68,7 +68,7 @@ class Root:
 
     @property
     def top(self):
-        """Where it is, in the mount namespace of its commands."""
+        """The root's path, in the mount namespace of its commands."""
         return self.upper / "root" if self.upper else self.lower
 
     def mounts(self):
@@ -247,7 +247,7 @@ class Life:
         return found
 
     def installed(self, debs, version):
-        """The packages come."""
+        """Installs the packages."""
         self.take(debs)
         self.version = version
         self.modules = re.findall(
@@ -299,7 +299,7 @@ class Life:
         said = self.root.run(
             f"dkms install flash-iosched/{self.version} -k {STRANGER}", (77,))
         expect("elevator_type" in said, f"dkms does not say what differs:\n{said}")
-        # What a build by hand would find.
+        # A build by hand is refused, too.
         self.root.run(f"cd /usr/src/flash-iosched-{self.version} && "
                       f"! make -s KVER={STRANGER} && rm -rf build")
         left = self.root.run(f"find {made} -name '*.ko*'")

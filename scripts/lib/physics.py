@@ -76,11 +76,11 @@ def rate(log):
 
 
 def bursts(log, size):
-    """Requests that came together, as lists of so many."""
+    """Requests that arrived together, as lists of `size`."""
     groups = []
     last = -1
     for row in sorted(log, key=lambda r: r["arrival_ns"]):
-        # A burst comes onto an idle device: nothing of the last one is left.
+        # A burst finds an idle device: nothing of the last one is left.
         if not groups or len(groups[-1]) == size or \
                 row["arrival_ns"] > last:
             groups.append([])
@@ -103,7 +103,7 @@ def single(name, device, fio, cost):
 
 
 def saturation(name, device, per_second):
-    """As much as it can take: how much is that?"""
+    """The largest rate that a device can serve."""
     def judge(stats, log, _):
         yield Row(f"{name}: saturated", per_second / 1000,
                   rate(log) * 1e9 * stats["time_scale"] / 1000,
@@ -114,7 +114,7 @@ def saturation(name, device, per_second):
 
 
 def burst(name, device, chips, size):
-    """So many random one-page reads at once on an idle device."""
+    """`size` random one-page reads at once on an idle device."""
     def judge(_, log, __):
         groups = bursts(log, size)[:2000]
         if len(groups) < 2000:
@@ -154,7 +154,7 @@ def pairs(name, device, channels, service):
 
 
 def network(name, device, chips, depth):
-    """Exponential service, so many requests for ever: how busy are chips?"""
+    """Exponential service, a constant number of requests for ever: how busy are chips?"""
     def judge(stats, _, __):
         yield Row(f"{name}: busy share of {chips} chips with {depth} requests",
                   depth / (chips + depth - 1),
@@ -191,7 +191,7 @@ def amplification(name, device, scope, chips, multiple=3):
 
 
 def transfer(size, mbps):
-    """ns that so many bytes take."""
+    """ns that a transfer of `size` bytes takes."""
     return size * 1000 / mbps
 
 

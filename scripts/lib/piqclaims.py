@@ -30,9 +30,9 @@ FEW = 0.05
 MOST = 13 / 15
 # An input "barely gains" below this; what it loses is no gain either.
 BARELY = 0.05
-# How near to Table I the fit has to have come, of a share, and of the chips
+# Largest difference of the fit from Table I, of a share, and of the chips
 NEAR_SHARE, NEAR_CHIPS = 0.05, 0.10
-# What the uncalibrated may not decide
+# Inputs without calibration, which may not decide a claim
 WITHOUT = tuple(name + end for name in standin.UNCALIBRATED
                 for end in ("", standin.DEEP))
 
@@ -61,7 +61,7 @@ class Table:
         return self.cells.get((workload, variant, label))
 
     def change(self, metric, label, base, workload, variant=IN_ORDER):
-        """(relative change, the two cells); None if it cannot be told."""
+        """(relative change, the two cells); None without a figure of both."""
         pair = [self.get(workload, one, variant) for one in (label, base)]
         values = [figure(cell, metric) for cell in pair]
         if None in values or not values[1]:
@@ -212,7 +212,7 @@ def saturates(table, way, paper_):
 
 
 def like_table_1(table, metric, column, limit):
-    """Part: what noop comes to is what Table I says."""
+    """Part: noop has the figures of Table I."""
     found, cells, far = {}, [], []
     for workload in table.workloads:
         cell = table.get(workload, "noop")
@@ -262,7 +262,7 @@ def degraded(table, way, paper_):
 
 
 def loses(table, variant, way):
-    """Part: where a drive overlaps by itself, batches lose against none."""
+    """Part: on a drive that overlaps without help, batches lose against none."""
     found, cells = table.changes(f"{way}_latency_mean_s", "piq", "none",
                                  variant)
     part = claims.Part(f"{variant}: {way}s take longer under piq than under "

@@ -150,7 +150,7 @@ def main(argv=None):
             sys.argv[1:] if argv is None else argv),
         "seed": args.seed, "requests": args.requests, "order": "in_order",
         "queue_length": 64, "inputs": rounded(found),
-        # What other answers to when a batch begins would come to
+        # Results of the other rules for the begin of a batch
         "begins": {begin: rounded({name: run(
             name, args.requests, args.seed, begin=begin,
             schemes="piq_r,piq_w,piq") for name in names})

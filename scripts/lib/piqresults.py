@@ -54,13 +54,13 @@ def cells_of_model(data):
 
 
 def begun(data, begin):
-    """The same inputs with another answer to when a batch begins."""
+    """The results of the same inputs with another rule for the begin of a batch."""
     return {**data, "queue_lengths": {}, "orders": {}, "inputs": {
         name: {**schemes, **data["begins"][begin][name]}
         for name, schemes in data["inputs"].items()}}
 
 
-# What other answers to when a batch begins there are, in the order shown
+# Other rules for the begin of a batch, in the order shown
 BEGINS = {
     "closed": "when nothing else is out, and nobody joins it from then on",
     "alone": "when nothing else is out",
@@ -238,7 +238,7 @@ def reasons(measured, end):
 
 
 def begins(data, end):
-    """What the answers to when a batch begins come to."""
+    """The results of each rule for the begin of a batch."""
     rows = [["the paper", *(piqclaims.percent(paper)
                             for _, paper in piqclaims.GAINS.values()),
              piqclaims.percent(-0.196), piqclaims.percent(-0.47), DASH]]
@@ -321,7 +321,7 @@ def costs(summaries):
 
 
 def auto(defaults):
-    """What mode auto has shown, form by form."""
+    """Results of mode auto, form by form."""
     if not defaults:
         yield facts(None)
         yield ""

@@ -5,7 +5,7 @@ import io
 
 import matplotlib
 matplotlib.use("Agg")
-# Not pyplot: it keeps each figure until told otherwise, and there are many.
+# Not pyplot: it keeps each figure until it is closed, and there are many.
 from matplotlib import colors, figure  # noqa: E402
 import numpy  # noqa: E402
 from PIL import Image  # noqa: E402
@@ -44,7 +44,7 @@ def named(cell):
 
 
 def family(scheduler, label):
-    """Whose colour a label has; io.cost is no scheduler, but plays as one."""
+    """The scheduler with a label's colour; io.cost is no scheduler, but drawn as one."""
     if "io.cost" not in label:
         return scheduler
     return "io.cost" if scheduler == "none" else f"{scheduler} + io.cost"

@@ -61,8 +61,8 @@ class IoEvent(ctypes.Structure):
 class AioReads:
     """A file, as layoutprobe wants a device.
 
-    The kernel's asynchronous I/O hands several reads over in one call, from
-    one task and so to one hardware queue, without threads whose wake-ups
+    The kernel's asynchronous I/O submits several reads in one call, from one
+    task and therefore to one hardware queue, without threads whose wake-ups
     would be part of the time.
     """
 
@@ -169,7 +169,7 @@ def queue_of(path, sysfs=pathlib.Path("/sys")):
 
 
 def apply(queue, found):
-    """Tells the scheduler. All of it or nothing."""
+    """Sets the scheduler's files. All of them or none."""
     iosched = queue / "iosched"
     layout, offset = iosched / "layout", iosched / "lba_offset_sectors"
     if not layout.exists() or not offset.exists():
@@ -195,7 +195,7 @@ class Progress:
         self.begin = time.monotonic()
 
     def say(self, text):
-        """What is done now."""
+        """Prints the present step."""
         if self.quiet:
             return
         text = f"{NAME}: {time.monotonic() - self.begin:4.0f} s {text}"

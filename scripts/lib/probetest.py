@@ -28,11 +28,11 @@ LIB = REPO / "scripts" / "lib"
 
 # Seconds a device on two quiet cores without KVM; not measured.
 ESTIMATE = 15
-# Every time of flashsim is that much longer, so that the guest's instructions
-# matter little beside it; and so the probe may take that much longer.
+# Factor of every time of flashsim, so that the guest's instructions matter
+# little beside it; the probe's time limit has the same factor.
 SCALE = 32
 SECONDS = 60 * SCALE
-# Of this many of either kind so many maps must be found, and not be.
+# Devices of either kind; least number of maps found, and largest number of false ones.
 DEVICES, FOUND, FALSE = 20, 19, 1
 
 
@@ -75,7 +75,7 @@ class Layout:
 
 
 def same(one, other, sectors, seed=1, pairs=20000):
-    """Do two layouts agree on who shares a die, whatever they call it?"""
+    """Do two layouts agree on which addresses share a die, whatever they call it?"""
     rand = random.Random(seed)
     strides = [one.page * div * mod for div, mod, _ in one.terms] + \
         [other.page * div * mod for div, mod, _ in other.terms]
@@ -86,7 +86,7 @@ def same(one, other, sectors, seed=1, pairs=20000):
         elif i % 3 == 1:
             second = first + rand.randint(1, 1 << rand.randint(1, 16))
         else:
-            # Where one of them says that it begins anew.
+            # Where one of the layouts starts its pattern again.
             second = first + rand.choice(strides) * rand.randint(1, 8) \
                 + rand.randint(-2, 2)
         if 0 <= second < sectors and (
@@ -112,7 +112,7 @@ def common(rand, page):
 
 
 def shape(rand, dies):
-    """Channels and ways that make so many dies."""
+    """Channels and ways that make `dies` dies."""
     channels = rand.choice([c for c in range(1, 65) if dies % c == 0
                             and dies // c <= 256])
     return f"channels={channels} ways={dies // channels}"
@@ -159,7 +159,7 @@ def other(rand):
 
 
 def devices(seed, number):
-    """So many of either kind: {name: (parameters, layout, sectors)}."""
+    """`number` devices of either kind: {name: (parameters, layout, sectors)}."""
     rand = random.Random(seed)
     found = {}
     for i in range(number):
@@ -170,8 +170,8 @@ def devices(seed, number):
 
 # --- a Python for the guest -------------------------------------------------
 
-# What the probe has loaded when it has refused a device. Its own modules and
-# those of the library that it needs are all there then.
+# Modules that the probe has loaded when it has refused a device. Its own
+# modules and those of the library that it needs are all there then.
 _LOADED = """
 import os, sys
 sys.path.insert(0, sys.argv[1])

@@ -119,11 +119,11 @@ def source(folder, name):
 
 
 def command_of(path, kind, data):
-    """What made it, without what is of its own machine only; Refused."""
+    """The command that made it, without parts that hold on one machine only; Refused."""
     words = str(data.get("bench_command") or data.get("command") or "")
     if kind != "suite" or "--resume" not in words:
         return resultspage.bare(words)
-    # Says where the rest of it went; the plan says what was asked for.
+    # The command names the folder of the resumed rest; the plan has the original options.
     plan = read(path.with_name("plan"))
     return shlex.join([
         "scripts/bench", data["suite"], "--form", data["form"],
@@ -223,7 +223,7 @@ def add(old, run):
 
 
 def age(run):
-    """What runs are sorted by."""
+    """Sort key of runs: the time of their begin."""
     return str(run.get("began") or "")
 
 
@@ -234,7 +234,7 @@ def has(data, run):
 
 
 def cut(run):
-    """Of what a suite's run tells of its cells only what is of those left."""
+    """A suite's run without the details of cells that were removed."""
     if "runs" not in run:
         return run
     left = {cell["cell"] for cell in run["cells"]}
@@ -288,7 +288,7 @@ def count(run):
 
 
 def command_in(run):
-    """What made it, a long one shortened: the file has all of it."""
+    """The command that made it, a long one shortened: the file has all of it."""
     return resultspage.plain(run.get("bench_command") or run.get("command"))
 
 
@@ -342,7 +342,7 @@ def readme(found, index):
 # --- what is written ---------------------------------------------------------
 
 def checkout(folder):
-    """The directory whose build/results has it, else the one that it is in."""
+    """The checkout with the folder in its build/results, else the folder's parent."""
     folder = folder.absolute()
     return next((top for top in folder.parents
                  if top / "build" / "results" in folder.parents), folder.parent)

@@ -31,7 +31,7 @@ SYSRQ_SECONDS = 20
 
 @dataclass
 class Machine:
-    """What the guest is made of."""
+    """The parts of a guest."""
     kernel: str                 # vmlinux (booted by PVH) or vmlinuz
     initramfs: tuple
     cpus: int = 2
@@ -67,7 +67,7 @@ class Result:
 # With record, QEMU's threads take turns at fixed points. Without it, whether the
 # main thread sees an idle guest a moment earlier or later moves the guest's clock
 # by a few instructions, and after a second two runs have only their means in
-# common. Nobody wants the recording.
+# common. The recording itself is discarded.
 # Two runs with the same initramfs are then the same to the last instruction,
 # unless the guest sees the host's date or its random numbers (-seed does not
 # reach RDRAND). Without RDRAND the kernel makes do with its own jitter.
@@ -86,11 +86,12 @@ _VIRTUAL_TIME_WORDS = (
 
 
 # The trace events that most tests use are on from the start, while there is one CPU;
-# init stops the recording. Not that of insertions: who inserts without a lock takes it
-# while they are traced. Switching an event rewrites kernel code that other CPUs run,
-# and QEMU before 8.1 can then keep a stale translation of it: a CPU meets the
-# breakpoint of the rewriting again and again, long after it has gone.
-# Task names are not recorded, as they come from the hottest events there are.
+# init stops the recording. The event of insertions is not on: while it is traced, a
+# submitter that inserts without a lock has to take it. Switching an event rewrites
+# kernel code that other CPUs run, and QEMU before 8.1 can then keep a stale
+# translation of it: a CPU meets the breakpoint of the rewriting again and again, long
+# after it was removed.
+# Task names are not recorded, as the hottest events of all would record them.
 # Neither may the watchdog of clocks find the TSC wanting, which a host that lets a
 # virtual CPU stand still makes it: that rewrites code of the scheduler's clock.
 _HOST_TIME_WORDS = (
@@ -146,7 +147,7 @@ def arguments(machine, fds):
     line += ["-chardev", f"socket,id=qmp,fd={fds['qmp']}",
              "-mon", "chardev=qmp,mode=control"]
     # no-flush: the host's disk is not waited for; a guest's data is worth
-    # nothing once the guest is gone.
+    # nothing after the guest has ended.
     line += [] if not machine.nvme else [
         "-add-fd", f"fd={fds['disk']},set=1",
         "-blockdev", "driver=raw,node-name=disk,discard=unmap,"
@@ -228,9 +229,9 @@ class Guest:
     def sysrq(self, keys):
         """Asks the kernel for a report over its serial console.
 
-        From outside, as a guest that hangs cannot be relied upon to ask for
-        it itself: a BREAK on the console and then the key. In virtual time
-        the console takes no input, so there it comes from the keyboard.
+        From outside, as a guest that hangs cannot be relied upon to ask for it
+        itself: a BREAK on the console and then the key. In virtual time the
+        console takes no input, so the key is sent over the keyboard.
         """
         qmp = self.ends["qmp"]
         if self.machine.virtual_time:
@@ -261,7 +262,7 @@ class Guest:
 def run(machine, timeout, on_output, on_console=None):
     """Boots, waits for the end or the time-out, returns the Result.
 
-    on_output(bytes) gets the command's output as it comes, on_console the
+    on_output(bytes) gets the command's output during the run, on_console the
     kernel's messages.
     """
     result = Result()
@@ -316,7 +317,7 @@ def run(machine, timeout, on_output, on_console=None):
                                  time.monotonic() - start)
         result.ended = time.monotonic() - start
         if result.status is None and not result.timed_out:
-            # The sockets close a moment before the process is gone.
+            # The sockets close a moment before the process ends.
             try:
                 result.qemu_status = guest.process.wait(2)
             except subprocess.TimeoutExpired:

@@ -480,7 +480,7 @@ class Page:
         return join(parts_)
 
     def failures(self):
-        """Each run with a failed check, and what went wrong besides."""
+        """Each run with a failed check, and its other errors."""
         rows = [[tag("code", folder.shown), run.id, name, said]
                 for folder in self.folders for run in folder.runs
                 for name, said in run.failed]
@@ -567,7 +567,7 @@ class Page:
 
 
 def counts(folders, skipped):
-    """What was read, in claims."""
+    """Numbers of the results that were read, as phrases."""
     suites = [f for f in folders if f.runs]
     checked = [f for f in folders if f.checked]
     costs = sum(f.is_cost for f in folders)
@@ -665,7 +665,7 @@ def write(page):
     page.out.mkdir(parents=True, exist_ok=True)
     _clean(page.out)
     content = page.render().encode()
-    # At once or not at all: somebody may be reading the old one.
+    # All of the page or nothing: a browser may be reading the old one.
     new = page.out / "index.html.new"
     new.write_bytes(content)
     new.replace(page.out / "index.html")
@@ -676,7 +676,7 @@ def run(args):
     """The work of scripts/report; its status."""
     tops = args.dirs or [REPO / "build" / "results"]
     folders, skipped = read(tops)
-    # The newest first: that is what one has come to see.
+    # The newest first: the reader most likely looks for it.
     folders.sort(key=lambda f: max(facts_of(f, "time")
                                    + facts_of(f, "began") + [""]),
                  reverse=True)

@@ -25,8 +25,8 @@ class Bad(ValueError):
 
 Stat = collections.namedtuple("Stat", "median low high count")
 
-# What makes runs comparable. The use of a seed is part of it: what was tuned
-# on a draw must not be reported on that draw.
+# Fields that have to agree for a comparison. The use of a seed is one of them:
+# a setting that was tuned on a draw must not be reported on that draw.
 FIELDS = ("suite", "form", "profile", "variant", "order", "alloc", "map",
           "time_scale", "clock", "seed_use")
 Setting = collections.namedtuple("Setting", FIELDS)
@@ -231,7 +231,7 @@ class Group:
 
     @property
     def latency_of(self):
-        """Whose latency the figures are."""
+        """The jobs that the figures of latency are about."""
         names = self.runs[0].latency_jobs
         if not names:
             return "latency of all jobs" if len(self.runs[0].jobs) == 1 else \
@@ -299,7 +299,7 @@ class Folder:
             group.cells = list(cells.values())
             self.groups.append(group)
         first = [group.setting for group in self.groups]
-        # Figures to be reported come before those they were tuned with.
+        # Figures to be reported precede those that settings were tuned with.
         self.groups.sort(key=lambda group: (
             {"report": 0, "tuning": 2}.get(group.setting.seed_use, 1),
             first.index(group.setting)))

@@ -32,7 +32,7 @@ def join(parts_, between="\n"):
 
 
 def slug(*words):
-    """For file names and anchors."""
+    """Words as text for file names and anchors."""
     found = re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(
         word for word in map(str, words) if word)).strip("-.")
     # File systems take 255; something will be put behind it.
@@ -40,7 +40,7 @@ def slug(*words):
 
 
 def table(head, rows, class_=None):
-    """A table that scrolls by itself where the screen is narrow. Rows are
+    """A table that scrolls within the page where the screen is narrow. Rows are
     lists of cells or ready <tr>s, cells are contents or ready <td>s."""
     def cells(row, name):
         return Html("".join(

@@ -111,7 +111,7 @@ def _overlap(a, b):
 
 
 def _distances(points, others):
-    """Of each point to the nearest of the others."""
+    """The distance of each point to the nearest of the others."""
     if not len(points) or not len(others):
         return numpy.full(len(points), math.inf)
     return numpy.sqrt(((points[:, None, :] - others[None, :, :]) ** 2)
@@ -131,7 +131,7 @@ def densified(points):
             numpy.linspace(x0, x1, count + 1)[1:],
             numpy.linspace(y0, y1, count + 1)[1:]]))
     dense = numpy.vstack(found)
-    # Curves come with far more points than pixels in places.
+    # In places curves have far more points than pixels.
     kept = [dense[0]]
     for point in dense[1:]:
         if math.hypot(*(point - kept[-1])) >= STEP * 0.9:
@@ -171,7 +171,7 @@ class Placer:
         self.obstacles = numpy.vstack([self.obstacles, points])
 
     def avoid_line(self, points):
-        """The same for a line through these pixels."""
+        """Pixels along a line through these points, better left uncovered."""
         self.avoid(densified(points))
 
     def extent(self, text):
@@ -457,7 +457,7 @@ def _cdf_line(axis, cell, curve, look, place):
 # --- trade-off --------------------------------------------------------------
 
 def front(points):
-    """Of (bandwidth, latency), those that no other one beats in both."""
+    """The points (bandwidth, latency) that no other one beats in both."""
     best, found = math.inf, []
     for bandwidth, latency in sorted(points, key=lambda p: (-p[0], p[1])):
         if latency < best:

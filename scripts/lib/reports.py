@@ -64,13 +64,14 @@ _KINDS = tuple((kind, re.compile(pattern)) for kind, pattern in (
     ("unhandled interrupt", r"^irq \d+: nobody cared"),
 ))
 
-# Messages that plain TCG causes by itself, each with the reason. None is
-# needed so far: the clock source messages of a slow host ("Marking clocksource
-# ... as unstable", "Long readout interval") are no reports to begin with.
+# Messages that plain TCG causes even without a fault, each with the reason.
+# None is needed so far: the clock source messages of a slow host ("Marking
+# clocksource ... as unstable", "Long readout interval") are no reports to begin
+# with.
 ALLOWED = ()
 
-# What a kernel says of a race is about the code on top of two stacks, all of
-# which it instruments; most of them are its own, known, and harmless.
+# A kernel's report of a race is about the code on top of two stacks, all of
+# which it instruments; most of them are the kernel's own, known, and harmless.
 _OWN_ONLY = ("KCSAN",)
 
 _LONGEST = 120
@@ -147,8 +148,8 @@ _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)")
 def lost_to_qemu(log, own):
     """Did the guest die of QEMU's stale code, with none of `own` modules in it?
 
-    QEMU before 8.1 translates code without holding what keeps it from being
-    changed meanwhile. See docs/lab.md, "Text patching".
+    QEMU before 8.1 translates code without a lock against a change in that
+    time. See docs/lab.md, "Text patching".
     """
     found, _ = ours(scan(log), own)
     if not found or {r.kind for r in found} - {"soft lockup", "panic",
@@ -166,9 +167,9 @@ def _race_only(report):
                for line in report.lines)
 
 
-# Who called these has no part in what stands above them on a stack: what the owners
-# of a bio and of a request do when a driver tells that it has begun or ended it, and
-# an interrupt that came in between.
+# Callers of these have no part in the frames above them on a stack: the code of a
+# bio's or a request's owner after a driver's report that it has begun or ended it,
+# and an interrupt in between.
 _HANDED_OVER = re.compile(r"^ (?:bio_endio|blk_mq_(?:start|end)_request|"
                           r"asm_sysvec_\w+|asm_common_interrupt)\+0x")
 

@@ -40,7 +40,7 @@ def columns(group):
 
 
 def marks(group, column):
-    """{label: "best" or "worst"} of those whose checks passed."""
+    """{label: "best" or "worst"} of the cells with passed checks."""
     known = {cell.label: cell.stat(column.key).median
              for cell in group.cells
              if not cell.failed and cell.stat(column.key)}
@@ -124,7 +124,7 @@ def jobs_table(group):
 
 
 def tenants_table(group):
-    """Who got what, where jobs are tenants."""
+    """The share of each tenant, where jobs are tenants."""
     rows, of_all = [], []
     for cell in group.cells:
         found = reportshare.figures(cell)
@@ -154,7 +154,7 @@ def tenants_table(group):
 
 
 def ours(claim, source):
-    """What was found, part by part if the claim has several."""
+    """The measured result, part by part if the claim has several."""
     parts_ = [one for one in claim.get("parts") or ()
               if isinstance(one, dict)] \
         if isinstance(claim.get("parts"), list) else []

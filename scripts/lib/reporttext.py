@@ -97,7 +97,7 @@ def ranges(values):
 
 
 def unique(values):
-    """Without what came before and without empty ones."""
+    """The values without duplicates and without empty ones."""
     return list(dict.fromkeys(value for value in values if value))
 
 

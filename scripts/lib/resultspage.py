@@ -21,7 +21,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = REPO / "build" / "results"
 PUBLISHED = REPO / "docs" / "results"
 DASH = "\N{EN DASH}"
-# Of a command with more than twice as many so many are shown
+# Number of patterns shown of a command with more than twice as many
 PATTERNS = 6
 # The status of a script that keeps a page which has more than the results
 KEPT = 3
@@ -162,7 +162,7 @@ def bare(command):
 
 
 def plain(command):
-    """The same for a page: not with hundreds of cells that it was asked for."""
+    """Like bare(), shortened for a page: without hundreds of patterns of --only."""
     words = bare(command)
     count = itertools.count()
     some = len(re.findall(ONLY, words))
@@ -182,9 +182,9 @@ def requests(cell):
 def counted(runs):
     """{cell: (its figures, the run that they are of)} of runs of one suite.
 
-    The runs in order of age. Of a cell that several of one form have the last one's
-    counts: the others are of what the project was before. Of one that several
-    forms have the one with most requests, the later one if they are alike.
+    The runs in order of age. If several runs of one form have a cell, the last one
+    counts: the others are of earlier states of the project. If several forms have
+    it, the one with most requests counts, the later one if they are alike.
     """
     forms = {}
     for run in runs:
@@ -343,7 +343,7 @@ def emptied(out):
 def covered(results):
     """How many cells of each suite some results have.
 
-    Of a suite whose forms stand apart those of each form count.
+    If a suite's forms stand apart, the cells of each form count.
     """
     return [sum(len(one["cells"]) for one in (
         part if isinstance(part, (list, tuple)) else [part]) if one)
@@ -360,8 +360,8 @@ def has(page, suites):
     if found:
         counts = dict(one.rsplit(" ", 1) for one in found[1].split(", "))
         return [int(counts.get(suite, 0)) for suite in suites]
-    # Made before pages said so: a run is a cell and a seed. Of a cell that was
-    # measured twice both count, so this may say too much, which costs nothing.
+    # Made before pages recorded it: a run is a cell and a seed. If a cell was
+    # measured twice both count, so this may be too many, which costs nothing.
     counts = dict.fromkeys(suites, 0)
     for runs, seeds, suite in re.findall(
             r"^Form \S+, (\d+) of \d+ runs, (.*?); kernel .*`scripts/bench ([\w-]+)",

@@ -18,8 +18,9 @@ VARIANTS = ("c", "d")
 MIXES = ("mix-111", "mix-125", "mix-521", "mix-1210")
 SAME = ("same-4k", "deep-4k", "even-4k", "same-fileserver", "same-msn",
         "same-prj", "same-prn", "same-wide")
-# Who has 10 of 13 parts has all of its requests in the drive, and few others are
-# in there: shares cost throughput then, whoever keeps to them.
+# A tenant with 10 of 13 parts has all of its requests in the drive, and few
+# others are in there: shares cost throughput then, whatever scheduler keeps to
+# them.
 EVEN = tuple(name for name in SAME if name != "same-wide")
 ALONE = ("alone-4k", "alone-fileserver", "alone-msn", "alone-prj",
          "alone-prn")
@@ -91,7 +92,7 @@ def worst(cell, metric):
 
 # --- default modes -----------------------------------------------------------
 
-# What stands beside a figure in the unit charged
+# Figures shown beside one in the unit charged
 CONFIRMED = {"pv_sending_charged": (("pv_sending_chip", "by chip time"),
                                     ("pv_sending_sectors", "by bytes"))}
 
@@ -105,7 +106,7 @@ def by_chips(cell):
     return bool(value) and value["min"] < 1
 
 
-# Of the single requests
+# Figures of the single requests
 SINGLE = ("inversions_charged", "service_ratio_charged")
 
 
@@ -311,7 +312,7 @@ def default(cells):
                  compared(table, "hbfq", base, variant, ("mix-111",),
                           BANDWIDTH, 1 - LOSS, ENDLESS, "bandwidth at least "
                           f"{1 - LOSS:.0%} of {base}'s"),
-                 # Loads differ, so who gets which share changes the bytes.
+                 # Loads differ, so the shares of the tenants change the bytes.
                  compared(table, "hbfq", base, variant, ("mix-111",),
                           "utilisation_milli", 1 - LOSS, ENDLESS, "busy "
                           f"chips at least {1 - LOSS:.0%} of {base}'s")))]),

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A scheduler's charge for each request, if it charges time. No I/O.
 
-Of that it says sums only. But what it charges follows from when each request
-came to the device and when it ended, which the device's log has. So here is
-the same arithmetic once more, in whole numbers: that of common/estimate/service_time.h and of
-fair_work(), fair_charge(), fair_learn() in common/share/. tests/host compares it with
-that code.
+The scheduler reports sums only. But the charge follows from when each request arrived at the
+device and when it ended, which the device's log has. So this file repeats the same
+arithmetic, in whole numbers: that of common/estimate/service_time.h and of fair_work(),
+fair_charge(), fair_learn() in common/share/. tests/host compares it with that code.
 
 Times are ns as the scheduler counts them: the guest's.
 """
@@ -114,7 +113,8 @@ def replay(issued, done, writes, sectors):
     the device got. issued: when the scheduler gave it up.
     """
     count = len(issued)
-    # Ends come first, as they let others go; nothing ends before it came.
+    # At one moment completions precede arrivals, as they release slots; no request ends before
+    # it arrived.
     order = sorted([(issued[n], 1, n) for n in range(count)] +
                    [(done[n], 2 if done[n] <= issued[n] else 0, n)
                     for n in range(count)])

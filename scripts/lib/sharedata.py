@@ -14,8 +14,8 @@ import sharecost
 from suiteshare import each_charged, unit_of
 from suitetables import IOCOST_MODEL
 
-# What a tenant was charged, computed again, may differ so much from what the
-# scheduler says for the single requests to be believed.
+# Largest relative difference between a tenant's charge, computed again, and the
+# scheduler's figure; above it the charges of single requests are not used.
 CHARGE_OFF = 0.01
 OPS = {"R": "0", "W": "1", "D": "2", "F": "3", "Z": "4"}
 
@@ -195,9 +195,9 @@ def of_each(found, who, tenants):
 def all_send(log, who, tenants):
     """The requests that ended while every tenant was there and sent: a mask.
 
-    Whoever comes first has the device to itself, and when a load stops all that
-    it has outstanding still ends, which is as much of each, whatever its weight.
-    All of them if that leaves nothing of one of them.
+    The first tenant to start has the device to itself, and when a load stops all
+    its outstanding requests still end, an equal number for each tenant, whatever
+    its weight. All of them if that leaves nothing of one of them.
     """
     begin, end = together(log, who, tenants)
     return of_each((log["done"] > begin) & (log["done"] <= end), who, tenants)
@@ -207,8 +207,8 @@ def chosen(log, who, tenants, since=-numpy.inf):
     """The requests that windows are made of: a mask.
 
     Those that the device got after the last tenant's first one, and that ended
-    while all still sent. What it had before then it has because nobody else was
-    there: all that the first tenant keeps outstanding, which ends in the first
+    while all still sent. Requests from before are there because no other tenant
+    was: all that the first tenant keeps outstanding, which ends in the first
     window, and which no scheduler can take back. None that it got before
     `since`. All of them if that leaves nothing of a tenant.
     """
@@ -245,10 +245,10 @@ def by_unit(unit, log, who, amount, tenants, depth, both, since=-numpy.inf):
 def of_cost(log, who, costs, replayed, tenants, depth, both, amount, chip):
     """The record of the shares in the time that the scheduler charges.
 
-    costs: what it says it has charged each. It says that of no request, so
-    windows and service are by sharecost's figures, replayed (None: there are
-    none). If these come to something else for a tenant they are by the chips'
-    time, chip, of which each request had `amount`.
+    costs: the scheduler's charge for each tenant. It reports none for a single
+    request, so windows and service are by sharecost's figures, replayed (None:
+    there are none). If the sum of these differs for a tenant they are by the
+    chips' time, chip, of which each request had `amount`.
     """
     weights = [one["weight"] for one in tenants]
     if None in costs or not len(who):
@@ -264,13 +264,13 @@ def of_cost(log, who, costs, replayed, tenants, depth, both, amount, chip):
                for found, cost in zip(sums, costs)]
         said.update(replayed=sums, replay_off=off)
         if None not in off and max(map(abs, off)) <= CHARGE_OFF:
-            # What came before it began is forgiven, and so was owed by nobody.
+            # Charges before its begin are forgiven, so that no tenant owed them.
             both = [(a, b, *(fairness.both(one, [(since, numpy.inf)])
                              for one in spans)) for a, b, *spans in both]
             return {**by_unit("cost", log, who, charge, tenants, depth,
                               [pair for pair in both if pair[2]], since),
                     **said, "windows_by": "charge"}
-    # What of the sums while all were there: by the chips' time
+    # The part of the sums while all were there: by the chips' time
     sending = all_send(log, who, tenants)
     parts = [cost * float(amount[sending & (who == n)].sum()) /
              (float(amount[who == n].sum()) or 1)

@@ -13,7 +13,7 @@ OURS = ("none", "bfq", "bfq-noidle", "iocost-c", "iocost-d", "acfq", "hbfq")
 
 
 def groups(cells, variant, workloads, labels, metric):
-    """For bars(): of each workload the labels that have the metric."""
+    """Input of bars(): for each workload the labels that have the metric."""
     found = piqclaims.Table(cells)
     return {name: [(cell, "", cell["metrics"][metric]) for label in labels
                    if (cell := found.get(name, label, variant))
@@ -22,7 +22,7 @@ def groups(cells, variant, workloads, labels, metric):
 
 
 def tenants(cells, variant, workload, labels, key):
-    """For bars(): of each tenant the labels that have its latency."""
+    """Input of bars(): for each tenant the labels that have its latency."""
     found, rows = piqclaims.Table(cells), {}
     for label in labels:
         cell = found.get(workload, label, variant)
@@ -50,7 +50,7 @@ def paper(cells):
 
 
 def worst(cells, labels, key):
-    """For bars(): of each trace's load the tenant that has most of it."""
+    """Input of bars(): for the load of each trace the tenant with the largest value."""
     found = piqclaims.Table(cells)
     rows = {}
     for name in shareclaims.TRACES:
@@ -64,7 +64,7 @@ def worst(cells, labels, key):
 
 
 def default(cells):
-    """The same of the default modes."""
+    """Like paper(), for the default modes."""
     for variant, drive in DRIVES.items():
         yield (f"pv-{variant}.svg", f"{drive}: PV in the unit charged, while all send; "
                "0.1 is asked for", ("PV",),

@@ -85,7 +85,7 @@ def text(value, form="{:.3g}", scale=1.0):
 
 
 def labels(cells):
-    """In the order of the suite."""
+    """Labels of the cells, in the order of the suite."""
     return list(dict.fromkeys(cell["label"] for cell in cells))
 
 

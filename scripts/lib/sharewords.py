@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The explanations in docs/share-results.md before its figures.
 
-What a word means is typed here. What a load or a scheduler's setting is comes from
-the suite and from the cells, so it cannot say anything else than what was run.
+The meanings of words are typed here. The descriptions of loads and of schedulers'
+settings are read from the suite and from the cells, so they cannot differ from the
+runs.
 """
 
 import re
@@ -64,11 +65,11 @@ LOADS = (
                "it about the part that these weights ask for"),
     (r"msn-disk5$", "no tenants: a stand-in for another disk's trace, at its own times"),
 )
-# What a suite says of a drive beyond that is the same of all of them.
+# A suite's other parameters of a drive are the same for all drives.
 OF_DRIVES = ("profile", "queue_depth", "channels", "wbuf_kb", "map_kb", "prog_pages")
 
 
-# What a number at the end of a label is, and what stands for it
+# The meaning of the number at the end of a label, and the letter that stands for it
 NUMBERS = {"exhausted_budget_sectors": "N", "max_inflight": "D"}
 
 
@@ -105,7 +106,7 @@ def schedulers(suite, cells):
 
 
 def mean_kib(sizes):
-    """Of fio's bssplit; reads and writes apart where they differ."""
+    """Mean size of fio's bssplit; reads and writes apart where they differ."""
     means = []
     for way in sizes.split(","):
         parts = re.findall(r"(\d+)k/(\d+)", way)
@@ -148,7 +149,7 @@ def loads(suite, cells):
 
 
 def seeds(results):
-    """What follows from how many seeds there are."""
+    """The words that depend on the number of seeds."""
     found = sorted({seed for data in results if data
                     for one in data.get("made_of", [data])
                     for each in one["seed_uses"].values() for seed in each})

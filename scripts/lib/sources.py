@@ -12,8 +12,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 
 def files():
-    """Paths of what makes up the project, changes that nobody has committed
-    included."""
+    """Paths of the project's files, uncommitted changes included."""
     try:
         listed = subprocess.run(
             ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=REPO,

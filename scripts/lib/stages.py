@@ -27,7 +27,7 @@ CLASSES = ("real-time", "metadata", "best effort", "idle", "all")
 # --- requests ---------------------------------------------------------------
 
 class Request:
-    """What is known of one."""
+    """Times and names known for one request."""
 
     __slots__ = ("sector", "sectors", "queued", "inserted", "chosen", "issued",
                  "ended", "label", "back", "left")
@@ -61,7 +61,7 @@ class Tracker:
 
     def __init__(self, device=None, real_time=()):
         self.device, self.real_time = device, frozenset(real_time)
-        self.bios = {}          # (dev, first sector) -> when, by whom
+        self.bios = {}          # (dev, first sector) -> (time, task)
         self.waiting = {}       # (dev, first sector) -> Request
         self.ends_at = {}       # (dev, sector behind) -> Request
         self.out = {}           # (dev, first sector) -> Request
@@ -95,12 +95,12 @@ class Tracker:
                 self.real_time else "best effort"
 
     def park(self, event, key, request):
-        """It waits in the scheduler."""
+        """Records that a request waits in the scheduler."""
         self.waiting[key] = request
         self.ends_at[event.dev, event.sector + event.sectors] = request
 
     def unpark(self, key):
-        """It does no longer."""
+        """Removes a request from those that wait; returns it."""
         request = self.waiting.pop(key, None)
         if request:
             end = (key[0], request.sector + request.sectors)
@@ -118,7 +118,7 @@ class Tracker:
         bio = self.bios.pop(key, None)
         if bio:
             request.queued = bio[0]
-        # Who has sent it, not who happens to hand it over.
+        # The task that submitted it, not the one that happens to insert it.
         self.name(event, request, bio[1] if bio else None)
         return request
 
@@ -134,7 +134,7 @@ class Tracker:
         self.park(event, key, request)
 
     def told_insert(self, event, key):
-        """The scheduler says so itself, which comes after the block layer."""
+        """The scheduler reports it itself, after the block layer has."""
         if event.why != "order":
             return
         self.insert(event, key)
@@ -161,7 +161,7 @@ class Tracker:
         self.out[key] = request
 
     def end(self, event, key):
-        """It has ended, or a part of it."""
+        """Handles the end of a request, or of a part of it."""
         request = self.out.get(key)
         if not request or request.issued is None:
             return
@@ -171,7 +171,7 @@ class Tracker:
             self.out[event.dev, event.sector + event.sectors] = request
             return
         request.ended = event.time
-        # Who was chosen with a tag is freed with it.
+        # A request that was chosen with a tag is finished when freed() sees the tag.
         if request.chosen is None:
             self.finish(request, None)
 
@@ -184,7 +184,7 @@ class Tracker:
             request.back = True
 
     def requeue(self, event, key):
-        """The driver has handed it back: it goes again, without being inserted."""
+        """The driver has handed it back: it is issued again, without being inserted."""
         request = self.out.get(key)
         if request:
             request.back = True
@@ -263,7 +263,7 @@ def summarise(tracker):
             for label in CLASSES if label in groups}
 
 
-# --- what comes out ---------------------------------------------------------
+# --- output ------------------------------------------------------------------
 
 def table(classes):
     """The table's lines."""
@@ -385,7 +385,7 @@ def names(text):
     if not all(found) or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(
             f"'{text}': want names of tasks, commas between")
-    # The kernel keeps so much of one.
+    # The kernel keeps 15 characters of a name.
     return [name[:15] for name in found]
 
 

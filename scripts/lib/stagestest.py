@@ -37,7 +37,7 @@ CLASSES = ("real-time", "best effort")
 # guest's CPU time, by tracer.
 COMMON = ("submission", "device", "total")
 NEAR, NEAR_US = 0.05, 20.0
-# Of the task's requests so many have to be found whole.
+# Least share of the task's requests that are found with all events.
 FOUND = 0.96
 SECONDS = {"ftrace": 20, "blktrace": 20, "lttng": 180}
 
@@ -129,7 +129,7 @@ def near(one, other):
 
 
 def judge(found, count=IOS):
-    """What does not hold: lines. found: {tracer: classes}, ftrace among them."""
+    """Lines about the checks that fail. found: {tracer: classes}, ftrace among them."""
     wrong = []
     for tracer, classes in found.items():
         for name in CLASSES:

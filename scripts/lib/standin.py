@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Stand-ins for the PIQ paper's fifteen inputs.
 
-What is published about each is in tests/traces/piq15.csv, what was fitted in
-piq15-fit.csv beside it (scripts/fit-standins). Arrivals and sizes are those
-of the other stand-ins of MSR volumes. New are the exact numbers of reads
-and writes, and which chips requests begin on: on a device that is striped
-page by page over 64 chips this decides who conflicts with whom.
+The published figures of each are in tests/traces/piq15.csv, the fitted ones in
+piq15-fit.csv beside it (scripts/fit-standins). Arrivals and sizes are those of
+the other stand-ins of MSR volumes. New are the exact numbers of reads and
+writes, and which chips requests begin on: on a device that is striped page by
+page over 64 chips this decides which requests conflict.
 
 An address has two parts. Its MiB is drawn with Zipf weights, as in all
-stand-ins; how many there are is what makes writes rewrite as much as they are
-said to. Its place within 128 KiB, once around the chips, is drawn by `lean`, a
-number for reads and one for writes. Above 0: so many begin on the chip that
-the request before began on. Below 0: so many begin behind the chip that the
-request before ended on. The rest begins anywhere.
+stand-ins; the number of MiBs decides how much writes rewrite. Its place within
+128 KiB, once around the chips, is drawn by `lean`, a number for reads and one
+for writes. Above 0: the share that begins on the chip that the request before
+began on. Below 0: the share that begins behind the chip that the request before
+ended on. The rest begins anywhere.
 """
 
 import csv
@@ -31,8 +31,8 @@ SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
 ROUND = 64 * 2048
 # Zipf weights of the MiBs; the same as synthetic.py has for MSR volumes
 SKEW = 0.85
-# The second set of inputs. So many times as many requests come in bursts as
-# are in conflict: in bursts most are, between them few.
+# The second set of inputs. The number of requests in bursts is this multiple of
+# the number of requests in conflict: in bursts most are, between them few.
 DEEP = "-deep"
 BURSTS, MOST_IN_BURSTS = 1.25, 0.95
 # For which nothing but Table I's row is published: sizes, rate and what was
@@ -142,7 +142,7 @@ def base(name):
 
 
 def in_bursts(row):
-    """The share of a deep input's requests that come in bursts."""
+    """The share of a deep input's requests that arrive in bursts."""
     share = (row["read_conflicts"] + row["write_conflicts"]) / \
         (row["reads"] + row["writes"])
     return round(min(BURSTS * share, MOST_IN_BURSTS), 4)
@@ -186,7 +186,7 @@ def requests(kind, times, seed, name):
     begin = end = 0
     draw, total = rng.random, weights[-1]
     for at in times:
-        # Draws without putting back: the number comes out exactly.
+        # Draws without putting back: the number of reads is exact.
         read = draw() * left < reads
         left -= 1
         reads -= read

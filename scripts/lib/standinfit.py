@@ -93,7 +93,7 @@ def model(text, **options_):
 
 
 def bursts(name, row):
-    """The share of an input's requests that come in bursts."""
+    """The share of an input's requests that arrive in bursts."""
     return standin.in_bursts(row) if name.endswith(standin.DEEP) else \
         synthetic.MSR_SHAPE["in_bursts"]
 
@@ -148,17 +148,17 @@ class Fit:
         return tuple(map(statistics.fmean, zip(*found)))
 
     def values(self):
-        """What is fitted, so that steps of all three are of a size."""
+        """The fitted parameters, scaled so that steps of all three are of a size."""
         return [math.log(self.compress), *self.lean]
 
     def take(self, values):
-        """The same, back; what is beyond its range is brought to its end."""
+        """Sets the parameters from values(), limited to their ranges."""
         self.compress = math.exp(min(max(
             values[0], math.log(SLOWEST)), math.log(FASTEST)))
         self.lean = [min(max(value, -1.0), 1.0) for value in values[1:]]
 
     def misses(self, found):
-        """How far off, in the units of what is near enough; chips first."""
+        """Differences from the targets, in units of the accepted difference; chips first."""
         return [(found[2] - self.targets[2]) / (NEAR_CHIPS * self.targets[2]),
                 *((have - want) / NEAR_SHARE
                   for have, want in zip(found, self.targets[:2]))]
@@ -207,7 +207,7 @@ class Fit:
         return best[2]
 
     def share(self, found):
-        """Of all requests, those in conflict."""
+        """The share of all requests that are in conflict."""
         reads, writes = self.row["reads"], self.row["writes"]
         return (found[0] * reads + found[1] * writes) / (reads + writes)
 
@@ -267,7 +267,7 @@ def line(name, values):
 
 
 def result(fit, found, calibrated):
-    """What the file has of an input."""
+    """The row of the file for an input."""
     return {
         "compress": fit.compress, "lean_read": fit.lean[0],
         "lean_write": fit.lean[1], "footprint_mib": fit.regions,
@@ -305,7 +305,7 @@ def parse(argv):
 
 
 def work(args, name, row, old, said):
-    """What comes out for an input."""
+    """The fit of one input."""
     fit = Fit(name, row)
     keep = args.measure or args.deep and not name.endswith(standin.DEEP)
     if keep and name in old:

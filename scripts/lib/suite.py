@@ -525,7 +525,7 @@ def parser():
     return found
 
 
-# What each way to call it takes of the other options. None: the main job
+# The other options that each kind of call accepts. None: the main job
 OTHERS = ("form", "seeds", "only", "repeat", "vms", "kernel", "out", "keep")
 TAKEN = {
     None: ("vms", "kernel", "keep"),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A suite's conclusions from a run's raw files. No I/O but reading.
 
-The device was `time_scale` times slower than it stands for. All times that
-come out of here are divided by it, but for those of the CPU.
+The device was `time_scale` times slower than it stands for. All resulting times
+are divided by it, except those of the CPU.
 """
 
 import json
@@ -20,15 +20,15 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99,
              "p99_9": 0.999, "p99_99": 0.9999}
 # From the furthest out.
 TAILS = ("p99_99", "p99_9", "p99", "p95", "p90", "p50")
-# A percentile wants so many samples beyond it.
+# Samples that have to lie beyond a percentile.
 SAMPLES_BEYOND = benchdata.SAMPLES_BEYOND
 CDF_POINTS = 200
 # A guest that is busier than this under none measures its CPU as well.
 CPU_SHARE_MAX = 0.25
-# Two runs of the same seed may differ by so much.
+# Largest relative difference between two runs of the same seed.
 REPEAT_LIMIT = 0.005
-# What the guest leaves of every run, without which checks would find nothing
-# wrong: files that may be empty, and files that may not.
+# Files that the guest leaves of every run, without which checks would find
+# nothing wrong: those that may be empty, and those that may not.
 MAY_BE_EMPTY = ("settings", "dmesg")
 NOT_EMPTY = ("inflight", "stat-before", "stat-after", "device-stats")
 # The range of a value in a file that rounds.
@@ -227,7 +227,7 @@ def disk_means(raw, scale):
     """{direction: mean latency} by the block layer, s of the device.
 
     From a request's arrival to its end, as /sys/block/DISK/stat sums it up,
-    milliseconds of the guest: for a replay, whose fio does not look when a
+    milliseconds of the guest: for a replay, where fio does not look when a
     request ends.
     """
     before, after = ([int(word) for word in raw[key].split()]
@@ -499,7 +499,7 @@ def order_of(params):
 
 # --- over runs ---------------------------------------------------------------
 
-# What a scheduler counts of each direction, by the names it may have
+# A scheduler's counts for each direction, by the names that they may have
 WAITED = "waited_{}s"
 WAIT_US = "wait_{}_us"
 
@@ -507,8 +507,8 @@ WAIT_US = "wait_{}_us"
 def direction_metrics(record):
     """{metric: value or None}: reads and writes apart, and what piq counts.
 
-    Conflicts: the share of requests that came upon one ahead of them on one
-    of their chips. Wait: what these waited in the scheduler, over all
+    Conflicts: the share of requests that found one ahead of them on one of
+    their chips. Wait: the time that these waited in the scheduler, over all
     requests of their direction; s of the device.
     """
     found = {}
@@ -576,7 +576,7 @@ def spread(values):
             "max": max(known)}
 
 
-# What is compared by pairs of the same seed
+# Metrics that are compared by pairs of the same seed
 BY_SEED = ("iops", "bandwidth_bytes_per_s", "latency_p99_s")
 # and where they are known
 BY_SEED_TOO = ("read_bandwidth_bytes_per_s", "write_bandwidth_bytes_per_s",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites whose jobs use files: what a suite says, what the guest is told.
+"""Suites with jobs that use files: the suite's settings, and the guest's.
 
 Each run has an ext4 that was just made. Its files have blocks that count as
-written and that nobody has written: a read of them is the device's work, and
-making them costs nothing. A job is fio's or, as a file of commands, PostMark's.
+written but never were: a read of them is the device's work, and making them
+costs nothing. A job is fio's or, as a file of commands, PostMark's.
 """
 
 import re
@@ -12,7 +12,7 @@ from suitetables import Int, Text, words
 
 # Where the guest mounts it
 MOUNT = "/mnt/suite"
-# Of a workload
+# Keys of a workload
 KEYS = {
     "fs": words("ext4"), "files": Int(1, 64), "file_mb": Int(1, 65536),
     "memory": Text(r"\d{1,5}[MG]", "a size such as 2G"),
@@ -21,10 +21,10 @@ POSTMARK = ".postmark"
 # The page cache may have answered some reads, where places are drawn with
 # repetitions; and have gathered some writes.
 MOVED_MIN = 0.8
-# What is counted twice or not at all while the files are let go of
+# Requests counted twice or not at all while the files are released: a share, and a number
 ACCOUNTED = (0.01, 8)
 # A scheduler's counters: selected before the files are made, it has counted
-# that, too. What is not here stands for a moment.
+# that, too. Values that are not listed here are of one moment.
 COUNTERS = {"layer_read": (
     "rebuilt", "served_reads", "served_writes", "expired_reads",
     "expired_writes", "switches", "moves")}
@@ -135,7 +135,7 @@ def postmark(raw, run):
     """Times of the device by PostMark and by the clock.
 
     Its own seconds are whole ones of the guest; `elapsed_s` is from its start
-    to its end. ValueError if it did not come to its end.
+    to its end. ValueError if it did not complete.
     """
     text = raw.get("postmark", "")
     found = {}
@@ -187,7 +187,7 @@ def blocks(raw):
 def issue(text):
     """The order in which the device got its requests, None without a log.
 
-    turns: requests that go the other way than the one before; adjacent: those
+    turns: requests with another direction than the one before; adjacent: those
     that begin where the one before of their direction ended.
     """
     words_ = text.split()
@@ -255,7 +255,7 @@ def metrics(record):
                           for key in ("p50", "p95", "p99", "max")})
     if layer or order:
         found["outstanding_max"] = device.get("outstanding_max")
-        # What fio does not ask for, too: readahead, the file system's own
+        # Including I/O that fio does not ask for: readahead, the file system's own
         found["active_bytes_per_s"] = \
             sum(device.get(f"{way}_bytes", 0) for way in ("read", "write")) \
             * 1e9 / device["active_ns"] if device.get("active_ns") else None

@@ -93,7 +93,7 @@ class Device:
 
     @contextlib.contextmanager
     def kept(self):
-        """Whatever happens inside, the queue is as before afterwards."""
+        """Restores the queue at the end, whatever happens inside."""
         scheduler = self.scheduler()
         before = {}
         for name in ("nr_requests", "read_ahead_kb", "wbt_lat_usec"):
@@ -110,7 +110,7 @@ class Device:
         finally:
             options.ignore_signals()
             failed = []
-            # The scheduler first: its tunables come and go with it.
+            # The scheduler first: its tunables exist only while it is selected.
             for name, value in (("scheduler", scheduler), *before.items()):
                 try:
                     now = self.scheduler() if name == "scheduler" \

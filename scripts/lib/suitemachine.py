@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Virtual machines of a suite: what goes in, and what comes out by the console."""
+"""Virtual machines of a suite: the plan as input, results over the console."""
 
 import base64
 import gzip
@@ -112,8 +112,8 @@ class Machine:
     def command(self, limit):
         """scripts/vm with everything.
 
-        The plan goes in and results come out by the console's way: a file
-        system of the host would answer in the host's time.
+        The plan and the results are transferred over the console: a file system
+        of the host would answer in the host's time.
         """
         return [
             str(REPO / "scripts" / "vm"), "--kernel", self.series,

@@ -101,7 +101,7 @@ class Workload:
     warmup: int = 0
     nomerges: int = 0
     operations: tuple = ()
-    # suiteshare.parse()'s, and by what they are told apart
+    # suiteshare.parse()'s result, and the property that separates tenants
     tenants: tuple = ()
     tenants_by: str = "cgroup"
     # suitefs.described()'s
@@ -561,7 +561,7 @@ def device_bytes(params):
 
 
 def log_prog_pages(params):
-    """Pages that a log writes to a die before it goes on to the next.
+    """Pages that a log writes to a die before it moves to the next.
 
     0: the device writes no log, but has a place for each address.
     """
@@ -578,11 +578,10 @@ def log_prog_pages(params):
 def layout(which, params):
     """The text for a scheduler's layout file.
 
-    right: where `static` puts pages. Of a log, which has no such map, it is
-    how the log begins, true for what was written once in order: a program to
-    each die, in turn. wrong: pages twice as long on one chip fewer: what
-    belongs together is apart, and what does not looks as if it did. none: no
-    map.
+    right: where `static` puts pages. A log has no such map: there it is how the
+    log begins, true for data that was written once in order: a program to each
+    die, in turn. wrong: pages twice as long on one chip fewer: pages of one
+    chip look apart, and pages of different chips look together. none: no map.
     """
     found = geometry(params)
     chips = found["channels"] * found["ways"] * found["dies"]
@@ -668,7 +667,7 @@ def job_text(workload, use_cgroups, region=100, out=GUEST_OUT):
             continue
         critical = match[1] in workload.latency
         if critical:
-            # What comes while fio has yet to make room is lost at the end.
+            # Samples that arrive while fio has yet to make room are lost at the end.
             lines += [f"write_lat_log={out}/{match[1]}", "log_entries=32768"]
         if workload.tenants:
             lines += suiteshare.job_lines(workload, match[1])
@@ -753,7 +752,7 @@ def _run(suite, form, cell, scale):
 
 
 def runs(suite, form_name, seed_list=None, only=(), repeat=1):
-    """The runs of a form, as dicts that go to JSON and back."""
+    """The runs of a form, as dicts that can be stored as JSON and read back."""
     if form_name not in suite.forms:
         raise Bad(f"{suite.path}: no form '{form_name}'; there is "
                   + ", ".join(suite.forms))
@@ -788,8 +787,8 @@ def runs(suite, form_name, seed_list=None, only=(), repeat=1):
         for seed in seed_list or form.seeds for run in result]
 
 
-# Runs of one boot. What ran before it shifts a run's draws, as another seed
-# would; so which runs share a boot depends on the plan and on nothing else.
+# Runs of one boot. The runs before it shift a run's draws, as another seed
+# would; so the plan alone decides which runs share a boot.
 BATCH_RUNS = 10
 
 

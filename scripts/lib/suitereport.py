@@ -37,7 +37,7 @@ class Clock:
         self.begun[machine] = (run, self.now())
 
     def end(self, machine, run):
-        """It has ended; the seconds it took."""
+        """Records the end of a run; returns the seconds it took."""
         _, when = self.begun.pop(machine, (run, self.now()))
         took = self.now() - when
         estimate = self.ahead.pop(run, 0.0)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites whose jobs are tenants: what a suite says, what the guest is told.
+"""Suites with tenants as jobs: the suite's settings, and the guest's.
 
-A tenant is a job of the job file with a weight, in a control group of its own
-(or with an I/O priority), on a part of the device of its own: by its place a
-request in the device's log is known to be the tenant's.
+A tenant is a job of the job file with a weight, in a separate control group (or
+with an I/O priority), on a separate part of the device: the place of a request
+in the device's log identifies its tenant.
 """
 
 import re
@@ -14,7 +14,7 @@ from suitetables import SCHEDULERS, Int
 # Rows of the device's log; what is beyond them is not judged.
 LOG_ROWS = 400000
 WEIGHT = Int(1, 1000)
-# What best-effort levels 0 to 7 stand for with acfq and hbfq
+# Weights that best-effort levels 0 to 7 stand for with acfq and hbfq
 LEVEL_WEIGHTS = {25 * (8 - level): level for level in range(8)}
 WAYS = ("cgroup", "ioprio")
 # Requests in a second of the device, about, for the estimate of how long a run
@@ -80,7 +80,7 @@ def outstanding(section, env):
 
 
 def described(workload, sections, env, region):
-    """The tenants of a run as it goes into the plan."""
+    """The tenants of a run as stored in the plan."""
     found = []
     for one in workload.tenants:
         begin, end = span(sections[one["name"]])
@@ -101,7 +101,7 @@ def job_lines(workload, name):
 
 
 def setup(scheduler, workload):
-    """Lines for the guest: how this scheduler is told who is who."""
+    """Lines for the guest: settings that name this scheduler's tenants."""
     if not workload.tenants or \
             "tenant_by" not in SCHEDULERS[scheduler.name] or \
             "tenant_by" in scheduler.tunables:
@@ -110,7 +110,7 @@ def setup(scheduler, workload):
 
 
 def groups(scheduler, workload):
-    """Lines "NAME WEIGHT FILE": control groups, and where a weight goes.
+    """Lines "NAME WEIGHT FILE": control groups, and the file for each weight.
 
     FILE: `weights`, the scheduler's own; a file of the group; - for none.
     """
@@ -126,7 +126,7 @@ def groups(scheduler, workload):
 def unit_of(run):
     """The unit that a run's scheduler charges.
 
-    What charges nothing is judged in sectors.
+    A scheduler without a charge is judged in sectors.
     """
     tunables = run["tunables"]
     if run["iocost"]:
@@ -160,7 +160,7 @@ def present(runs, optional, repo):
 
 
 def units(run):
-    """Requests that a run may come to, for the estimate of its time."""
+    """Estimated number of requests of a run, for the estimate of its time."""
     env = run["env_device"]
     seconds = int(env["RUNTIME_MS"]) / 1000 if "RUNTIME_MS" in env else \
         float(env.get("RUNTIME", 1))

@@ -167,7 +167,7 @@ SCHEDULERS = {
         "shared_weight": Int(1, 1000), "layout": words("right wrong none"),
         "inline_dispatch": Int(0, 1)},
 }
-# Whose statistics are kept, and who must be there
+# Schedulers with statistics to keep, which have to be present
 OURS = ("k2", "piq", "layer_read", "acfq", "hbfq")
 
 # Where a profile puts pages: dies, flash page and capacity in MiB, what it is
@@ -182,17 +182,17 @@ GEOMETRY = {
 GEOMETRY_KEYS = ("channels", "ways", "dies", "page_kb", "size_mb", "shrink")
 # Those that write a log, one die after the other, and the pages of one program.
 LOG_PROG_PAGES = {"C": 2, "D": 1, "E": 6, "F": 12}
-# Of a variant, not of flashsim: workloads keep to this share of the device,
-# from its begin. A device that is half full would else answer reads of the
-# empty half without its chips.
+# Keys of a variant, not of flashsim: workloads keep to this share of the
+# device, from its begin. A device that is half full would else answer reads of
+# the empty half without its chips.
 REGION = {"region_pct": Int(1, 100)}
 
-# Of the device and its queue: with every scheduler.
+# Keys of the device and its queue: with every scheduler.
 QUEUE = {"queue_depth": DEVICE["queue_depth"], "nr_requests": Int(1, 10**6),
          "read_ahead_kb": Int(0, 65536)}
-# Of the io.cost controller, in the words of the kernel's io.cost.qos and
-# io.cost.model; lc_weight: io.weight of the latency-critical jobs' group,
-# where the others' has 100.
+# Keys of the io.cost controller, in the words of the kernel's io.cost.qos and
+# io.cost.model; lc_weight: io.weight of the latency-critical jobs' group, where
+# the others' has 100.
 IOCOST_QOS = {"rpct": Int(0, 100), "rlat": Int(1, 10**9),
               "wpct": Int(0, 100), "wlat": Int(1, 10**9),
               "min": Int(1, 10000), "max": Int(1, 10000)}

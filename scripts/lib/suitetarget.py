@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites of schedulers that hold a target: what is said, told and concluded.
+"""Suites of schedulers that hold a target: settings, setup and conclusions.
 
-A scheduler that searches wants to be told what the device does without it, has to
-be given time, and is judged by what it does from then on: by the requests from the
-SETTLE-th real-time one on, and after a change of the load by those from the
-STEP_SETTLE-th one after it.
+A scheduler that searches needs to know the device's performance without it and has
+to be given time. It is judged by the requests from the SETTLE-th real-time one on,
+and after a change of the load by those from the STEP_SETTLE-th one after it.
 """
 
 import math
 
 from suitetables import Int
 
-# Of a workload
+# Keys of a workload
 KEYS = {"calibrate": Int(0, 1), "sample_ms": Int(1, 1000)}
 # Of its capitals these are the engine's own, not the job file's. Forms may
 # have other values, as with the job file's.
@@ -28,8 +27,8 @@ MILLION = 1000000
 # A window of bandwidth: a second of the device, and one of the clock that a
 # scheduler has, which the time scale does not reach
 WINDOW_S = 1.0
-# So many of them may be below what is said of windows; of less than 20 that is
-# none, and of less than these nothing is said
+# Share of the windows that may be below the stated figure; of less than 20
+# windows none may, and with fewer than the least number there is no figure
 WINDOWS_BELOW, WINDOWS_LEAST = 0.05, 10
 
 # For the estimate of how long a run takes, as long as none was made: requests of
@@ -254,7 +253,7 @@ def calibrated(raw, stats, run):
 
 # --- over runs ---------------------------------------------------------------
 
-# Of a phase
+# Figures of a phase
 FIGURES = ("requests", "late", "miss_share", "tail_s", "tail_low_s",
            "tail_high_s", "bandwidth_bytes_per_s", "windows",
            "window_low_bytes_per_s", "clock_windows",

@@ -13,7 +13,7 @@ import suitetarget
 # Host seconds, measured on two cores without KVM; the cache corrects them.
 SECONDS_BOOT, SECONDS_RUN, SECONDS_UNIT = 10.0, 3.0, 0.022
 # Beside the unit, which has a whole load around it: a replayed request, for
-# which fio sleeps, and one of a load of its own
+# which fio sleeps, and one of a load without other requests
 UNITS_TRACE, UNITS_IO = 0.1, 0.02
 # And a flash page of it, all that becomes of it; a fresh file system
 UNITS_PAGE, UNITS_FS = 0.004, 60
@@ -32,8 +32,8 @@ def units(run):
         return count * UNITS_IO + size / page * UNITS_PAGE + (
             UNITS_FS if run.get("fs") else 0)
     if "TRACE" in env:
-        # Two sorts of work with one measure: a request of a trace is as long
-        # as so many of those.
+        # Two sorts of work with one measure: a request of a trace is as long as
+        # a fixed number of those.
         return int(env["TRACE_IOS"]) * UNITS_TRACE + run["warmup"]
     if "IOS" in env:
         # Its own reads are the load, with the others' beside them.
@@ -61,7 +61,7 @@ class Speeds:
 
     @staticmethod
     def key(run):
-        """What is alike from run to run."""
+        """The key of runs with equal speed."""
         return f"{run['suite']}/{run['cell']}/x{run['time_scale']}"
 
     def seconds(self, run):
@@ -69,7 +69,7 @@ class Speeds:
         each = self.known.get(self.key(run))
         if each is None:
             # A cell not made yet: like others of its workload, else any; but
-            # first those whose unit is the same, a request of such a load.
+            # first those with the same unit, a request of such a load.
             for begin in (f"{run['suite']}/{run['workload']}.",
                           f"{run['suite']}/",
                           *(("share",) if suitetarget.searching(run)
@@ -100,7 +100,7 @@ class Speeds:
 
 
 def total_seconds(runs, speeds, machines):
-    """The estimate for all runs on so many machines."""
+    """The estimate for all runs on this number of machines."""
     if not runs:
         return 0.0
     return suiteplan.makespan(

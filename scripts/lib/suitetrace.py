@@ -16,7 +16,7 @@ import suiteplan
 import synthetic
 import trace2fio
 
-# Seconds of the device that a replay may take; none of the inputs comes near.
+# Seconds of the device that a replay may take; all inputs stay far below.
 LIMIT_S = 40000
 # A million requests of a real trace are used: the first half warms up the
 # paper's device, the second half is measured.
@@ -29,7 +29,7 @@ LONGEST = "512K"
 
 
 def compression(name):
-    """What a stand-in's times are divided by; 1 where nothing was fitted."""
+    """The divisor of a stand-in's times; 1 where nothing was fitted."""
     values = synthetic.STAND_INS[name].calibrated
     return round(values["compress"], 4) if values else 1
 

@@ -26,7 +26,7 @@ class StandIn:
 
     def __init__(self, title, source, **values):
         self.title, self.source = title, source
-        # How files of the real trace begin, in lower case, besides the name.
+        # Other beginnings of the real trace's file names, in lower case.
         self.files = values.pop("files", ())
         self.iops = values.pop("iops")
         self.read_share = values.pop("read_share")
@@ -39,9 +39,9 @@ class StandIn:
         self.burst_iops = values.pop("burst_iops")
         self.in_bursts = values.pop("in_bursts")
         self.burst_s = values.pop("burst_s")
-        # Of a million requests; None where it is not known.
+        # Share of a million requests; None where it is not known.
         self.rewritten_share = values.pop("rewritten_share", None)
-        # What standin.py draws places from; None: as described above.
+        # Parameters by which standin.py draws places; None: as described above.
         self.calibrated = values.pop("calibrated", None)
         assert not values, values
 
@@ -69,9 +69,9 @@ def mean_of(sizes):
 def sizes_of_mean(mean):
     """A mix of powers of two from 4 KiB up with this mean, in sectors.
 
-    Weights are a power of the rank: 4 KiB leads, as it does in the volumes
-    of MSR Cambridge, whose largest request is 64 KiB but for some volumes
-    with long means.
+    Weights are a power of the rank: 4 KiB leads, as it does in the volumes of
+    MSR Cambridge, where the largest request is 64 KiB but for some volumes with
+    long means.
     """
     sectors = [8 << n for n in range(8 if mean > 64 else 5)]
     low, high = 0.0, 8.0
@@ -87,9 +87,9 @@ def sizes_of_mean(mean):
 # TPC-C (Microsoft Enterprise, 6,999 requests, 0.14 s, on 16 disks); Postmark
 # (delivered with the SSD extension of DiskSim, 62,257 requests, 490 s).
 # Shares of sizes, reads, sequential requests and the rate are those of the
-# trace. Bursts: two states whose index of dispersion follows the trace's
+# trace. Bursts: two states with an index of dispersion that follows the trace's
 # between 10 ms and 10 s. Footprint and skew: fitted to the number of regions
-# touched and to what the hottest 1, 10 and 20 % of them get.
+# touched and to the share that the hottest 1, 10 and 20 % of them get.
 STAND_INS = {
     "msn": StandIn(
         "MSN storage file server",

@@ -61,7 +61,7 @@ class Conversion:
         self.notes = []
 
     def source(self):
-        """The requests as they come."""
+        """The requests, one by one."""
         args = self.args
         if args.stand_in:
             count = args.requests or (
@@ -84,7 +84,7 @@ class Conversion:
         return len(self.kept) - 1
 
     def collect(self, spool):
-        """Reads; what is wanted goes to the spool, aligned."""
+        """Reads the source and writes the wanted requests to the spool, aligned."""
         args, counts, devices = self.args, self.counts, self.devices
         limit = args.skip + args.max_requests if args.max_requests else None
         align = args.align
@@ -661,8 +661,8 @@ def convert(args):
 def find(name, folder):
     """The file of a real trace in a folder, or None.
 
-    Its name begins with the stand-in's name, or another that is known for
-    it, and goes on with something else than a digit: proj_1 is not proj_10.
+    Its name begins with the stand-in's name, or another that is known for it,
+    followed by something else than a digit: proj_1 is not proj_10.
     """
     names = (name, *(STAND_INS[name].files if name in STAND_INS else ()))
     found = sorted(
@@ -687,9 +687,9 @@ def provide(name, traces=None, out=None, **wanted):
     """Writes the log of a trace to `out`, or of its stand-in.
 
     `traces`: a folder with real traces; None: as TRACES in the environment
-    says, if it does. `wanted`: long options, _ for -. requests and seed are
-    for the stand-in alone; max_requests holds for both. Returns the summary,
-    whose "stand_in" tells which it was. TraceError, ValueError: see there.
+    says, if it does. `wanted`: long options, _ for -. requests and seed are for
+    the stand-in alone; max_requests holds for both. Returns the summary; its
+    "stand_in" is true for a stand-in. Raises TraceError and ValueError.
     """
     folder = traces or os.environ.get("TRACES")
     if folder and not os.path.isdir(folder):

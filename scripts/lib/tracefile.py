@@ -14,7 +14,7 @@ import zlib
 import blocktrace
 from blocktrace import TraceError
 
-# Behind csv: what was measured here. What a tracer prints of requests that
+# Formats behind csv were measured here: a tracer's events of requests that
 # drivers got, and flashsim's log.
 FORMATS = ("msr", "ssdsim", "csv", *blocktrace.FORMATS, "flashsim")
 CSV_HEADER = "t_us,dev,op,sector,nsect"
@@ -125,7 +125,7 @@ def parse_flashsim(header):
             if parts[kind] in ("D", "F", "Z"):
                 return None
             raise ValueError(f"op '{parts[kind][:24]}', want R, W, D, F or Z")
-        # What was under way at the reset came before time began.
+        # Requests under way at the reset arrived before time 0.
         early = parts[when].startswith("-")
         return ((-1 if early else 1) * _whole(parts[when][early:], "time"),
                 "flashsim", parts[kind] == "R",
@@ -230,7 +230,7 @@ class Reader:
         return True
 
     def _count(self, text):
-        """What else the text of a tracer says."""
+        """Counts the other events in the text of a tracer."""
         self.lost += blocktrace.lost_by(text)
         event = blocktrace.READERS[self.form](text)
         self.handed_back += bool(event) and event.kind == "R"

@@ -11,10 +11,11 @@ from tracefile import CSV_HEADER, SECTOR
 
 # More are sorted in pieces of this size, in temporary files: under 130 MB of
 # memory in all, whatever the length of the trace, and 29 bytes of disk a
-# request. What grows is kept for each touched MiB: 300 bytes at most.
+# request. Only the figures for each touched MiB grow: 300 bytes at most.
 SORTED_IN_MEMORY = 250000
-# A request that begins where one of the last so many of its kind ended
-# counts as sequential: several runs may be under way side by side.
+# A request that begins where one of the last requests of its kind ended (this
+# number of them) counts as sequential: several runs may be under way side by
+# side.
 RUNS_SIDE_BY_SIDE = 64
 PEAK_NS = 100000000
 # fio takes a time of 0 for "none yet" and drops the wait after it. So times
@@ -184,7 +185,7 @@ class Output:
             self.new.unlink(missing_ok=True)
 
     def statistics(self):
-        """What was written."""
+        """Figures of the written requests."""
         reads, writes = self.count[True], self.count[False]
         total, size = reads + writes, sum(self.bytes.values())
         span = (self.last or 0) / 1e9

@@ -139,7 +139,7 @@ def parse(argv):
             parser.error("argument --distro-boot: not with --virtual-time, "
                          "whose figures are those of the lab's own boot")
     args.cpus = args.cpus or (1 if args.virtual_time else 2)
-    # In virtual time only for those who ask for one: it has the host's time.
+    # In virtual time only on request: the disk has the host's time.
     args.nvme = bool(not args.virtual_time or args.disk or args.nvme_queues)
     args.nvme_queues = args.nvme_queues or args.cpus
     args.disk = args.disk or 1 << 30
@@ -367,8 +367,8 @@ def boots_retried(said):
 def measured(series, timeout, share, out, command):
     """The status of scripts/vm for a command in virtual time.
 
-    It runs as a process of its own, which does not outlive an exception here;
-    what it says is printed line by line.
+    It runs as a separate process, which does not outlive an exception here; its
+    output is printed line by line.
     """
     guest = subprocess.Popen(
         [str(REPO / "scripts" / "vm"), "--kernel", series, "--virtual-time",
@@ -388,7 +388,7 @@ def measured(series, timeout, share, out, command):
 def guarded(speaker, say_it, series, body, interrupted=None):
     """The exit status of a script that boots guests of one series.
 
-    `body()` returns it; `interrupted` is said after a signal, else its name.
+    `body()` returns it; `interrupted` is printed after a signal, else its name.
     """
     kernel.SPEAKER = speaker
     options.catch_signals()

@@ -52,7 +52,7 @@ class Cache:
         self.count = {"write": 0, "fua": 0, "flush": 0}
 
     def close(self):
-        """Ends it; what is volatile is gone."""
+        """Closes the file; volatile blocks are lost."""
         os.close(self.file)
 
     def fits(self, offset, length):
@@ -77,7 +77,7 @@ class Cache:
         for at in range(0, len(data), BLOCK):
             block, piece = (offset + at) // BLOCK, data[at:at + BLOCK]
             if fua:
-                # Older versions must not come back later.
+                # Older versions must not reappear later.
                 self.volatile.pop(block, None)
                 os.pwrite(self.file, piece, block * BLOCK)
             else:
@@ -135,7 +135,7 @@ class Request:
     offset: int
     length: int
     data: bytes
-    covers: int     # of a flush: the last write that had ended when it came
+    covers: int     # of a flush: the last write that had ended when it arrived
 
 
 class Disk(threading.Thread):
@@ -287,7 +287,7 @@ class Disk(threading.Thread):
         """(error, data of the answer)"""
         cache = self.cache
         if request.kind == FLUSH:
-            # What had not ended when the flush came is none of its business.
+            # Writes that had not ended when the flush arrived are not part of it.
             cache.flush(0 if self.lies else request.covers)
         elif not cache.fits(request.offset, request.length):
             return _EINVAL, b""

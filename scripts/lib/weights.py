@@ -169,7 +169,7 @@ def flat(root, number):
 
 
 def entries(want):
-    """Those of some weights that need an entry."""
+    """The weights that need an entry."""
     return {number: weight for number, weight in want.items()
             if weight != DEFAULT}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all tests have in common: results are those that a test makes."""
+"""Fixtures for all tests: build/results has only the results that a test makes."""
 
 import importlib
 import os
@@ -18,7 +18,7 @@ resultspage = importlib.import_module("resultspage")
 
 @pytest.fixture(autouse=True)
 def nothing_published(tmp_path, monkeypatch):
-    """Nor does it matter to them what is in docs/results."""
+    """docs/results is empty for all tests."""
     monkeypatch.setattr(resultspage, "PUBLISHED", tmp_path / "published")
 
 

@@ -54,7 +54,7 @@ class Log:
 
 
 class Device:
-    """What the probe sees of one."""
+    """The probe's view of a device."""
 
     def __init__(self, place, seed, *, sectors=1 << 19, block=1, sense=50000,
                  sector_ns=640, channels=8, delay=15000, vary=0.0, jitter=0,
@@ -162,7 +162,7 @@ def random_other(seed):
 
 
 def _manners(rand):
-    """How large a device is, how fast and how calm."""
+    """Parameters for a device's size, speed and noise."""
     return {
         "sectors": rand.choice((1 << 18, 1 << 20, 3 << 20, 1 << 27)),
         "sense": rand.choice((20000, 36000, 50000, 90000)),

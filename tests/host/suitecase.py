@@ -85,7 +85,7 @@ def by_cell(text, form="short"):
 
 
 def refusal(text, old, new):
-    """What a suite is refused with when `old` in it is `new`: one line."""
+    """The one-line message that refuses a suite with `new` in place of `old`."""
     assert text.count(old)
     with pytest.raises(suiteplan.Bad) as error:
         suiteplan.parse(text.replace(old, new), "x.suite", "x")
@@ -114,7 +114,7 @@ def fio_text(rt=500, be=9000, way="read", runtime=8000, error=0):
 
 
 def raw_files(rt=500, be=9000, **more):
-    """What a guest leaves of a run of k2-2."""
+    """Raw files that a guest leaves of a run of k2-2."""
     ios = rt + 3 * be
     return {
         "fio": fio_text(rt, be),

@@ -68,7 +68,7 @@ class Trace:
 
 
 def judged(steps, bound=None, taken=None, **kind):
-    """What order() says of these steps."""
+    """order()'s result for these steps."""
     return benchdata.order(Trace(**kind).steps(steps).text(), "259:0", BYTES,
                            bound, taken)
 
@@ -102,7 +102,7 @@ STAT = "{reads} 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 
 
 def clean_raw(**changes):
-    """Raw files of a k2 run of one real-time request that went well."""
+    """Raw files of a successful k2 run of one real-time request."""
     trace = Trace().steps("i1 t1 d1 i2 ir1 c1 tr1 dr1 cr1 t2 d2 c2 "
                           "i3 t3 d3 c3").text()
     files = {
@@ -528,5 +528,5 @@ def test_job_files(workload):
     assert not any(line.startswith("thread") for line in active)
     real_time = active[active.index("[rt]"):active.index("[be0]")]
     assert "prioclass=1" in real_time and "prio=0" in real_time
-    # The trace tells its requests from the others' by this.
+    # The offset distinguishes real-time requests in the trace.
     assert f"offset={benchdata.RT_OFFSET_PCT}%" in real_time

@@ -24,7 +24,7 @@ COMMIT = "0123456789ab"
 def fake_lab(tmp_path, monkeypatch):
     """A machine on which nothing is measured; what would have been run."""
     class Lab:
-        """What its scripts end with, by a word of their command."""
+        """Pretends to run commands; a word of a command selects its exit status."""
         commands, status = [], {}
 
     def run(words):
@@ -55,7 +55,7 @@ def parts_of(lab):
 
 
 def test_all_parts_in_order(lab, capsys):
-    """And the estimate before any of them, the pages behind."""
+    """The estimate is printed before any of them, and the pages are made after them."""
     assert benchall.main(["--form", "full"]) == 0
     assert parts_of(lab) == list(benchall.PARTS)
     said = capsys.readouterr().out
@@ -93,7 +93,7 @@ def test_some_in_full(lab, tmp_path, capsys):
 
 
 def test_the_list_of_parts_is_all_there_is():
-    """A suite that nobody runs is none."""
+    """Each suite except smoke has a part, its forms and a page."""
     suites = {path.stem for path in (REPO / "tests/suites").glob("*.suite")}
     assert set(benchall.SUITES) == suites - {"smoke"}
     for name in suites - {"smoke"}:
@@ -116,7 +116,7 @@ def test_estimates_of_the_real_parts(monkeypatch, tmp_path):
 @pytest.mark.parametrize("status, want", [(130, 130), (143, 143), (-15, 143),
                                           (2, 1), (124, 1)])
 def test_a_part_that_does_not_end_is_made_again(lab, tmp_path, status, want):
-    """A suite goes on; nothing before it is made again."""
+    """A suite is continued; parts before it are not run again."""
     lab.status = {"piq": status}
     assert benchall.main([]) == want
     assert parts_of(lab) == ["k2", "piq-paper", "piq"]
@@ -144,7 +144,7 @@ def test_what_cannot_go_on_begins_anew(lab, tmp_path):
 
 
 def test_parts_in_the_order_of_the_user(lab):
-    """What somebody waits for comes first; said twice it is made once."""
+    """The named parts, in the order of the user; a part named twice runs once."""
     assert benchall.main(["--parts", "share,cost,k2,share"]) == 0
     assert parts_of(lab) == ["share", "cost", "k2"]
 
@@ -177,7 +177,7 @@ class Later(benchall.datetime.datetime):
 
 
 def test_failures_do_not_stop_it(lab, tmp_path, capsys):
-    """They are said, and are the status."""
+    """Failures are printed, and decide the exit status."""
     lab.status = {"piq": 1, "scripts/locks": 77}
     assert benchall.main([]) == 1
     assert parts_of(lab) == list(benchall.PARTS)
@@ -192,7 +192,7 @@ def test_failures_do_not_stop_it(lab, tmp_path, capsys):
 
 
 def test_a_page_that_has_more_stays(lab):
-    """That is no failure; any other status is."""
+    """Status 3 of a page's script is no failure; any other one is."""
     lab.status = {"scripts/k2-results": 3}
     assert benchall.main(["--parts", "k2,k2-auto"]) == 0
     assert "scripts/k2-results" in [words[0] for words in lab.commands]
@@ -235,7 +235,7 @@ def test_bad_options(lab, capsys, argv, said):
 
 
 def test_a_signal_ends_the_part(tmp_path, monkeypatch):
-    """And what it has started is not left behind."""
+    """The process that it has started is ended, too."""
     script = tmp_path / "scripts" / "slow"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\necho $$ >pid\nexec sleep 100\n")

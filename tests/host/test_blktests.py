@@ -84,7 +84,7 @@ def test_trouble():
 
 
 def result(verdict, seconds=1):
-    """As a Reader has it."""
+    """A test's result in a Reader's format."""
     return {"verdict": verdict, "seconds": seconds, "why": ""}
 
 
@@ -166,7 +166,7 @@ def test_a_folder_that_is_no_checkout(tmp_path, capsys):
 
 
 def settle(sys_dir, tmp_path):
-    """What the rule of the guest does."""
+    """Runs the guest's rule."""
     subprocess.run([REPO / "tests/blktests/udevadm", "settle"], check=True,
                    env={"PATH": "/usr/bin:/bin", "LAB_RULE": "k2",
                         "LAB_SYS": str(sys_dir),
@@ -187,7 +187,7 @@ def test_the_rule_for_new_disks(tmp_path):
     null, nvme = add_disk(sys_dir, "nullb1", 7), add_disk(sys_dir, "nvme0n1", 1)
     settle(sys_dir, tmp_path)
     assert null.read_text() == "k2\n" and nvme.read_text() == "none"
-    # What a test has chosen since stays.
+    # A scheduler that a test has chosen since stays.
     null.write_text("bfq")
     settle(sys_dir, tmp_path)
     assert null.read_text() == "bfq"

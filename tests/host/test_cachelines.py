@@ -31,7 +31,7 @@ READ_BY_ALL = {
                     "held", "urgent_seen", "first.rq"},
     "flash_hctx": {"hctx", "recs", "nr_recs"},
 }
-# What the dispatch of a request that is alone writes, and no reader without the lock needs
+# Fields that the dispatch of a lone request writes and that no reader without the lock needs
 DISPATCH = {"lock", "limit_changed", "out", "now", "seq", "fresh", "stats.inserted",
             "stats.dispatched"}
 
@@ -114,7 +114,7 @@ def test_what_all_read_is_not_on_a_line_that_each_io_writes(name):
 
 
 def test_arrivals_and_ends_are_on_different_lines():
-    """And neither is on the line of the lock, or of what ends and dispatch count."""
+    """Neither is on the line of the lock, or of the counter of requests in flight."""
     found = on_page("flash_queue")
     places = [lines_of(found, {field})
               for field in ("lock", "pending.list", "pending.ends", "inflight")]
@@ -122,7 +122,7 @@ def test_arrivals_and_ends_are_on_different_lines():
 
 
 def test_a_dispatch_writes_one_line_under_the_lock():
-    """Besides the lists and counts that others read."""
+    """Not counting the lists and counts that others read."""
     assert len(lines_of(on_page("flash_queue"), DISPATCH)) == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the cases of tests/vm are written with, as far as it needs no guest."""
+"""Functions for the cases of tests/vm, as far as they need no guest."""
 
 import pathlib
 import subprocess
@@ -41,7 +41,7 @@ def test_counter_that_is_not_there_is_no_zero(tmp_path):
     assert case(text('$(stat_of sda queued)'), tmp_path)[0] == 0
     status, log, _ = case(text('$(stat_of sda peak)'), tmp_path)
     assert status == 1 and "the end" not in log
-    # What tests/vm/run looks for where no check fails.
+    # The text that tests/vm/run looks for where no check fails.
     status, log, _ = case(
         'stats_get() { STATS=; }\nf() {\nx=$(($(stat_of sda peak) + 1))\n'
         'is x $x 1\n}\nf', tmp_path)

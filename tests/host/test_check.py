@@ -164,8 +164,8 @@ def test_dealing(cases, monkeypatch, capsys):
     assert sorted(found) == [0, 1, 2, 3, 4]
     assert found[2].legs[0].machines(FIVE)["default"][:3] == [
         "010-plain.a", "020-core.b", "030-k2-own"]
-    # What is one scheduler's own goes last: on the other kernels, then what of
-    # it is not of the core.
+    # The cases of one scheduler run last: on the other kernels, then those of
+    # its cases that are not of the core.
     own = {dealt: ["030-k2-own" in leg.machines(FIVE).get("default", ())
                    for leg in args.legs] for dealt, args in found.items()}
     assert own[2] == [True, True, True] and own[3] == [True, False, False]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What programs that scripts start get, and that they end with them."""
+"""Environment of programs that scripts start, and their end with the script."""
 
 import importlib
 import os

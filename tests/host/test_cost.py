@@ -137,7 +137,7 @@ def test_variants_of_the_projects_schedulers():
     assert "if-layout,layout=" in k2["k2 layout set"][0]
     assert labels("piq", "flashsim", 32) == {
         "piq", "piq stats read", "piq layout set", "piq by chips"}
-    # One by one it is told before that the layout is right.
+    # At depth 1 piq learns before the cell that the layout is right (warm).
     one = {label: (settings, most) for label, settings, most in
            benchcost.variants("piq", "flashsim", 1, OWN)}
     assert one["piq by chips"] == (
@@ -314,7 +314,7 @@ def test_a_whole_run(tmp_path, capsys):
 
 @pytest.mark.parametrize("texts,words", [
     (["failed null-32.fifo fio: status 1"], "fio: status 1"),
-    # What was under way when the machine ended, and half a cell.
+    # A cell under way when the machine ended, and half a cell.
     (["begin null-32.fifo", "done null-32.fifo"], "short"),
     (["part null-32.fifo short 1000 5 x 0"], "no part of a cell"),
     (["locks null-32.fifo 250 1 2 f=2"], "cannot be"),

@@ -109,7 +109,7 @@ def test_any_version_may_remain(image, tmp_path):
 # --- over the socket --------------------------------------------------------
 
 class Client:
-    """As much of an NBD client as it takes."""
+    """The parts of an NBD client that these tests need."""
 
     def __init__(self, address):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -127,7 +127,7 @@ class Client:
         assert self.answer()[1] == 3 and self.answer()[1] == 1
 
     def take(self, length):
-        """So many bytes."""
+        """Receives `length` bytes."""
         data = b""
         while len(data) < length:
             piece = self.socket.recv(length - len(data))
@@ -161,7 +161,7 @@ class Client:
 
 @pytest.fixture(name="disk")
 def a_disk(image, tmp_path):
-    """It, served; `ignores` may still be set."""
+    """A served disk; `ignores` may still be set."""
     disk = volatiledisk.Disk(image, tmp_path / "socket", random.Random(1))
     disk.start()
     yield disk
@@ -184,7 +184,7 @@ def test_disk_for_a_client(disk, tmp_path):
     client.send(volatiledisk.FLUSH, 4)
     assert client.reply() == (4, 0, b"")
     assert disk.cut(Always(0), tmp_path / "cut") == 0
-    # What is outside, or no whole block, is refused.
+    # Requests outside the disk, or of no whole blocks, are refused.
     for number, (offset, length) in enumerate(
             ((64 * BLOCK, BLOCK), (512, BLOCK), (0, 512))):
         client.send(volatiledisk.READ, number, offset, length=length)
@@ -310,7 +310,7 @@ def test_one_byte_is_noticed(writers, written, name, kind):
     folder, acks = written
     with open(folder / name, "r+b") as file:
         data = file.read()
-        # Of a block that was never overwritten nothing is promised.
+        # A block that was never overwritten has no promise.
         at = next(n for n in range(len(data) - 1, 0, -1) if data[n])
         file.seek(at)
         file.write(bytes([data[at] ^ 1]))
@@ -388,7 +388,7 @@ def test_how_the_first_guest_ends(one, tmp_path):
 
 
 def finished(one, verdicts, lost=5, flushes=1, control=False):
-    """run() of a round whose guests found this."""
+    """run() of a round with guests that found this."""
     class Pretended:
         """A disk that was used."""
         def __init__(self):

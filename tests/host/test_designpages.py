@@ -29,7 +29,7 @@ def test_the_index_has_each_page():
 
 
 def test_the_folders_exist():
-    """Those that the index lists at the left margin."""
+    """The folders that the index lists at the left margin."""
     index = (DOCS / "design.md").read_text("utf-8")
     block = re.search(r"^```\n(.*?)^```", index, re.M | re.S)[1]
     found = [name for line in block.splitlines() if line[:1].strip()

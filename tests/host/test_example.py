@@ -92,7 +92,7 @@ def test_the_example_builds(tree):
 
 
 def test_the_example_has_every_hook_that_is_not_optional():
-    """Those that the contract does not call optional, and that need no watching."""
+    """Hooks that the contract does not call optional, and that need no watching."""
     header = (REPO / "common/elevator/iosched.h").read_text("utf-8")
     table = header.split("\nstruct flash_policy {")[1].split("\n};")[0]
     hooks = set(re.findall(r"\(\*(\w+)\)\(", table))
@@ -105,7 +105,7 @@ def test_the_example_has_every_hook_that_is_not_optional():
 
 
 def test_the_files_exist():
-    """Those of the tables, with layer_read for NAME."""
+    """The files of the tables, with layer_read for NAME."""
     found = [name for row in re.findall(r"^\| (`.*?) \|", PAGE, re.M)
              for name in re.findall(r"`([^`]+)`", row)]
     assert len(found) > 15

@@ -111,7 +111,7 @@ def test_windows_like_request_by_request():
 
 
 def test_a_starved_tenant_makes_one_long_window():
-    """What others get meanwhile is not hidden between windows."""
+    """The service of others in that time is not hidden between windows."""
     turn = [0, 1, 1] * 50
     who = numpy.array(turn * 3 + [1] * 1000 + turn * 3)
     found = fairness.pv_by_window((1, 2), numpy.arange(len(who)) / 1e3, who,
@@ -199,7 +199,7 @@ def test_service_gap_by_hand():
     assert fairness.service_gap(one, other, (1, 2), [(0, 1.5)]) == 4
     assert fairness.service_gap(one, other, (1, 2), [(2, 2.5)]) == 0
     assert fairness.service_gap(one, other, (1, 2), []) == 0
-    # What comes at one moment comes in one interval.
+    # Requests of one moment are counted in one interval.
     assert fairness.service_gap(([1], [4]), ([1], [8]), (1, 2),
                                 [(0, 2)]) == 0
 
@@ -220,7 +220,7 @@ def test_service_gap_like_all_intervals():
 
 
 def test_start_time_fair_queueing_keeps_the_bound():
-    """A model of it, and of one that does not: the measure tells them."""
+    """Models of the algorithm with and without fairness: the measure separates them."""
     def run(weights, sizes, depth, fair):
         tags, now, inside, log = [0.0, 0.0], 0, [], [[], []]
         for _ in range(400):

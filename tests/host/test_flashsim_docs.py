@@ -18,7 +18,7 @@ PARAMS = (TOP / "tests/flashsim/params.h").read_text(encoding="utf-8")
 PAGE = (TOP / "docs/flashsim.md").read_text(encoding="utf-8")
 # Parameters that a suite may not give: the engine sets them, for each run.
 ENGINE = {"seed", "series_ms", "series_len", "nr_devices"}
-# Whose default depends on another parameter.
+# Parameters with a default that depends on another parameter.
 FOLLOWS = {"map_kb": "`page_kb`"}
 
 
@@ -65,7 +65,7 @@ ROWS = rows()
 
 
 def part(text, place, count):
-    """What is said of one of `count` names in a cell; one word is for all."""
+    """The text for one of `count` names in a cell; a single word is for all."""
     parts = re.split(r"; |, ", text)
     return parts[place] if count > 1 and len(parts) >= count else parts[0]
 

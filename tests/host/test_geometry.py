@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """common/flash/layout.h, chipvec.h and batch.h against another implementation.
 
-The one here goes by the definitions, page by page and with plain lists, and
+The other one follows the definitions, page by page and with plain lists, and
 shares no idea with the headers. tests/unit/oracle_chips.c answers for them.
 """
 
@@ -112,7 +112,7 @@ class Batches:
         return len(self.lists[side])
 
     def issue(self, side):
-        """Who goes, or None: the first batch has to end before the next one."""
+        """The request to issue, or None: the first batch has to end before the next one."""
         if not self.lists[side] or not self.lists[side][0]["wait"]:
             return None
         batch = self.lists[side][0]

@@ -60,7 +60,7 @@ def structs(text):
 
 
 def module_files(name):
-    """All that a module's build.c includes."""
+    """All files that a module's build.c includes."""
     todo = [REPO / name / "build.c"]
     found = set()
     while todo:

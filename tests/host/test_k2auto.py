@@ -241,7 +241,7 @@ def test_the_baselines_are_swept():
 
 
 def test_a_search_under_a_load_of_its_scan():
-    """What a search is compared with has the same load, by the job file."""
+    """A search has the same load as its scan, by the job file."""
     workloads = suiteplan.load("k2-auto").workloads
     for name, after in k2autoclaims.AFTER.items():
         jobs = suiteplan.job_sections(workloads[name].text)
@@ -281,7 +281,7 @@ def test_both_sides_know_the_names():
 
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_calibration(tmp_path, ends):
-    """The load goes on until the scheduler has seen enough of it."""
+    """The load continues until the scheduler has seen enough requests."""
     folder = tmp_path / "queue/iosched"
     folder.mkdir(parents=True)
     (tmp_path / "fio").write_text(
@@ -291,7 +291,7 @@ def test_a_calibration(tmp_path, ends):
         + (f"sleep 0.3; echo 0 >{folder}/calibrate\n" if ends else "")
         + "while :; do sleep 0.1; done\n")
     (tmp_path / "fio").chmod(0o755)
-    # Turns that take no time where nothing comes of them.
+    # If the calibration never ends, each read times out at once.
     quick = "" if ends else \
         'read() { [[ $1 == -rt ]] && return 142; builtin read "$@"; }\n'
     done = subprocess.run(["bash", "-uc", f"""
@@ -341,7 +341,7 @@ STAT = "{} 0 0 0 0 0 0 0 0 0 0"
 
 
 def raw_files(cell, late_every=100, count=1000, **more):
-    """What a guest leaves: each request 1 ms of the device after the last.
+    """Raw files of a guest: each request 1 ms of the device after the last.
 
     Target 320 us; a late one takes 400, others 200 and a little.
     """
@@ -389,7 +389,7 @@ def raw_files(cell, late_every=100, count=1000, **more):
 
 
 def evaluated(cell="load.k2-lat50.e", **more):
-    """What is concluded of it."""
+    """The evaluation of these raw files."""
     return suitedata.evaluate(raw_files(cell, **more), plan()[cell],
                               {"cpus": "1"})
 
@@ -460,13 +460,13 @@ def test_without_a_calibration_there_is_no_search(cell, stats, good):
 
 
 class Arguments:
-    """What a session wants of the options."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 
 
 def test_from_raw_files_to_the_page(tmp_path, monkeypatch):
-    """What a guest leaves, through records and a summary."""
+    """A guest's raw files, through records and a summary."""
     monkeypatch.setattr(resultspage, "RESULTS", tmp_path)
     one = suiteplan.parse(GOOD.replace("workload load", "workload rand-read")
                           .replace("load.k2", "rand-read.k2"), "x.suite",
@@ -826,7 +826,7 @@ def test_the_make_target():
 
 
 def test_the_page_is_as_the_script_makes_it():
-    """What is in docs is what it says of the claims that there are."""
+    """docs/ has the script's output for the present claims."""
     text = k2results.PAGE.read_text()
     said = re.findall(r"^- \*\*([\w ,]+)\*\*: ", text, re.M)
     assert said == [row["id"] for row in [

@@ -99,7 +99,7 @@ def test_two_pages(tmp_path):
 
 
 def test_marks():
-    """How a bound came about."""
+    """A shape for each origin of a bound."""
     shapes = {one["label"]: frontplots.mark(one) for one in cells()}
     assert len({shapes[name] for name in ("kyber", "k2-8", "k2-8-map",
                                           "k2-lat50")}) == 4
@@ -108,7 +108,7 @@ def test_marks():
 
 
 def test_neither_page_loses_figures(tmp_path, monkeypatch, capsys):
-    """Fewer cells than the page has: both stay, unless told otherwise."""
+    """Fewer cells than the page has: both pages stay, unless an option forces them."""
     monkeypatch.setattr(resultspage, "REPO", tmp_path)
     monkeypatch.setattr(resultspage, "RESULTS", tmp_path / "build")
     monkeypatch.setattr(k2results, "PAGE", tmp_path / "k2-results.md")

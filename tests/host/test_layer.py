@@ -171,7 +171,7 @@ def test_what_layer_read_is_told():
 
 
 def test_deadlines_can_be_scaled():
-    """The kernel takes the largest value that a suite comes to."""
+    """The kernel accepts the largest value that a suite computes."""
     source = (REPO / "layer_read/layer_read.c").read_text()
     for name in suiteplan.TIMES["layer_read"]:
         high, usual = map(int, re.search(
@@ -233,7 +233,7 @@ def test_both_sides_know_the_names():
 
 
 def test_a_file_system_with_files(tmp_path):
-    """Blocks are there, count as written, and nobody has written them."""
+    """Blocks are allocated, count as written, and have not been written."""
     (tmp_path / "fs").write_text("3 8 4\n")
     (tmp_path / "vm").mkdir()
     image = tmp_path / "image"
@@ -258,14 +258,14 @@ def test_a_file_system_with_files(tmp_path):
             capture_output=True, text=True, check=True).stdout
         assert "Size: 8388608" in said
         assert "(0-2047):" in said and "[u]" not in said
-    # What mke2fs has written is no data.
+    # mke2fs writes metadata only.
     assert image.stat().st_blocks * 512 < 1 << 20
     subprocess.run(["/usr/sbin/e2fsck", "-fn", image], check=True,
                    capture_output=True)
 
 
 def test_the_order_of_issue(tmp_path):
-    """By arrival, reads and writes apart; what is neither is left out."""
+    """By arrival, reads and writes apart; other operations are left out."""
     (tmp_path / "log").write_text(
         "arrival_ns,begin_ns,done_ns,op,sector,sectors,chip,chips\n"
         "30,0,0,W,100,8,0,1\n10,0,0,R,0,8,0,1\n40,0,0,R,16,8,0,1\n"
@@ -306,7 +306,7 @@ LAYER = ("layers 16\nserved_reads {}\nserved_writes {}\nexpired_reads 3\n"
 
 
 def raw_mix(**more):
-    """What a guest leaves of a mix of 200 requests."""
+    """Raw files of a guest's mix of 200 requests."""
     size = 512 * 1024
     parts = {way: {"total_ios": 100, "io_bytes": 100 * size, "runtime": 8000,
                    "lat_ns": {"N": 100, "mean": 8e6, "max": 9e6}}
@@ -379,7 +379,7 @@ def test_what_a_run_with_files_is_judged_by(more, check):
 
 
 def raw_mail(text=SAID):
-    """What a guest leaves of PostMark."""
+    """Raw files of a guest's run of PostMark."""
     found = raw_mix(postmark=text)
     del found["fio"], found["mix_lat.1.log"]
     return found
@@ -412,7 +412,7 @@ def test_postmark_that_came_to_no_end(text):
 
 def test_a_record_says_how_it_was_made(tmp_path):
     class Arguments:
-        """What a session wants of the options."""
+        """Stands in for the parsed options of scripts/bench."""
         form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
         vms, keep, resume = 2, False, None
     one = suiteplan.parse(GOOD, "x.suite", "x")
@@ -650,7 +650,7 @@ def test_the_page_without_measurements(tmp_path, monkeypatch):
     # Of each gain there is the paper's, and nothing else.
     assert all(row[4:] == ["–", "–", "–", "– |"] for row in rows)
     assert not (tmp_path / "page").exists()
-    # What is out of reach is, whatever was measured.
+    # The page has the limits, whatever was measured.
     assert "takes 20.1 ms in the mean; 18.0 of these are 4.6\n" in text
     assert f"| D | {layerlimits.AT_14} | 0.92 | 0.53 | 0.95 | 0.49 |" in text
     assert "| F | a write each 2.2 ms | 0.84 | 0.35 | – | – |" in text
@@ -667,7 +667,7 @@ def test_what_is_out_of_reach_on_d():
 
 
 def limits():
-    """What the program of limits prints, as it was once."""
+    """Output of the program of limits, from an earlier run."""
     rows = "".join(
         f"# row | {drive} | {order} | {pct} | {kept} | {tail}\n"
         for drive, order, pct, kept, tail in (
@@ -731,7 +731,7 @@ def test_the_estimate(capsys):
 
 
 def test_each_curve_has_a_text_and_points():
-    """And those of the paper's suite are all that a form measures of it."""
+    """The points of the paper's suite are all that a form measures of a curve."""
     assert set(layerresults.CURVE_TEXT) == set(layerclaims.CURVES)
     runs = suiteplan.runs(suiteplan.load("layer_read-paper"), "full")
     for name, one in layerclaims.CURVES.items():

@@ -146,7 +146,7 @@ def test_bad_options(argv, words, capsys):
 
 
 def test_words_of_the_guest_are_known_to_the_plugin(tmp_path):
-    """Each word is an instruction of its own function, and in both programs."""
+    """Each word is an instruction of a separate function, and in both programs."""
     lockholds.costprofile.build(tmp_path)
     program = tmp_path / "files" / "profile-mark"
     text = subprocess.run(["objdump", "-d", program], check=True, text=True,

@@ -81,7 +81,7 @@ def test_own_locks():
 
 
 def test_the_lock_is_called_so():
-    """As our own code makes it, and the only one on the way of a request."""
+    """The name in our own code, and no other lock is on the way of a request."""
     text = (REPO / "common" / "elevator" / "elevator.c").read_text(encoding="utf-8")
     assert re.findall(r"spin_lock_init\((.*?)\)", text) == list(locks.OURS)
     for path in (REPO / "common").glob("*/*.c"):
@@ -117,7 +117,7 @@ def test_the_guest():
 
 
 def test_claims():
-    """Of ours only, by the number of CPUs."""
+    """Verdicts are about our schedulers only, by the number of CPUs."""
     cells = [{"scheduler": name, "cpus": cpus, "own_per_io": taken}
              for name, cpus, taken in (
                  ("mq-deadline", 1, 4.0), ("kyber", 1, 1.0), ("k2", 1, 1.05),
@@ -160,7 +160,7 @@ def test_from_a_file(tmp_path, capsys):
 
 
 def test_interrupted(tmp_path, capsys, monkeypatch):
-    """What was counted before a signal is written."""
+    """Cells that were counted before a signal are written."""
     def measure(_, cpus, _chosen, cells):
         cells.append(locks.cell("k2", cpus, 20000, STAT.splitlines()))
         if cpus == 2:

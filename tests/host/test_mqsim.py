@@ -17,7 +17,7 @@ trace2fio = importlib.import_module("trace2fio")
 
 ISSUE = ("fio-1  [000] d..1.  {:.6f}: block_rq_{}: 259,{} {} 4096 () {} + 8 "
          "[fio]\n")
-# Two at once, one that goes twice, another disk.
+# Two at once, one that is issued twice, another disk.
 TRACE = ("# tracer: nop\n" + "".join(ISSUE.format(*row) for row in (
     (2.5, "issue", 0, "R", 800), (2.5, "issue", 0, "WS", 80),
     (2.50001, "issue", 1, "R", 8), (2.6, "issue", 0, "RM", 8000000),
@@ -44,7 +44,7 @@ def refused(capsys, *argv):
 
 
 def test_lines_are_what_mqsim_takes(tmp_path):
-    """ns, device, sector, sectors, 0 for a write; times never go back."""
+    """ns, device, sector, sectors, 0 for a write; times never decrease."""
     lines, summary = convert(tmp_path, "--device-filter", "259:0")
     assert lines == ["1 0 800 8 1", "1 0 80 8 0", "100000001 0 8000000 8 1",
                      "300000001 0 8000000 8 1"]
@@ -64,7 +64,7 @@ def test_nothing_but_requests_is_in_it(tmp_path):
 
 
 def test_lost_events_are_said(tmp_path):
-    """What the tracer had no room for."""
+    """Events that the tracer had no room for."""
     _, summary = convert(tmp_path, text="CPU:0 [LOST 12 EVENTS]\n" + TRACE)
     assert "lost 12 events" in "\n".join(summary["notes"])
     assert not summary["bad_lines"]
@@ -80,7 +80,7 @@ def test_a_part_keeps_its_times(tmp_path):
 
 
 def test_a_part_of_what_is_not_in_order(tmp_path):
-    """flashsim's log is in order of completion: the earliest comes later."""
+    """flashsim's log is in order of completion: the earliest request is not first."""
     text = ("arrival_ns,done_ns,op,sector,sectors\n900,1000,R,8,8\n"
             "-100,1100,W,4096,8\n950,1200,R,16,8\n")
     lines, _ = convert(tmp_path, "--range", "0-1M", text=text)

@@ -33,7 +33,7 @@ EACH = pytest.mark.parametrize("mutant", ALL, ids=[m.name for m in ALL])
 
 
 def test_there_are_enough_and_half_of_them_are_real_bugs():
-    # From 100 on they break what is ours alone, which nobody has had bugs in.
+    # Mutants from 100 on break code that is ours alone and has no history of bugs.
     common = [m for m in ALL if len(m.name.split("-", 1)[0]) == 2]
     assert len(common) >= 20
     real = [m for m in common if m.recreates != "nothing known"]
@@ -137,7 +137,7 @@ def test_bad_head_is_refused(tmp_path, old, new, words):
         assert word in str(refusal.value)
 
 
-# What scripts/check says
+# Output of scripts/check
 
 SAID = """check: 1 cases in virtual machines with 6.1, 1 boots each
 {}
@@ -227,7 +227,7 @@ PATCH = """
 
 @pytest.fixture(name="project")
 def _project(tmp_path, monkeypatch):
-    """A project of its own, with a repository around it."""
+    """A separate project, with a repository around it."""
     top = tmp_path / "project"
     for name, text in (("src/file", "one\ntwo\nthree\n"),
                        (".gitignore", "/build/\n"), ("README.md", "x\n"),
@@ -335,7 +335,7 @@ def mutant_text(old, new, test="010-alias", shows="fail: is bad",
 
 @pytest.fixture(name="lab")
 def _lab(project, monkeypatch):
-    """The project with a Makefile, a scripts/check and cases of its own."""
+    """The project with a Makefile, a scripts/check and cases."""
     shutil.rmtree(project / "tests")
     for name, text in (
             ("Makefile", "modules:\n\t@! grep -n syntax src/file\n"),

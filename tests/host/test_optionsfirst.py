@@ -20,7 +20,7 @@ OF_ONE = ("blktests", "probe-layout", "publish-results", "stages",
 def fresh(folder):
     """The environment of a machine that has none of our packages.
 
-    What asks for one, or builds, is written to the file `done` in there.
+    Commands that ask for a package, or build, are written to the file `done` in there.
     """
     (folder / "bin").mkdir()
     (folder / "lib").mkdir()
@@ -38,7 +38,7 @@ def fresh(folder):
 
 
 def call(folder, script, *args):
-    """(what came of it, what it has asked for)"""
+    """(output, the packages and builds that it asked for)"""
     done = subprocess.run([REPO / "scripts" / script, *args], text=True,
                           env=fresh(folder), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,

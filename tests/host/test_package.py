@@ -63,7 +63,7 @@ def test_the_modules_are_those_that_make_builds(tmp_path, experimental):
 
 
 def test_the_tree_is_complete(tree):
-    """What looks at kernels runs in it, and writes nothing there."""
+    """Scripts that look at kernels run in it, and write nothing there."""
     before = sorted(tree.rglob("*"))
     for command in (["scripts/abi-check", "--help"],
                     ["/usr/bin/python3", "-B", "scripts/lib/kernel.py", "--help"]):
@@ -139,7 +139,7 @@ def ask(tree, tmp_path, status, action, asked, conf_of):
 @pytest.mark.parametrize("status", [0, 1, 2])
 @pytest.mark.parametrize("action", ["build", "install"])
 def test_a_refused_kernel_is_a_skip(tree, tmp_path, status, action):
-    """By what dkms takes for one, and only if it was refused."""
+    """dkms skips the kernel by its own setting, and only if it was refused."""
     has, said, calls = ask(tree, tmp_path, status, action, "x", "x")
     assert bool(has["exclusive"]) == bool(status)
     assert not re.search(has["exclusive"] or "$x", "6.1.0-1-amd64")
@@ -162,7 +162,7 @@ def test_a_kernel_that_comes_is_asked_for(tree, tmp_path, status, conf_of):
 
 @pytest.mark.parametrize("action", ["add", "remove", "status"])
 def test_other_actions_do_not_ask(tree, tmp_path, action):
-    """It takes seconds, and a kernel that has gone has nothing to compare."""
+    """It takes seconds, and a removed kernel has nothing to compare."""
     has, said, calls = ask(tree, tmp_path, 1, action, "x", "x")
     assert not calls and not said and not has["exclusive"]
     assert has["version"] == "1.2"
@@ -251,7 +251,7 @@ def fixture_debs(tmp_path_factory):
 
 
 def test_no_link_of_the_packages_is_dead(debs, tmp_path):
-    """Nor is a page left out that others link to."""
+    """The packages have each page that another of their pages links to."""
     package.contents(debs, tmp_path)
     assert len(list(tmp_path.rglob("*.md"))) > 20
     assert len(list(tmp_path.rglob("*.json"))) > 5
@@ -283,7 +283,7 @@ def test_lintian_is_content(debs):
 
 
 def test_uninstall_takes_what_another_build_installed(tmp_path):
-    """Also those that this build leaves out, and nobody else's."""
+    """Also modules that this build leaves out, and no other project's."""
     kdir = tmp_path / "kdir/include/generated"
     kdir.mkdir(parents=True)
     (kdir / "utsrelease.h").write_text('#define UTS_RELEASE "1.2.3"\n', "ascii")
@@ -301,14 +301,14 @@ def test_uninstall_takes_what_another_build_installed(tmp_path):
 
 
 def test_uninstall_without_headers(tmp_path):
-    """They may have gone before our modules."""
+    """The headers may have been removed before our modules."""
     updates = tmp_path / "lib/modules/1.2.3-none/updates"
     updates.mkdir(parents=True)
     for name in docs.POLICIES:
         (updates / f"{name}.ko").touch()
     make("uninstall", "KVER=1.2.3-none", f"DESTDIR={tmp_path}")
     assert not updates.exists()
-    # What is no kernel's directory says nothing of which it is.
+    # A folder that is no kernel's does not name its release.
     done = subprocess.run(["make", "uninstall", f"KDIR={tmp_path}",
                            "KVER=1.2.3-none", f"DESTDIR={tmp_path}"], cwd=REPO, check=False,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -334,7 +334,7 @@ def test_the_changelog_gets_the_version():
 
 
 def test_packages_name_what_they_want():
-    """What the tools run, and what dkms and the check run."""
+    """Programs that the tools run, and that dkms and the check run."""
     text = (REPO / "debian" / "control").read_text("utf-8")
     stanzas = {re.search(r"^Package: (\S+)", s, re.M)[1]: s
                for s in text.split("\n\n")[1:]}
@@ -361,7 +361,7 @@ def legal(scheduler, attribute, value):
 
 
 def test_the_modprobe_example_is_right():
-    """The same of module parameters."""
+    """The scheduler would take each of its module parameters."""
     text = (REPO / "packaging/flash-iosched.conf").read_text("utf-8")
     lines = [l.split() for l in text.splitlines() if l and not l.startswith("#")]
     assert lines
@@ -377,7 +377,7 @@ def test_the_modprobe_example_is_right():
     (["--help"], 0), (["x", "-h"], 0), ([], 2), (["--bad"], 2), (["a", "b"], 2),
     (["--version"], 2), (["--version", "1"], 2)])
 def test_options_are_no_folder(argv, status, tmp_path, monkeypatch, capsys):
-    """What is asked for help, or wrongly, builds nothing."""
+    """A call for help, or a wrong one, builds nothing."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(package, "build", lambda *_: pytest.fail("built"))
     assert package.main(["build", *argv]) == status
@@ -387,7 +387,7 @@ def test_options_are_no_folder(argv, status, tmp_path, monkeypatch, capsys):
 
 
 def test_a_build_that_fails_is_said_in_one_line(tmp_path, monkeypatch, capsys):
-    """So that whoever builds packages can catch what machines do, too."""
+    """So that a script that builds packages can catch the machine's errors, too."""
     monkeypatch.setattr(sources, "files", lambda: [])
     monkeypatch.setattr(package.options, "need", lambda *_: None)
     monkeypatch.setattr(package.subprocess, "run", lambda *_, **__:

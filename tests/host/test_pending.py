@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""common/elevator/pending.c and who wakes whom: models of all orders of their steps.
+"""common/elevator/pending.c and its wakeups: models of all orders of their steps.
 
-Requests come to two hardware queues of a device with a bound of 1 or 2 that has one in
-it, while somebody reads statistics. Whatever the order, all of them go. A step is one access
-to what others see; that each sees the others' in their order is what the barriers are
-for, and taken for granted here. Without one of the things that the code does a
-request is forgotten in some order, or the policy is asked for one when it has none.
+Submitters insert requests into two hardware queues of a device with a bound of 1 or 2 and
+one request in flight, while a task reads statistics. In every order all of them are
+dispatched. A step is one access to shared memory; that each task sees the others' accesses
+in their order is the purpose of the barriers, and taken for granted here. If one of the
+code's measures is left out, a request is forgotten in some order, or the policy is asked for
+one when it has none.
 
 A second model has a policy that holds all requests back while another one is in flight.
 Its end, reported without the lock, has to make the policy choose again.
@@ -52,7 +53,7 @@ class Orders:
             yield now._replace(tasks=tuple(sorted(tasks)), **changes)
 
     def ends(self, first):
-        """All states in which nobody has a step left."""
+        """All states without a runnable step."""
         seen, todo = {first}, [first]
         while todo:
             now = todo.pop()
@@ -77,7 +78,7 @@ class Model(Orders):
         """flash_pending_add()"""
         return {"pending": now.pending + (int(what),)}, Task("work", "")
 
-    # flash_any_waits(), flash_ready(); @what: who asks, the core, a kick or an end
+    # flash_any_waits(), flash_ready(); @what: the caller: the core, a kick or an end
 
     def work(self, now, what):
         """The pending list"""
@@ -104,7 +105,7 @@ class Model(Orders):
         return {}, Task("come" if what == "kick" else "lock",
                         "" if what == "kick" else "dispatch")
 
-    # Under the lock: who dispatches, who looks
+    # Under the lock: dispatchers and readers
 
     def lock(self, now, what):
         """spin_lock()"""
@@ -132,7 +133,7 @@ class Model(Orders):
                 (Task("end", ""),))
 
     def passed(self, _now, what):
-        """It is dispatched"""
+        """The request is dispatched"""
         return {"taking": 0}, Task("unlock", what)
 
     def empty(self, now, what):
@@ -151,15 +152,15 @@ class Model(Orders):
                 Task("bit" if rest else "taken", what))
 
     def taken(self, _now, what):
-        """It ends"""
+        """flash_drain() ends"""
         return {"taking": 0}, Task("decide", what)
 
     def decide(self, now, what):
-        """What the lock was taken for"""
+        """The action for which the task took the lock"""
         if what == "look" or now.inflight >= self.bound:
             return {"locked": 0}, None
         if not sum(now.queued):
-            # For flash_ready() what has come since is work, too.
+            # flash_ready() also counts requests submitted since the drain.
             asks = now.pending and self.without == "queued"
             return {"locked": 0, "none": now.none + bool(asks)}, None
         first = 0 if now.queued[0] else 1
@@ -170,7 +171,7 @@ class Model(Orders):
                 Task("unlock", what), (Task("end", ""),))
 
     def unlock(self, _now, _what):
-        """The round goes on"""
+        """The round continues"""
         return {"locked": 0}, Task("work", "")
 
     # flash_release(), flash_run()
@@ -215,7 +216,7 @@ class Model(Orders):
     (1, "0", 1), (1, "0", 2), (1, "01", 0),
     (2, "0", 1), (2, "01", 0), (2, "00", 0)])
 def test_all_go(bound, come, looks):
-    """Whatever the order."""
+    """All are dispatched, in every order."""
     left, ends = Model(bound=bound).forgotten(come, looks)
     assert (left, ends > 0) == (0, True)
 
@@ -249,7 +250,7 @@ class Hold(Orders):
         """llist_add_batch()"""
         return {"pending": now.pending + 1}, Task("work", "")
 
-    # flash_ready(); @what: who asks, the core, a kick, an end
+    # flash_ready(); @what: the caller: the core, a kick, an end
 
     def work(self, now, what):
         """The pending list"""
@@ -270,7 +271,7 @@ class Hold(Orders):
         return {}, Task(self.waits(what), what) if now.queued else None
 
     def ready(self, what):
-        """It is true: what follows?"""
+        """The next step after flash_ready() was true"""
         return Task({"kick": "run", "again": "lock", "": "ask"}[what], "dispatch")
 
     def held(self, now, what):
@@ -298,7 +299,7 @@ class Hold(Orders):
         return {}, self.ready(what) if seen else None
 
     def late(self, now, what):
-        """The same before the lists, which is wrong"""
+        """flash_queue.changed before the lists, which is wrong"""
         return {}, self.ready(what) if now.changed else Task("held", what)
 
     def ask(self, now, _what):
@@ -309,7 +310,7 @@ class Hold(Orders):
         """flash_run(): a worker"""
         return {"runs": now.runs + 1}, None
 
-    # Under the lock: who dispatches, who asks the policy, who looks
+    # Under the lock: dispatchers, askers of the policy and readers
 
     def lock(self, now, what):
         """spin_lock()"""
@@ -377,11 +378,11 @@ class Hold(Orders):
         return {"changed": 0}, Task("settle2", what)
 
     def settle2(self, now, what):
-        """It sets @held"""
+        """Sets @held"""
         return {"held": int(now.queued and now.out)}, Task("decide", what)
 
     def decide(self, now, what):
-        """What the lock was taken for"""
+        """The action for which the task took the lock"""
         if what == "dispatch" and now.held and self.without != "missed":
             return {}, Task("missed", what)
         if what != "dispatch" or now.held or not now.queued:
@@ -395,7 +396,7 @@ class Hold(Orders):
         return {"locked": 0}, Task("work", "kick") if missed else None
 
     def unlock(self, _now, _what):
-        """The round goes on"""
+        """The round continues"""
         return {"locked": 0}, Task("work", "")
 
     # flash_pending_end(), flash_release()
@@ -424,7 +425,7 @@ class Hold(Orders):
 
 @pytest.mark.parametrize("come, looks", [(1, 0), (1, 1), (1, 2)])
 def test_held_ones_go(come, looks):
-    """Whatever the order."""
+    """All are dispatched, in every order."""
     left, ends = Hold().forgotten(come, looks)
     assert (left, ends > 0) == (0, True)
 
@@ -441,7 +442,7 @@ RoundState = collections.namedtuple(
 
 
 class Round(Orders):
-    """Requests that are chosen together, up to @most besides the first (round.c).
+    """Requests that are chosen together, the first and up to @most more (round.c).
 
     A round is "busy" if its driver takes one request, and does not run the queue
     again. The code, without what @without names.
@@ -527,7 +528,7 @@ class Round(Orders):
         return {"runs": now.runs + bool(runs)}, None
 
     def wrong(self, requests, *rounds):
-        """(ends that are wrong, all ends): each request goes once"""
+        """(ends that are wrong, all ends): each request is dispatched once"""
         first = RoundState(tuple(range(requests)), (0, 0), (-1,) * self.most, (), 0, 0, 0, 0,
                            tuple(sorted(Task("work", kind) for kind in rounds)))
         ends = [sorted(now.gone) != list(range(requests)) for now in self.ends(first)]
@@ -538,7 +539,7 @@ class Round(Orders):
     (4, 1, 2, ["busy"]), (2, 1, 3, ["busy"]), (4, 2, 3, ["busy", "busy"]),
     (9, 1, 4, ["go", "go"])])
 def test_chosen_ones_go(bound, most, requests, rounds):
-    """Whatever the order, and each once."""
+    """All are dispatched, in every order, and each once."""
     wrong, ends = Round(bound=bound, most=most).wrong(requests, *rounds)
     assert (wrong, ends > 0) == (0, True)
 

@@ -25,7 +25,7 @@ Static = flashmodel.Static
 
 
 def look(device, seed=1, seconds=60):
-    """What the probe finds."""
+    """The probe's result."""
     return layoutprobe.Probe(device, seconds, seed).run()
 
 
@@ -71,7 +71,7 @@ def test_where_there_is_none_none_is_found():
     (Static(8, [(1, 15, 1)], 3), "page=4096 chips=15", 3),
     (Static(4, [(1, 2, 1)], 5), "page=2048 chips=2", 1),
     (Static(32, [(1, 256, 1)], 7), "page=16384 chips=256", 7),
-    # What differs in names only: a larger page, the order of ways.
+    # Equivalent layouts with other names: a larger page, the order of ways.
     (Static(8, [(4, 6, 1)], 40), "page=16384 chips=6", 8),
     (Static(8, [(4, 2, 1), (1, 4, 2)]), "page=4096 chips=8", 0),
     (Static(8, [(3, 5, 1)], 25), "page=4096 terms=3:5:1", 1),
@@ -159,7 +159,7 @@ def test_proof_takes_the_map_and_none_that_is_near():
 
 
 def test_proof_wants_an_effect():
-    # 20 us of a read that takes a millisecond gain nobody anything.
+    # 20 us of a read that takes a millisecond are no useful gain.
     device = Device(Static(8, [(1, 16, 1)]), 1, sense=20000, delay=1000000)
     search = layoutprobe.Probe(device)
     search.limit = 1030000

@@ -88,12 +88,12 @@ def finished_run(tmp_path, monkeypatch):
 
 @pytest.fixture(name="out")
 def where_to(tmp_path):
-    """As docs/results is."""
+    """A folder like docs/results."""
     return tmp_path / "docs" / "results"
 
 
 def published(out, *folders):
-    """What is in there after these."""
+    """{name: data} of the files in `out` after these folders were published."""
     assert publish.main([*map(str, folders), "--out", str(out)]) == 0
     return {path.stem: json.loads(path.read_text())
             for path in out.glob("*.json")}
@@ -106,7 +106,7 @@ def figures(data):
 
 
 def rows(out):
-    """Of the table in the list."""
+    """Rows of the table in the list."""
     return [line for line in (out / "README.md").read_text().splitlines()
             if line.startswith("| [")]
 
@@ -139,7 +139,7 @@ def test_a_whole_run(run, out, capsys):
 
 
 def test_finished_parts_of_a_run(run, out):
-    """Those that are not, or whose kernel there was not, are left out."""
+    """Parts that are not finished, or had no kernel, are left out."""
     change(run, "parts", finished=False, parts={
         "k2": {"status": 1}, "locks": {"status": benchall.NO_KERNEL}})
     assert set(published(out, run)) == {"k2-full"}
@@ -150,7 +150,7 @@ def test_finished_parts_of_a_run(run, out):
 
 
 def test_some_cells_again(out, tmp_path):
-    """They replace those that are there; each stays with its run."""
+    """New cells replace the published ones; each stays with its run."""
     first = put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", "b.k2.x", began="1", failed={
             "a.k2.x.s101": ["bound_kept"], "b.k2.x.s101": ["latency"]}))
@@ -166,7 +166,7 @@ def test_some_cells_again(out, tmp_path):
     assert f"`{COMMIT}` | 6.1.0-x | 1 | 2 of 2 | 1 | a.k2.x.s101: bound_kept |" \
         in one
     assert "`c2` | 6.12 | 2 | 2 of 2 | 1 | – |" in two
-    # In whatever order they are published; and a run without a cell is gone.
+    # In whatever order they are published; and a run without a cell is dropped.
     assert published(tmp_path / "o", second, first)["k2-full"] == data
     third = put(tmp_path / "3/summary.json", suite(
         "k2", "a.k2.x", "b.k2.x", value=3, began="3", commit="c3"))
@@ -178,7 +178,7 @@ def test_some_cells_again(out, tmp_path):
 
 
 def test_pages_are_made_of_it(out, tmp_path, monkeypatch):
-    """What is published is at hand to them, run by run."""
+    """The scripts of the pages find the published data, run by run."""
     published(out, put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", "b.k2.x", began="1")))
     published(out, put(tmp_path / "2/summary.json", suite(
@@ -216,7 +216,7 @@ def test_the_page_of_a_run_stays(run, out, tmp_path):
 
 
 def test_the_page_names_no_place_of_this_machine(tmp_path, monkeypatch):
-    """Of a run in another clone, too."""
+    """Also for a run in another clone."""
     clone = tmp_path / "clone"
     folder = clone / "build" / "results" / "all-short-1"
     folder.mkdir(parents=True)
@@ -238,7 +238,7 @@ def test_the_page_names_no_place_of_this_machine(tmp_path, monkeypatch):
 
 
 def test_a_run_that_was_resumed(out, tmp_path):
-    """Its command is what was asked for, not where the rest of it went."""
+    """Its command is the original one, not that of the resumed rest."""
     folder = put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", bench_command="scripts/bench --resume /some/where"))
     assert publish.main([str(folder), "--out", str(out)]) == 1
@@ -251,7 +251,7 @@ def test_a_run_that_was_resumed(out, tmp_path):
 
 
 def test_runs_that_are_missing_are_said(out, tmp_path):
-    """What was not interrupted may lack some: then there is no sense in waiting."""
+    """An uninterrupted run may lack some: then there is no sense in waiting."""
     published(out, put(tmp_path / "1/summary.json", suite(
         "k2", "a.k2.x", runs_planned=9, trouble=["x: why", "y"])))
     row, = rows(out)
@@ -287,7 +287,7 @@ def test_of_what_was_interrupted_whole_cells_count(out, tmp_path):
     ({"suite": "none-such"}, "none-such"), ({"kind": "probe"}, "no results of"),
     ({"title": f"{pathlib.Path.home()}/x"}, "which is of this machine")])
 def test_refused(out, tmp_path, capsys, values, said):
-    """In one line, and nothing is written, of the others that are named neither."""
+    """The error is one line, and nothing is written, not even of the other folders."""
     good = put(tmp_path / "1/summary.json", suite("k2", "a.k2.x"))
     bad = put(tmp_path / "2/summary.json", suite("k2", "a.k2.x", **values))
     assert publish.main([str(good), str(bad), "--out", str(out)]) == 1
@@ -323,7 +323,7 @@ def test_what_is_not_ours_stays(run, out, tmp_path, capsys):
 
 
 def test_the_front_page_gets_the_table(run, out, tmp_path):
-    """And stays as it is where there is no place for it; nothing is written."""
+    """Without a place for the table it stays as it is, and nothing is written."""
     front = tmp_path / "README.md"
     front.write_text("# Head\n")
     with pytest.raises(publish.Refused, match="README.md: want one line"):

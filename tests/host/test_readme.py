@@ -21,7 +21,7 @@ SCHEDULERS = sorted(p.parent.name for p in REPO.glob("*/*.c")
 
 
 def name_of(path):
-    """For people."""
+    """A file's path in the project, for messages."""
     return str(path.relative_to(REPO))
 
 
@@ -55,7 +55,7 @@ def all_commands(first):
             try:
                 words = shlex.split(line, comments=True)
             except ValueError:
-                # Goes on for several lines, within quotes
+                # Continues over several lines, within quotes
                 words = line.split()
             found.append((name_of(path), words))
     return found
@@ -122,7 +122,7 @@ def test_the_readme_has_each_command_of_help():
 
 
 def anchors(path):
-    """What a link into a page may name."""
+    """Names in a page that a link may have as its target."""
     text = path.read_text("utf-8")
     found = set(re.findall(r'<a name="([^"]+)">', text))
     for title in re.findall(r"^#+ (.*)$", text, re.M):
@@ -205,7 +205,7 @@ def untraced(text, folder):
 
 
 def commands_of(row):
-    """What stands between backquotes, without what is set before it."""
+    """Commands between backquotes, without assignments before them."""
     return [re.sub(r"^([A-Z_]+=\S+ )+", "", word)
             for word in re.findall(r"`([^`]+)`", row)]
 
@@ -229,7 +229,7 @@ def test_a_figure_without_a_file_is_seen(tmp_path):
 
 
 def test_each_script_is_in_a_page():
-    """What nobody is told of nobody uses; or make runs it."""
+    """A page mentions each script, or make runs it."""
     text = MAKEFILE + "\n".join(path.read_text("utf-8") for path in PAGES)
     for path in (REPO / "scripts").iterdir():
         if path.is_file():

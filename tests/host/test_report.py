@@ -243,8 +243,8 @@ def cost(folder, **changes):
 
 
 def large(top):
-    """4 workloads x 13 settings x 2 variants x 5 seeds, and what goes wrong:
-    checks that failed, percentiles that are null, series that are missing."""
+    """4 workloads x 13 settings x 2 variants x 5 seeds, and errors: checks that
+    failed, percentiles that are null, series that are missing."""
     runs = []
     for seed in range(101, 106):
         for workload in WORKLOADS:
@@ -551,7 +551,7 @@ def test_physics(tmp_path, capsys, no_plots):
 
 
 def test_locks(tmp_path, capsys, no_plots):
-    """Counts of scripts/locks, verdicts and what went wrong."""
+    """Counts of scripts/locks, verdicts and errors."""
     folder = tmp_path / "locks"
     folder.mkdir()
     row = {"scheduler": "k2", "cpus": 2, "own_per_io": 1.5,
@@ -786,7 +786,7 @@ def test_pictures_of_odd_groups(tmp_path, capsys):
 # --- tenants -----------------------------------------------------------------
 
 def of_tenants(received, pv, inversions=0):
-    """What a run with tenants has beside the rest."""
+    """Fields that only a run with tenants has."""
     total, weights = sum(received), (100, 200, 500)
     return {
         "tenants": [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the pages of results have in common."""
+"""Functions that the pages of results share."""
 
 import importlib
 import json
@@ -28,7 +28,7 @@ def summary(suite, commit, **cells):
 
 
 def test_several_of_a_suite():
-    """Each cell once, the last one's; and it is said how each was made."""
+    """Each cell once, from the last run; and the page says how each run was made."""
     first, second = summary("a", "c1", x=1, y=2), summary("a", "c2", y=3, z=4)
     one = resultspage.together([first, summary("b", "c3", x=9), second], "a")
     assert {cell["cell"]: cell["value"] for cell in one["cells"]} == {
@@ -115,7 +115,7 @@ def test_what_is_beside_a_claim():
         "paper: p (Picture 3); here:"
     assert said[3:5] == ["  - reproduced: d: here 1", "  - not measured: c"]
     assert len(list(resultspage.claim_list([row]))) == len(said) - 1
-    # Of a claim of which nothing was measured that is said once.
+    # A claim without any measurement is listed once as such.
     said = list(resultspage.claim_list([claim("p", None, parts[1])], every=True))
     assert said[2:] == ["- **X**: x. Not measured: paper: p.", ""]
 
@@ -194,7 +194,7 @@ def results_and_published(tmp_path, monkeypatch):
 
 
 def test_a_part_measured_again(lab):
-    """What is published counts but for the cells that were measured later."""
+    """Published cells count, except for cells that were measured later."""
     put(lab / "docs", {"kind": "suite", "suite": "a", "made_of": [
         {**summary("a", "c1", x=1, y=1), "began": "1"},
         {**summary("a", "c2", y=2, z=2), "began": "2"},
@@ -210,7 +210,7 @@ def test_a_part_measured_again(lab):
     put(lab / "build/3", {**summary("a", "c5", z=5), "began": "5",
                           "clock": "real"})
     one = resultspage.together(resultspage.summaries(), "a")
-    # Of a form below build/results the newest alone
+    # Below build/results only the newest run of a form counts
     assert values(one) == {"x": 1, "y": 2, "z": 4, "q": 3}
     assert [run["commit"] for run in one["made_of"]] == ["c1", "c2", "c3", "c4"]
     # The same run here and published is one.
@@ -220,7 +220,7 @@ def test_a_part_measured_again(lab):
 
 
 def test_forms_by_requests():
-    """Of one form the last one, of several the one with most."""
+    """Within a form the last run counts, among forms the one with most requests."""
     def of(form, ios, value):
         return {**summary("a", f"{form}{value}"), "form": form, "cells": [
             {"cell": "x", "value": value,
@@ -236,7 +236,7 @@ def test_forms_by_requests():
 
 
 def test_what_else_runs_say():
-    """What was left out of any of them; too busy is a cell that counts."""
+    """Runs left out of any of them; a cell that was too busy counts."""
     one = resultspage.together([
         {**summary("a", "c1", x=1, y=1), "left_out": ["p"],
          "cpu_too_busy": ["x", "y"]},
@@ -249,7 +249,7 @@ def test_what_else_runs_say():
 
 
 def arguments(page, *more):
-    """What a script was told."""
+    """The options of a script."""
     return resultspage.parser("a-results", "A\n\ntest", page,
                               ("a", "b")).parse_args(list(more))
 
@@ -303,7 +303,7 @@ def test_forms_that_stand_apart():
 
 
 def test_only_what_we_made_is_deleted(tmp_path):
-    """--out may name a page beside anybody's files."""
+    """--out may name a page in a folder with other files."""
     notes = tmp_path / "notes"
     notes.mkdir()
     for name, text in (("a.md", "# Mine"), ("b.svg", "<svg/>"),

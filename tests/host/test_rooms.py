@@ -6,7 +6,7 @@ import re
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 COMMON = REPO / "common"
-# What each room may include besides itself and the files of common/ itself.
+# Rooms that each room may include, other than itself and the files of common/ itself.
 BELOW = {"elevator": {"flash"}, "flash": set(), "estimate": {"flash"},
          "share": {"elevator", "flash", "estimate"}}
 POLICIES = ("k2", "piq", "layer_read", "acfq", "hbfq")
@@ -48,7 +48,7 @@ def includes():
 
 
 def test_a_circle_is_found():
-    """And a row is none."""
+    """A chain without a cycle is accepted."""
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) is None
 
@@ -83,7 +83,7 @@ def symbols(text):
 
 
 def test_what_a_file_defines():
-    """Not what is static, declared or in a comment."""
+    """Static functions, declarations and comments do not count."""
     text = "/* int no(void)\n{ */\nstatic int hidden(void)\n{\n}\nint one(int a,\n\tint b)\n" \
            "{\n\treturn two();\n}\n\nint three(void);\n__always_inline void four(int (*f)(int))\n{\n}\n"
     assert symbols(text)[0] == {"one", "four"}
@@ -95,7 +95,7 @@ LISTS = {"build.c", "abi.c"}
 
 
 def test_functions_have_no_circle():
-    """Of the files of common/: who uses whose functions."""
+    """Calls between the files of common/ form no cycle."""
     files = {str(path.relative_to(COMMON)): symbols(path.read_text("utf-8"))
              for path in sorted(COMMON.glob("*/*.c")) if path.name not in LISTS}
     assert sum(len(has) for has, _ in files.values()) > 100

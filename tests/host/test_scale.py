@@ -37,7 +37,7 @@ def millions(lines, instructions, time, speed=SPEED):
 
 
 def lines_of(name, chosen=1, other=None):
-    """Transfers under a contended lock, an I/O, if a hold chooses so many requests.
+    """Transfers under a contended lock, an I/O, if a hold chooses `chosen` requests.
 
     The tenant's lines are fetched for each. @other: R, if not the table's.
     """

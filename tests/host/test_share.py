@@ -136,7 +136,7 @@ def test_what_is_not_built_is_left_out_with_a_line(tmp_path, monkeypatch):
     assert told == ["hbfq: not built here, 4 runs left out"]
     assert {run["scheduler"] for run in kept} == {"none", "bfq", "acfq"}
     assert suiteshare.present(runs, (), tmp_path) == (runs, [])
-    # Who is not done is built on demand only.
+    # An experimental scheduler is built on demand only.
     (tmp_path / "acfq" / "experimental").write_text("")
     monkeypatch.delenv("EXPERIMENTAL", raising=False)
     assert len(suiteshare.present(runs, ("acfq",), tmp_path)[1]) == 1
@@ -145,7 +145,7 @@ def test_what_is_not_built_is_left_out_with_a_line(tmp_path, monkeypatch):
 
 
 class Arguments:
-    """What a session wants of the options."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 
@@ -180,7 +180,7 @@ def test_longer_runs_are_estimated_longer():
 # --- the two suites ----------------------------------------------------------
 
 def mean_kib(sizes):
-    """Of fio's bssplit."""
+    """Mean size of fio's bssplit, in KiB."""
     parts = [re.fullmatch(r"(\d+)k/(\d+)", one).groups()
              for one in sizes.split(":")]
     assert sum(int(share) for _, share in parts) == 100
@@ -432,7 +432,7 @@ def test_bytes_lost_to_other_loads_are_told_from_idle_chips():
         return next(row for row in rows if row["id"] == "Tails")
     found = parts(msn_latency_p99_9_s=2e-3)["parts"]
     assert [part["holds"] for part in found[6:9]] == [True, False, True]
-    # Conditions of a tail that nobody judged say nothing.
+    # Conditions of a tail that was not judged give no verdict.
     assert parts()["holds"] is None and parts()["judged"] == 0
 
 
@@ -561,7 +561,7 @@ def test_results_page(tmp_path):
                     ["c", "hbfq", "chip time |"],
                     ["d", "hbfq", "what is charged |"]]
     assert shareresults.main([str(tmp_path)]) == 2
-    # What is not ours stays.
+    # Files that the script did not make stay.
     (beside / "notes.txt").write_text("")
     assert shareresults.main([str(folder), "--out", str(out)]) == 0
     assert (beside / "notes.txt").exists()
@@ -652,7 +652,7 @@ def test_pictures_show_each_load_and_scheduler():
     found = bars_of(names, pv_sending_charged=0.1)
     assert found["pv-d.svg"] == {"same-prn": ["bfq-noidle", "hbfq"]}
     assert found["pv-c.svg"] == {"mix-111": ["acfq"]}
-    # What there are too few requests for is shown by the next percentile.
+    # If a percentile has too few requests, the next one is drawn.
     tail = bars_of(["mix-111.hbfq.c"], msn_latency_p99_s=0.1)
     assert tail["tail-c.svg"] == {"msn": ["hbfq"]}
     assert "tail-d.svg" not in tail

@@ -85,7 +85,7 @@ def some_run(rng, count):
 
 
 def lines_of(who, issued, done, writes, sectors):
-    """A run as the oracle is told, and which of the lines hands over which."""
+    """A run as input lines of the oracle, and (line, request) of each handover."""
     events = sorted([(at, 1, n) for n, at in enumerate(issued)] +
                     [(at, 0, n) for n, at in enumerate(done)])
     lines, handed = ["reset"], []
@@ -109,7 +109,7 @@ def test_what_is_charged(ask, seed):
     for line, n in handed:
         gone = since is not None and run[0][n] < since
         assert charges[n] == (0 if gone else int(answers[line]))
-    # What a tenant is left with is what the scheduler says of it.
+    # A tenant's final charge is the scheduler's own figure.
     assert [int(text) for text in answers[len(lines):]] == [
         sum(charge for charge, one in zip(charges, who) if one == n)
         for n in range(4)]
@@ -133,7 +133,7 @@ def test_a_direction_that_comes_later_forgives_again():
     assert sharecost.replay(issued[:2], done[:2], writes[:2], [8, 8]) == (
         [0, 10000], 10000)
     assert sharecost.replay([], [], [], []) == ([], None)
-    # What took no time at all counts as 1 ns.
+    # A request that took no time at all counts as 1 ns.
     assert sharecost.replay([7], [7], [True], [8]) == ([0], 7)
 
 
@@ -151,13 +151,13 @@ def test_a_log_is_the_device_s_time():
 
 
 def test_who_waits_in_front_of_a_full_drive_was_given_up_before():
-    """Two at a time: the third and fourth came when the one before got in."""
+    """Two at a time: the third and fourth are handed over when the one before got in."""
     issued, done = [0, 10, 40, 60, 97, 98], [40, 60, 80, 81, 110, 111]
     given = [0, 10, 10, 40, 60, 98]
     assert sharecost.handed_over(issued, done) == given
     # Never full but with the last one
     assert sharecost.handed_over([0, 5], [9, 8]) == [0, 5]
-    # By when they came, whatever their order here
+    # By their times of issue, whatever their order here
     assert sharecost.handed_over([40, 10, 0], [80, 60, 40]) == [10, 10, 0]
     log = {"issued": numpy.array(issued) / 1e9,
            "done": numpy.array(done) / 1e9,

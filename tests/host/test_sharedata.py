@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is concluded from a run with tenants; nothing is booted."""
+"""Conclusions from a run with tenants; no guest is booted."""
 
 import importlib
 import json
@@ -38,7 +38,7 @@ def requests(turns=300, sizes=(8, 8, 8, 8), weights=(1, 2, 4, 5)):
 
 
 def raw_files(rows, names=("grp1", "grp2", "grp4", "grp5"), **more):
-    """What a guest leaves of such a run; 32 times slower than the device."""
+    """Raw files of a guest's run with tenants; 32 times slower than the device."""
     reads = sum(not row[3] for row in rows)
     jobs, logs = [], {}
     span = (rows[-1][2] - rows[0][1]) // 10**6
@@ -82,7 +82,7 @@ def evaluated(label="none", rows=None, **more):
 
 
 def test_weights_were_read_back():
-    """A run whose tenants' weights nobody has seen there says nothing."""
+    """A run fails the check if a tenant's weight was not read back."""
     run = {**plan()["same.none.device"],
            "groups": ["grp1 100 weights", "grp2 200 weights", "grp4 400 -"]}
     both = "weights/grp1\t100\t100\nweights/grp2\t200\t200\n"
@@ -185,7 +185,7 @@ def test_a_tenant_that_is_served_late():
 
 def test_exclusive_service_has_nothing_that_waits():
     """All of a tenant's requests are in the device: only `outstanding` sees
-    that the others wait meanwhile."""
+    that the others wait in that time."""
     even = requests()
     rows = even[:12] + [row for row in even[12:-12] if row[0] == 0] + \
         [row for row in even[12:-12] if row[0] != 0] + even[-12:]
@@ -225,7 +225,7 @@ def test_what_a_scheduler_says_it_has_charged():
         "tenant cgroup:1 weight 100 cost 5\ntenant all weight 100 cost 9\n"
     groups = "".join(f"grp{n} {n + 70}\n" for n in (1, 2, 4, 5))
     found = evaluated("hbfq", tenants=table, groups=groups)["fairness"]
-    # That is not what such requests come to.
+    # The charges differ from the sum of such requests.
     assert found["unit"] == "cost"
     assert found["by_unit"]["cost"]["pv"] == pytest.approx(0.125)
     assert found["by_unit"]["cost"]["windows_by"] == "chip"
@@ -239,7 +239,7 @@ def test_what_a_scheduler_says_it_has_charged():
 
 
 def charged_files(costs):
-    """What a scheduler leaves that says it has charged so much."""
+    """Raw files of a scheduler that reports these charges."""
     return {"tenants": "".join(
         f"tenant cgroup:{n} weight {n}00 cost {cost}\n"
         for n, cost in zip((1, 2, 4, 5), costs)),
@@ -247,14 +247,14 @@ def charged_files(costs):
 
 
 def replayed(rows, tenant):
-    """What each of a tenant's requests is charged, computed again."""
+    """The charge of each of a tenant's requests, computed again."""
     charges, _ = sharecost.replay(
         *([row[n] for row in rows] for n in (1, 2, 3, 5)))
     return [charge for charge, row in zip(charges, rows) if row[0] == tenant]
 
 
 def replayed_sums(rows):
-    """What each tenant's requests come to."""
+    """The sum of each tenant's charges."""
     return [sum(replayed(rows, tenant)) for tenant in range(4)]
 
 
@@ -318,7 +318,7 @@ def test_who_waits_in_front_of_a_drive_was_charged_before():
 
 
 def test_what_was_forgiven_is_in_no_window():
-    """A direction's first end comes late: what was charged before is a guess."""
+    """A direction's first completion is late: earlier charges are a guess."""
     rows = [(*row[:3], int(turn >= 1200), *row[4:])
             for turn, row in enumerate(requests())]
     costs = replayed_sums(rows)
@@ -349,7 +349,7 @@ def test_what_ends_after_the_run_is_nobodys_share():
     tenants = [{"depth": 4}, {"depth": 4}]
     kept = sharedata.all_send(log, who, tenants)
     assert not kept[200:].any() and kept[1:195].all()
-    # Of one that comes late the others' time alone does not count.
+    # If one tenant starts late, the time of the others alone does not count.
     log["issued"][who == 1] += 20
     assert not sharedata.all_send(log, who, tenants)[:20].any()
     # Nothing would be left: all of it
@@ -363,7 +363,7 @@ def moved(rows, by):
 
 
 def test_windows_begin_when_all_are_there():
-    """What the device had before, the first tenant's, ends among theirs."""
+    """Earlier requests of the first tenant end among those of the window."""
     late = 10**6
     alone = [(0, n, late + n * 30000, 0, n * 8, 8) for n in range(200)]
     found = evaluated(rows=alone + moved(requests(), late))
@@ -387,14 +387,14 @@ def test_windows_are_of_what_was_handed_over_while_all_were_there():
     who = numpy.array([0, 0, 0, 1, 0, 1, 0, 1, 0, 1])
     log = {"issued": numpy.arange(10.0), "done": numpy.arange(10.0) + 2.5}
     tenants = [{"depth": 1}, {"depth": 2}]
-    # The second comes at 3, and at 7.5 (its second of four) it stops.
+    # The second starts at 3, and at 7.5 (its second of four) it stops.
     assert sharedata.together(log, who, tenants) == (3, 7.5)
     assert numpy.flatnonzero(sharedata.chosen(log, who, tenants)).tolist() \
         == [3, 4, 5]
-    # What was in the device before, but ended later, is sent by all's time.
+    # all_send() counts requests that were in the device before and ended later.
     assert numpy.flatnonzero(sharedata.all_send(log, who, tenants)).tolist() \
         == [1, 2, 3, 4, 5]
-    # Of the second nothing would be left: all of it
+    # The second would have no request left: all of them count
     assert sharedata.chosen({**log, "done": log["issued"] + [
         0.5 if one == 0 else 20 for one in who]}, who, tenants).all()
 

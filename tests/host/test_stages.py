@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 blocktrace = importlib.import_module("blocktrace")
 stages = importlib.import_module("stages")
 
-# What a request goes through: microseconds from its bio on.
+# Steps of a request: microseconds from its bio on.
 US = {"Q": 0, "I": 10, "i": 10, "d": 110, "D": 130, "C": 630, "c": 635}
 NAMES = {"Q": "block_bio_queue", "I": "block_rq_insert",
          "D": "block_rq_issue", "C": "block_rq_complete",
@@ -92,7 +92,7 @@ COARSE = {"submission": 10, "queueing": 120, "device": 500, "total": 630}
 
 @pytest.mark.parametrize("how", (ftrace, blktrace, lttng))
 def test_the_block_layers_events_alone(tmp_path, how):
-    """Each format gives the same; classes come by name."""
+    """Each format gives the same; the task's name decides the class."""
     lines = life(how, 1000, 800, who="rt") + life(how, 5000, 1600)
     classes, noted = measured(tmp_path, lines, "--real-time", "rt")
     assert means(classes, "real-time") == COARSE
@@ -118,7 +118,7 @@ def test_our_events_split_further(tmp_path):
 
 
 def test_priorities_of_newer_kernels(tmp_path):
-    """They stand in the block layer's events."""
+    """Newer kernels have them in the block layer's events."""
     lines = life(ftrace, 1000, 800, "IDC", new="rt") + \
         life(ftrace, 3000, 800, "IDC", new="none")
     classes, _ = measured(tmp_path, lines)
@@ -161,7 +161,7 @@ def test_parts(tmp_path):
 
 
 def test_handed_back(tmp_path):
-    """What the driver has handed back says nothing, and is counted."""
+    """Requests that the driver has handed back give no times, and are counted."""
     lines = [ftrace(0, "I", 800), ftrace(1, "i", 800), ftrace(2, "d", 800),
              ftrace(3, "D", 800), ftrace(4, "c", 800, why="requeued"),
              ftrace(5, "R", 800), ftrace(6, "I", 800),
@@ -176,7 +176,7 @@ def test_handed_back(tmp_path):
 
 
 def test_flushes_and_the_rest_are_passed_over(tmp_path):
-    """What has no place, what never ends, what was lost, and other lines."""
+    """Events without a sector, without an end, lost ones, and other lines."""
     lines = ["# tracer: nop", "CPU:1 [LOST 17 EVENTS]",
              ftrace(0, "D", 0, 0), ftrace(9, "C", 0, 0),
              *life(ftrace, 1000, 800), ftrace(5000, "I", 80),
@@ -188,7 +188,7 @@ def test_flushes_and_the_rest_are_passed_over(tmp_path):
 
 
 def test_head_of_a_saved_ftrace(tmp_path):
-    """What was overwritten in its buffer is lost; what is left counts."""
+    """Events overwritten in the buffer are lost; the rest count."""
     lines = ["# tracer: nop", "#",
              "# entries-in-buffer/entries-written: 100/117   #P:2",
              ftrace(100, "D", 8), ftrace(600, "C", 8), *life(ftrace, 1000, 800)]
@@ -201,7 +201,7 @@ def test_head_of_a_saved_ftrace(tmp_path):
 
 
 def test_quantiles(tmp_path):
-    """The smallest that so many are not above."""
+    """The smallest value that this share of requests does not exceed."""
     lines = []
     for n in range(1000):
         lines += [ftrace(n * 9000, "D", n * 8),
@@ -319,7 +319,7 @@ def test_our_events_look_so():
 
 
 def test_a_pipe(tmp_path):
-    """Standard input, and a reader that has gone."""
+    """Standard input, and a reader that has closed the pipe."""
     text = "\n".join(life(blktrace, 1000, 800)) + "\n"
     ran = subprocess.run(
         [sys.executable, "-B", str(REPO / "scripts/lib/stages.py"), "-"],

@@ -15,7 +15,7 @@ stagestest = importlib.import_module("stagestest")
 
 
 def classes(real_time=500, device=1480.0, submission=2.0, total=1610.0):
-    """What scripts/stages made of a trace, as far as it is compared."""
+    """The part of scripts/stages' output that is compared."""
     one = {name: {"mean_us": mean, "requests": real_time} for name, mean in (
         ("submission", submission), ("device", device), ("total", total))}
     return {"real-time": one, "best effort": copy.deepcopy(one)}

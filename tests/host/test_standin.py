@@ -38,7 +38,7 @@ needs_gcc = pytest.mark.skipif(not shutil.which("gcc-12"),
 
 @pytest.fixture(autouse=True)
 def no_traces(monkeypatch):
-    """What the caller's environment has must not change these results."""
+    """The caller's environment must not change these results."""
     monkeypatch.delenv("TRACES", raising=False)
 
 
@@ -139,7 +139,7 @@ def test_lean_decides_who_meets(lean, meets):
 
 
 def test_what_was_fitted_is_near_table_1():
-    """But for three, as near as a seed is; busy chips of all within 10 %."""
+    """All but three are as near as another seed; busy chips of all within 10 %."""
     far = {"src1_2", "src2_2", "stg_0"}
     for name, fit in standin.fitted().items():
         reads, writes, chips = standin.targets(name)
@@ -199,7 +199,7 @@ def test_figures_6_and_7():
 
 @needs_gcc
 def test_a_read_passes_an_older_write():
-    """Its write waits behind another; the read came later and goes first."""
+    """Its write waits behind another; the read is newer and is served first."""
     text = "0 W 0 8\n1 W 0 8\n2 R 0 8\n"
     found = model(text)
     assert found["noop"]["prioritised_reads"] == 0
@@ -230,7 +230,7 @@ def test_when_a_batch_begins():
     assert active["alone"] == active["list"] == active["closed"]
     assert active["whole"] == active["turn"] == active["free"]
     assert active["free"] < active["list"]
-    # Who comes while a batch is out joins it, unless it is closed.
+    # A request that arrives while a batch is out joins it, unless it is closed.
     text = "0 R 0 16\n1 R 16 16\n"
     assert model(text, schemes="piq")["piq"]["batches"] == 1
     assert model(text, schemes="piq", begin="closed")["piq"]["batches"] == 2
@@ -608,7 +608,7 @@ def test_the_page_with_measurements(tmp_path):
 
 
 def cost_summary(chips_ns):
-    """Of scripts/bench-cost: PIQ by chips costs that at depth 1."""
+    """A summary of scripts/bench-cost: PIQ by chips costs `chips_ns` at depth 1."""
     def line(label, depth, over):
         return {"disk": "flashsim", "depth": depth, "label": label,
                 "scheduler": label.split()[0], "busy_ns_per_io": 1e4 + over,

@@ -39,7 +39,7 @@ record = suitecase.record
 # --- running -----------------------------------------------------------------
 
 class Arguments:
-    """What a session wants of the options."""
+    """Stands in for the parsed options of scripts/bench."""
     form, kernel, seeds, only, repeat = "short", "6.1", None, [], 1
     vms, keep, resume = 2, False, None
 
@@ -376,7 +376,7 @@ def test_list(capsys):
 # --- a real device -----------------------------------------------------------
 
 def fake_device(tmp_path, monkeypatch):
-    """A Device whose sysfs is a directory."""
+    """A Device with a directory as its sysfs."""
     disk = tmp_path / "sys/block/sdx"
     for name, text in {
             "dev": "8:0", "sdx1/partition": "1", "sdx1/dev": "8:1",

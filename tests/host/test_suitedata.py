@@ -85,7 +85,7 @@ def test_a_good_run():
     assert rt["latency_s"]["p90"] == pytest.approx(450e-6)
     assert rt["latency_s"]["p95"] is None
     assert be["latency_s"]["mean"] == pytest.approx(200e-6)
-    # fio's own percentiles come from buckets.
+    # fio computes its own percentiles from buckets.
     assert be["latency_s"]["p50"] is None and be["cdf"] is None
     assert found["device_stats"]["elapsed_ns"] == 1000000000
     assert found["device_stats"]["profile"] == "E"

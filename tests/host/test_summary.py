@@ -96,7 +96,7 @@ def test_the_form_with_most_requests():
 
 
 def test_costs():
-    """Of the run that was made last: its kernel's none is its own."""
+    """From the latest run: the cost is relative to none on its kernel."""
     spec = next(one for one in summary.ROWS if one[0] == "cost")
     line = {"disk": "null", "depth": 1, "label": "k2", "over_none_ns": 7.4}
     found = {"cost": {"kind": "cost", "made_of": [
@@ -116,7 +116,7 @@ def test_costs():
 
 
 def test_locks():
-    """Of the run that was made last, and of that many CPUs."""
+    """From the latest run, at the number of CPUs of the row."""
     spec = next(one for one in summary.ROWS if one[0] == "locks")
     cpus = int(spec[1])
 
@@ -193,7 +193,7 @@ def test_the_short_table_agrees_with_the_long_one():
 
 
 def test_a_row_without_its_figures_is_left_out():
-    """And costs of one kernel stand in their own column."""
+    """Costs of one kernel are in a separate column."""
     line = {"disk": "null", "depth": 1, "label": "bfq", "over_none_ns": 7.4}
     found = {"cost": {"kind": "cost", "made_of": [
         {"began": "1", "kernel": "6.12.1-x", "cells": [line]},

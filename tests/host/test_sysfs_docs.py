@@ -74,7 +74,7 @@ def entries(name):
 
 
 def table(text):
-    """{attribute: cells} of the tables whose first cells name attributes."""
+    """{attribute: cells} of the tables with names of attributes in their first cells."""
     found = {}
     for line in text.split("\n"):
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
@@ -113,7 +113,7 @@ def same_range(text, low, high):
 
 
 def test_each_scheduler_has_a_page():
-    """And there is no page of one that has gone."""
+    """And no page of a removed one."""
     assert sorted(p.name for p in ABI.iterdir()) == \
         [f"sysfs-iosched-{name}" for name in POLICIES]
     page = (REPO / "docs" / "sysfs.md").read_text(encoding="utf-8")
@@ -122,7 +122,7 @@ def test_each_scheduler_has_a_page():
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_attribute_is_on_the_page(name):
-    """With its range, its default, its unit and who may write it."""
+    """With its range, its default, its unit and its permissions."""
     there = entries(name)
     code = wanted(source(name))
     assert code
@@ -145,7 +145,7 @@ def test_each_attribute_is_on_the_page(name):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_parameter_is_on_the_page(name):
-    """A default for disks that come is the module's, and nothing else is."""
+    """A default for later disks is the module's, and nothing else is."""
     known = parameters(name)
     for attribute, fields in entries(name).items():
         also = [f"/sys/module/{name}/parameters/{attribute}"]
@@ -154,7 +154,7 @@ def test_each_parameter_is_on_the_page(name):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_units_follow_from_names(name):
-    """As far as names tell them."""
+    """An attribute's unit agrees with the end of its name."""
     for attribute, fields in entries(name).items():
         for end, unit in (("_us", "us"), ("_ms", "ms"), ("_pct", "%"),
                           ("_sectors", "sectors of 512 bytes")):
@@ -201,7 +201,7 @@ def newer(path):
 @pytest.mark.parametrize("path", BUILT or [None],
                          ids=lambda p: f"{p.parent.name}-{p.stem}" if p else "none")
 def test_built_modules_agree(path):
-    """What a module says of its parameters is on its page."""
+    """The page has each module's descriptions of its parameters."""
     if path is None:
         pytest.skip("no module has been built")
     if not newer(path):
@@ -223,7 +223,7 @@ def test_built_modules_agree(path):
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_readme_agrees(name):
-    """As far as it has them."""
+    """Ranges and defaults agree for the attributes that the README lists."""
     readme = table((REPO / name / "README.md").read_text(encoding="utf-8"))
     for attribute, numbers in wanted(source(name)).items():
         if attribute not in readme or numbers is None:
@@ -235,14 +235,14 @@ def test_the_readme_agrees(name):
 
 
 def test_k2_has_all_in_its_readme():
-    """K2's README is the page for who uses it."""
+    """K2's README is the page for users."""
     readme = table((REPO / "k2" / "README.md").read_text(encoding="utf-8"))
     assert set(wanted(source("k2"))) <= set(readme)
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_counter_is_on_the_page(name):
-    """What the hook @stats prints."""
+    """The page names each counter that the hook @stats prints."""
     printed = re.search(r"^(?:static )?int \w+_stats\([^;]*?\n{.*?^}",
                         source(name), re.M | re.S)[0]
     if name == "k2":
@@ -263,7 +263,7 @@ def test_each_counter_is_on_the_page(name):
 
 
 def test_each_reason_is_on_the_page():
-    """What trace events say why."""
+    """The page names each reason that trace events print."""
     text = (REPO / "common" / "elevator" / "trace.h").read_text(encoding="utf-8")
     reasons = re.findall(r"X\(FLASH_WHY_\w+, \"(\w+)\"\)", text)
     assert len(reasons) > 10
@@ -277,7 +277,7 @@ def test_each_reason_is_on_the_page():
 
 
 def test_each_module_has_its_own_events():
-    """As common/elevator/ is a part of each."""
+    """common/elevator/ with its trace events is a part of each module."""
     for name in POLICIES:
         text = (REPO / name / "build.c").read_text(encoding="utf-8")
         assert '#include "../common/elevator/build.c"\n' in text

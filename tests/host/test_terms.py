@@ -18,7 +18,7 @@ def lines():
 
 
 def test_each_row_has_a_term_a_sentence_and_a_name():
-    """Of this form, in the order of the alphabet within a table."""
+    """Each row has this form, and a table is in alphabetical order."""
     assert len(ROWS) == len(lines()) > 40
     for term, meaning, _, _ in ROWS:
         assert re.fullmatch(r"[A-Z].*[^.]\.", meaning), term
@@ -29,7 +29,7 @@ def test_each_row_has_a_term_a_sentence_and_a_name():
 
 
 def test_a_term_is_defined_once():
-    """In one table."""
+    """A term is in one table only."""
     terms = [word for row in ROWS for word in row[0].split(", ")]
     assert len(terms) == len(set(terms))
 

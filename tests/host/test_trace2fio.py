@@ -69,7 +69,7 @@ WANT = [(1, "read", 383496192, 32768), (11, "write", 2822144, 4096),
 
 @pytest.fixture(autouse=True)
 def no_traces(monkeypatch):
-    """What the caller's environment has must not change these results."""
+    """The caller's environment must not change these results."""
     monkeypatch.delenv("TRACES", raising=False)
 
 
@@ -84,7 +84,7 @@ def convert(tmp_path, text, *argv, name="trace"):
 
 
 def run(tmp_path, *argv):
-    """The same without writing a trace first."""
+    """Like convert(), without writing a trace first."""
     out = tmp_path / "out"
     summary = trace2fio.convert(trace2fio.parse(
         [*argv, "--out", str(out)]))
@@ -93,7 +93,7 @@ def run(tmp_path, *argv):
 
 
 def requests(path):
-    """What is in a log."""
+    """Requests in a log."""
     lines = path.read_text().splitlines()
     assert lines[0].startswith("fio version 3 iolog")
     device = lines[1].split()[1]
@@ -321,7 +321,7 @@ def test_dense_that_does_not_fit(tmp_path, capsys):
     assert "4 regions" in err and "has 3" in err
     assert not out.exists() and not list(tmp_path.glob("*.new"))
     assert trace2fio.main([*argv, "--size", "4M"]) == 0
-    # What is skipped takes no room, unless it is written, too.
+    # A skipped request takes no room, unless it is written, too.
     assert trace2fio.main([*argv, "--size", "3M", "--skip", "1"]) == 0
     refused(capsys, *argv, "--size", "3M", "--skip", "1", "--warmup",
             str(tmp_path / "w"), status=1)
@@ -542,8 +542,8 @@ def test_stand_in_has_the_stated_statistics(name):
         assert got[f"sequential_{kind}_share"] == pytest.approx(
             # By chance, where there are few places to begin at.
             share, abs=(0.03 if name.startswith("piq15") else 0.01) + 4 * (share * (1 - share) / count) ** 0.5)
-    # It comes in bursts, and these are as high as stated: not as one with
-    # the mean rate alone, six standard deviations of it apart.
+    # Requests arrive in bursts as high as stated: not as with the mean rate
+    # alone, six standard deviations of it apart.
     peak, mean, burst = (value / 10 for value in (
         got["peak_iops_in_100_ms"], want["mean_iops"], want["burst_iops"]))
     if name != "tpcc":
@@ -566,7 +566,7 @@ def test_stand_in_means_are_the_sources():
 
 
 def test_rewritten_share_of_a_million():
-    """What the footprint was fitted to, on one volume; 0.70 is published."""
+    """The share on the one volume that the footprint was fitted to; 0.70 is published."""
     out = tracelog.Output(None, "iolog", "x", "")
     for _, _, read, offset, length in synthetic.synthesize("hm_1", 10**6, 5):
         if not read:
@@ -579,7 +579,7 @@ def test_stand_in_is_marked(tmp_path, capsys):
     assert trace2fio.main(["--stand-in", "msn", "--requests", "50", "--to",
                            "csv", "--out", str(out)]) == 0
     assert "stand-in, not a trace" in capsys.readouterr().out
-    # It stays one when it comes back as CSV.
+    # It stays one when it is read again as CSV.
     summary = tmp_path / "s"
     assert trace2fio.main([str(out), "--out", str(again), "--summary",
                            str(summary)]) == 0
@@ -687,7 +687,7 @@ def test_fio_keeps_the_times(tmp_path):
     ((), True), (("--iodepth_batch_complete_min=0",), False)])
 def test_what_lets_a_replay_overlap(tmp_path, more, overlaps):
     """Of requests at one time all but the first find others in flight, unless
-    fio is told to look for completions always: then it waits for them."""
+    an option makes fio look for completions always: then it waits for them."""
     convert(tmp_path, rows(*((n // 50, "R", 8 * n, 8) for n in range(200))))
     job = replay(tmp_path, tmp_path / "out", "--ioengine=libaio",
                  "--iodepth=64", *more)
@@ -709,7 +709,7 @@ def test_verify_can_fail(tmp_path):
 
 
 def test_head_of_a_saved_ftrace(tmp_path):
-    """What was overwritten in its buffer is lost."""
+    """Events overwritten in the tracer's buffer are lost."""
     path = tmp_path / "trace"
     path.write_text("# tracer: nop\n#\n"
                     "# entries-in-buffer/entries-written: 100/117   #P:2\n"

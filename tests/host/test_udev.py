@@ -238,7 +238,7 @@ def test_model_and_serial_number_override_the_class():
 
 
 def test_the_rule_that_is_tried_is_the_example():
-    """With another model, and no rule of the example's left."""
+    """With another model, and without a rule of the example."""
     text = packagetest.rule_for("QEMU*", "acfq", {"max_inflight": 7})
     assert "EXAMPLE" not in text
     disk = Disk("nvme0n1", NVME, model="QEMU NVMe Ctrl")

@@ -196,7 +196,7 @@ STALE = (
     ({}, True),
     # It is our own code that a CPU is in.
     ({" schedule+0x5a/0xd0": " elv_dispatch_request+0x5a/0xd0 [k2]"}, False),
-    # No other CPU is trapped, or nobody waits for one.
+    # No other CPU is trapped, or no CPU waits for one.
     ({" asm_exc_int3+0x35/0x40": " asm_exc_page_fault+0x35/0x40"}, False),
     ({" text_poke_bp_batch+0x29f/0x300": " vfs_write+0x29f/0x300"}, False),
 ])
@@ -205,7 +205,7 @@ def test_guest_lost_to_qemu(change, lost):
                           start=180)
     assert reports.lost_to_qemu(log, ["k2", "flashsim"]) == lost
     assert not reports.lost_to_qemu(CLEAN, ["k2"])
-    # Something else went wrong before.
+    # Another error was reported before.
     log = console("WARNING: CPU: 0 PID: 1 at block/blk-mq.c:1") + log
     assert not reports.lost_to_qemu(log, ["k2", "flashsim"])
 
@@ -311,7 +311,7 @@ def test_virtual_time_has_nothing_of_the_host():
     for word in ("kvm", "nvme", "id=output,fd=", "thread=multi"):
         assert word not in joined
     assert "rdrand=off" in joined and "clock=vm" in joined
-    # Whoever asks for a disk gets one, whatever that does to the clock.
+    # An explicit disk is added, whatever that does to the clock.
     assert vm.parse(["--virtual-time", "--disk", "1G", "--", "x"]).nvme
     assert vm.parse(["--virtual-time", "--nvme-queues", "1", "--", "x"]).nvme
     machine.nvme = True
@@ -417,7 +417,7 @@ def test_sources_from_deb822():
         ("http://example.org/debian", "bookworm-backports"),
         ("http://example.org/sec", "bookworm-security"),
     }
-    # What we write is what we would read, keys included.
+    # parse_deb822() reads render()'s output, keys included.
     again = aptroot.parse_deb822(aptroot.render(derived))
     assert wanted(again) == wanted(derived)
     assert {s.options["Signed-By"].split("\n")[0] for s in again} == {

@@ -109,7 +109,7 @@ def test_second_frontier_costs_half_a_block(policy):
 
 
 def test_chips_share_no_spare_space():
-    # Each chip is a small device of its own.
+    # Each chip is a separate small device.
     chip, error = wa_model.write_amplification(
         800, 64, 112, scope="chip", chips=8)
     alone, error_alone = wa_model.write_amplification(

@@ -45,7 +45,7 @@ def systemd(root, name, weight, bfq):
 
 
 class Fake(weights.Disk):
-    """A disk whose attribute behaves like the kernel's, some lines a page."""
+    """A disk with an attribute that behaves like the kernel's, some lines a page."""
 
     # Parameters: entries at first, entries that fit, {number: errno of a write}
     def __init__(self, have=(), room=1024, errors=None, page=2):
@@ -72,7 +72,7 @@ class Fake(weights.Disk):
         self.have[int(who)] = int(what)
 
     def read_text(self, encoding):
-        """As fairshare_weights_show() prints it."""
+        """The text that fairshare_weights_show() prints."""
         assert encoding
         end = self.start + self.page
         lines = [f"{n} {w}" for n, w in sorted(self.have.items())]
@@ -405,7 +405,7 @@ def test_a_disk_without_weights(tmp_path):
 
 
 def test_every_goes_on_after_trouble(tmp_path, monkeypatch, capsys):
-    """Trouble is said once, unless it is there from the beginning."""
+    """An error is printed once, unless it is there from the beginning."""
     rounds = []
 
     def attempt(fails):

@@ -47,7 +47,7 @@ def test_the_tables_are_what_the_case_wants():
 
 
 def test_each_answer_is_one_that_can_be_had():
-    """Of two words, for all kernels or for each."""
+    """An answer is one of two words, for all kernels or for each."""
     for rows, words in (WAYS, "yes|no"), (DEVICES, "ignored|absent"):
         assert len(rows) > 3
         for row in rows:

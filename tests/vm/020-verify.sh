@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 # core: fast
 #
-# Proves: what is written comes back, for all request sizes, engines, with and
-# without the page cache, on two hardware queues, while requests are merged; read
-# back through the scheduler and again without it. Neighbours are really merged
-# inside the scheduler.
-# Fails if: flash_requests_merged() does not take the request that goes out of the
-# store or, for the count of merges, if flash_bio_merge() returns false at once.
+# Proves: reads return the data that was written, for all request sizes and
+# engines, with and without the page cache, on two hardware queues, while requests
+# are merged; the data is read back through the scheduler and again without it.
+# Neighbours are really merged inside the scheduler.
+# Fails if: flash_requests_merged() does not remove from the store the request
+# that was merged into another one or, for the count of merges, if
+# flash_bio_merge() returns false at once.
 
 main_disk
 sched_new "$DISK"

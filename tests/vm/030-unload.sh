@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # core: yes
 #
-# Proves: the module cannot go while a disk uses it, goes when none does, ten
-# times in a row; and a debugfs file that someone holds open neither crashes
-# nor stays behind, nor does one that is read all the time.
+# Proves: the module cannot be unloaded while a disk uses it and can be when
+# none does, ten times in a row; a debugfs file that a process holds open, or
+# reads all the time, neither crashes nor stays behind.
 # Fails if: elv_unregister() or the removal of the debugfs directory is taken
 # out of flash_module_exit(), or .elevator_owner out of flash_elevator.
 
@@ -30,7 +30,7 @@ sched_set "$DISK" "$SCHED"
 exec {held}<"$ARRAYS" || fail "no debugfs file"
 [[ -n $(arrays "$DISK") ]] || fail "$DISK is not in the debugfs file"
 sched_set "$DISK" none
-# The elevator has gone: the file must not reach into freed memory.
+# The disk has no elevator any more: the file must not read freed memory.
 is "lines of a disk that has gone" "$(arrays "$DISK" | wc -l)" 0
 grep -w "$DISK" <&"$held" && fail "an open file shows a disk that has gone"
 busybox rmmod "$SCHED" 2>/dev/null && say "unloaded under an open file"

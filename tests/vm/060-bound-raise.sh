@@ -29,8 +29,8 @@ raise() {
 	stays "$DISK" dispatched 4
 	is "finished so far" "$(reads_done "$DISK")" 0
 
-	# A lowered bound: what is in flight is not taken back, and nothing goes
-	# until there are fewer than two.
+	# A lowered bound does not recall requests in flight; nothing is
+	# dispatched until there are fewer than two.
 	tun "$DISK" max_inflight 2
 	is "in flight with the bound lowered to 2" \
 		"$(stat_of "$DISK" inflight)" 4

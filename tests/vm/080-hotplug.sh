@@ -3,11 +3,11 @@
 # core: fast
 #
 #
-# Proves: a processor goes and comes back while requests are in flight and
-# others wait under a bound of two, then many under a bound of one; its own
-# waiting requests are served first, since the kernel waits for them.
-# Fails if: flash_kick() is removed from flash_release(): the processor never
-# goes offline.
+# Proves: a processor is taken offline and brought back while requests are in
+# flight and others wait under a bound of two, then many under a bound of one;
+# its own waiting requests are served first, since the kernel waits for them.
+# Fails if: flash_kick() is removed from flash_release(): taking the processor
+# offline never ends.
 
 cpu=/sys/devices/system/cpu/cpu1/online
 [[ -e $cpu ]] || skip "one processor, or it cannot be taken offline"
@@ -37,7 +37,7 @@ for ((n = 0; n < 20; n++)); do
 done
 await "$DISK" inserted 20
 holds "$(stat_of "$DISK" queued) > 0" "requests wait"
-# The kernel waits for the processor's requests. Only when it does are they let go.
+# The kernel waits for the processor's requests. Only when it does are slots released.
 read -r online <"${cpu%online}hotplug/state"
 # shellcheck disable=SC2317  # soon calls it
 going() {

@@ -3,8 +3,8 @@
 # core: yes
 #
 # Proves: when the driver changes its number of hardware queues under load, the
-# kernel makes the scheduler anew, its tunables are still there, and no request
-# is lost; two disks that change in turns keep each its own.
+# kernel creates the scheduler again, its tunables keep their values, and no
+# request is lost; two disks that change in turns each keep their own values.
 # Fails if: flash_disk_put() frees the values whatever happens to the disk, or
 # flash_disk_get() does not look at the sequence number (second part).
 
@@ -27,8 +27,8 @@ load_stop
 assert_idle "$DISK"
 holds "$(stat_of "$DISK" peak_inflight) <= 7" "the bound is in force"
 
-# Two disks, each with values of its own for all that can be set: both change, and
-# one or the other has another scheduler meanwhile.
+# Two disks, each with different values for all tunables: both change, and one of
+# them has another scheduler for that time.
 one=$DISK
 null_add other memory_backed=1 size=64 submit_queues=2 irqmode=2 \
 	completion_nsec=500000

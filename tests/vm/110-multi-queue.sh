@@ -4,8 +4,8 @@
 #
 # Proves: with a hardware queue for every processor the bound is one for the
 # device, and the requests of every queue get their turn.
-# Fails if: flash_ready() is asked per hardware queue, or flash_kick() only
-# runs the queue whose request finished (its fallback loop removed).
+# Fails if: flash_ready() is asked per hardware queue, or flash_kick() only runs
+# the hardware queue of the request that finished (its fallback loop removed).
 
 n=$(cpus)
 ((n > 1)) || skip "one processor"
@@ -27,7 +27,7 @@ assert_idle "$DISK"
 is "finished" "$(reads_done "$DISK")" $((3 * n))
 is "peak" "$(stat_of "$DISK" peak_inflight)" 2
 
-# One ends whose queue has nothing that waits, but another queue has.
+# A request ends; its hardware queue has no waiting request, another hardware queue has.
 let_go 0
 tun "$DISK" max_inflight 1
 sched_new "$DISK"

@@ -3,10 +3,9 @@
 # takes: 25 s
 # limit: 180 s
 #
-# Proves: a real-time task's fsync, whose journal commit is written by a kernel
-# thread without real-time priority, gets through under a flood of real-time
-# reads, because metadata has its turn; and with meta_every=0 it has none, as in
-# the paper.
+# Proves: a real-time task's fsync completes under a flood of real-time reads. A
+# kernel thread without real-time priority writes its journal commit, and
+# metadata has its turn; with meta_every=0 metadata has none, as in the paper.
 # Fails if: k2_pick() never gives K2_META a turn before real-time requests, or
 # gives it one with meta_every = 0.
 

@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 # core: fast
 #
-# Proves: with one request in the device and others waiting, real-time level 0
-# goes before level 5, both before the rest (best effort, no priority and, with
-# idle_wait_ms=0, idle are one FIFO), and within a class first come is first served; whatever the
-# hardware queue that a request came by.
+# Proves: with one request in the device and others waiting, real-time level 0 is dispatched
+# before level 5, both before the rest (best effort, no priority and, with idle_wait_ms=0, idle
+# are one FIFO), and a class is served in order of arrival, whatever the hardware queue of a
+# request.
 # Fails if: k2_pick() ignores real-time queues, or takes the highest level first,
 # or policy_insert() adds at the head.
 
@@ -19,7 +19,7 @@ order() {
 	trace_start block_rq_issue "$DISK"
 	read_one "$DISK" 0
 	await "$DISK" inserted 1
-	# Block number: in the order of arrival. What is wanted stands below.
+	# Block number: in the order of arrival. The expected order of issue stands below.
 	for spec in "-c2 -n7" "-c1 -n5" "-c3" "-c1 -n5" "-c1 -n0" "-c2 -n0" \
 		    "-c1 -n0"; do
 		# shellcheck disable=SC2086

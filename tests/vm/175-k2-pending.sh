@@ -94,8 +94,8 @@ for queues in 1 2; do
 	flashsim_del
 done
 
-# Slots that are given back, one by one: each lets the one go that waits and that nobody
-# has looked at, from each processor in turn; every other time while statistics are read.
+# Slots are released one by one: each lets a waiting request be dispatched that no drain
+# has seen yet, from each processor in turn; every other time while statistics are read.
 device 2
 for ((n = 1; n <= 20; n++)); do
 	read_one "$DISK" $((n * 100)) taskset -c $((n % $(cpus)))
@@ -116,7 +116,7 @@ trace_stop "$TMP/trace"
 is "dispatched" "$(stat_of "$DISK" dispatched)" 21
 flashsim_del
 
-# Bios join what nobody has looked at, at both ends and between two.
+# Bios merge with requests that no drain has seen yet, at both ends and between two.
 device 1 0
 read_one "$DISK" 100
 come 2

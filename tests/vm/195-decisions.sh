@@ -3,8 +3,9 @@
 # takes: 10 s
 #
 # Proves: the scheduler's own trace events are there under its name, are filtered by disk,
-# and count what stats counts: each request that came, was chosen and ended; of k2 also each
-# bound that the search sets. The module unloads while they are enabled and comes back.
+# and agree with the counts of stats: each request that was inserted, chosen and completed;
+# for k2 also each bound that the search sets. The module can be unloaded while they are
+# enabled and loaded again.
 # Fails if: trace_flash_dispatch() is not called for what policy_select() returns,
 # flash_rq_ends() traces nothing, or two modules share a system.
 

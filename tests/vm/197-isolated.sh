@@ -3,7 +3,7 @@
 # once: no scheduler makes a difference
 # takes: 20 s
 #
-# Proves: requests that end on an isolated CPU wake no worker there, and go on.
+# Proves: requests that end on an isolated CPU wake no worker there, and dispatching continues.
 # Fails if: flash_run() asks the block layer whatever the CPU: that has workers of the
 # CPUs that were not isolated when the disk was made.
 

@@ -3,10 +3,10 @@
 #
 # takes: 20 s
 #
-# Proves: requests that the SCSI layer hands back after an aborted command or a
-# time-out, whose rest it inserts at the head after a short transfer, and those
-# that its host is too busy for, are counted once each and none is lost, under a
-# small bound.
+# Proves: three kinds of requests are counted once each and none is lost, under
+# a small bound: those that the SCSI layer hands back after an aborted command
+# or a time-out, those with a rest that it inserts at the head after a short
+# transfer, and those that its host is too busy for.
 # Fails if: elv_requeue_request() is emptied (requeued stays 0), or
 # elv_insert_requests() ignores that a request belongs at the head (head does).
 
@@ -38,7 +38,7 @@ try "host busy" 0x8000
 tun "$DISK" max_inflight 1
 try "aborted commands with a bound of one" 0x10
 try "host busy with a bound of one" 0x8000
-# What was read is less than what was asked for: the rest goes first.
+# The device reads less than was requested: the rest is dispatched first.
 before=$(stat_of "$DISK" head)
 try "short transfers with a bound of one" 0x100
 holds "$(stat_of "$DISK" head) > $before" "the rest was inserted at the head"

@@ -38,7 +38,7 @@ if has shared_tag_bitmap; then
 	null_add bitmap shared_tag_bitmap=1 submit_queues=2 memory_backed=1 \
 		size=64
 	smoke "${verify[@]}"
-	# One set of scheduler tags for both queues: it is made anew, too.
+	# Both queues share one set of scheduler tags: it is allocated again, too.
 	load_start "$DISK" --size=1m
 	for depth in 4 100 16 128 5; do
 		echo $depth >"/sys/block/$DISK/queue/nr_requests" ||

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Best-effort requests that wait in the scheduler hold its tags. A real-time
-# task that comes then must find one, not sleep in the tag allocator, which
-# knows no priority.
+# task that submits I/O then must find a free tag, not sleep in the tag
+# allocator, which knows no priority.
 #
 # Fails if elv_limit_depth() returns without setting shallow_depth, or if
 # policy_urgency() is never FLASH_URGENT.

@@ -3,11 +3,11 @@
 # core: yes
 # takes: 15 s
 #
-# Proves: whatever is written to a tunable or a module parameter under load, with
-# others reading all files meanwhile, it then has that value if it is legal, and
-# else the one that it had, and the writer gets EINVAL or ERANGE; no other one
-# changes, and the load sees no error. What is written is drawn, the seed is said.
-# Texts are drawn from those that are legal and those that are not.
+# Proves: a write to a tunable or a module parameter under load, while other
+# processes read all files, sets the value if it is legal; otherwise the value
+# stays as it was and the writer gets EINVAL or ERANGE. No other tunable changes,
+# and the load sees no error. The written texts are drawn from legal and illegal
+# ones; the case prints the seed.
 # Fails if: flash_number() does not look at the range or at the first character,
 # flash_tunable_store() sets the value before it has looked at it, or one index
 # of the table is that of its neighbour.
@@ -19,7 +19,7 @@ seeded
 dir=/sys/block/$DISK/queue/iosched
 params=/sys/module/$SCHED/parameters
 
-# What there is: files with their ranges and the values that they should have.
+# Files with their ranges and the values that they should have.
 files=() texts=()
 declare -A least=() most=() value=()
 for name in "${TEXTS[@]}"; do

@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 # takes: 12 s
 #
-# Proves: three devices with the scheduler at the same time, each with values of
-# its own under load of its own: every bound holds for its own device and changes
-# no other one, statistics are apart, and each is in the debugfs file.
+# Proves: three devices with the scheduler at the same time, each with different
+# values and a load of its own: a bound holds for its own device only, a change
+# of it affects no other device, statistics are separate, and each device is in
+# the debugfs file.
 # Fails if: flash_queue.bound or flash_stats become variables of the module, or
 # flash_disk_get() gives every disk the first entry of its list.
 
@@ -34,7 +35,7 @@ for disk in "${disks[@]}"; do
 		if [[ $other == "$disk" ]]; then
 			holds "$(stat_of "$other" inserted) >= 100" "on $other"
 		else
-			# Somebody may look for partitions.
+			# Another process may look for partitions.
 			holds "$(stat_of "$other" inserted) < 50" "on $other"
 		fi
 	done

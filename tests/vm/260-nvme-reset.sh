@@ -3,10 +3,10 @@
 # core: fast
 # takes: 20 s
 #
-# Proves: a reset of an NVMe controller with two namespaces, under load on both
-# with different bounds: the driver ends or hands back what it has, the kernel makes the
-# scheduler anew; no request is lost, no data is wrong, and each disk has its
-# scheduler and its tunables again.
+# Proves: a reset of an NVMe controller with two namespaces, under load on both with
+# different bounds: the driver ends or hands back its requests, the kernel creates the
+# scheduler again; no request is lost, no data is wrong, and each disk has its scheduler
+# and its tunables again.
 # Fails if: elv_requeue_request() does not give the slot back, or flash_disk_put()
 # frees the values whatever happens to the disk.
 

@@ -5,16 +5,17 @@
 # limit: 240 s
 #
 # Proves: a disk that is removed while the scheduler holds requests back for it,
-# under a bound of one and with others reading its debugfs file, ends them all and
-# lets the scheduler's module go: null_blk switched off, flashsim's remove, a SCSI
-# disk deleted, an NVMe controller with two disks and a virtio disk taken from the
-# PCI bus. What comes back is a new disk with default values and works.
+# under a bound of one and while other processes read its debugfs file, ends them
+# all and releases the scheduler's module: null_blk switched off, flashsim's
+# remove, a SCSI disk deleted, an NVMe controller with two disks and a virtio disk
+# removed from the PCI bus. A disk that is added again is a new disk with default
+# values and works.
 # Fails if: elv_exit_sched() does not take the device out of the list; or
 # flash_kick() is removed from flash_release(), when removing waits for ever; or
 # flash_disk_get() gives a disk the values of another one.
 
-# removal NAME COMMAND - the disks in DISKS go when it is run. Whoever uses them
-# gets errors; the scheduler's module is used by none of them afterwards.
+# removal NAME COMMAND - COMMAND removes the disks in DISKS. Their users get
+# errors; afterwards none of these disks uses the scheduler's module.
 victims=()
 removal() {
 	local what=$1 disk pid failed=0
@@ -60,13 +61,13 @@ removal() {
 	say "ok: $what"
 }
 
-# users_are NUMBER - so many disks use the module; who reads its file does, too
+# users_are NUMBER - number of users of the module: disks, and readers of its file
 users_are() {
 	users
 	((USERS == $1))
 }
 
-# back DISK... - disks that have come back work, with default values
+# back DISK... - disks that were added again work, with default values
 back() {
 	local disk name
 	for disk; do
@@ -125,7 +126,7 @@ if modprobe scsi_debug dev_size_mb=32 ndelay=2000000 max_queue=16 \
 	rmmod scsi_debug || fail "cannot remove scsi_debug"
 fi
 
-# from_bus SERIAL NUMBER - the PCI device with these disks goes and comes back
+# from_bus SERIAL NUMBER - removes the PCI device with these disks and adds it again
 from_bus() {
 	local slot
 	slot=$(pci_of "${DISKS[0]}") || fail "$1 is behind no PCI device"

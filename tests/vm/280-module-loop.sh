@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 # takes: 20 s
 #
-# Proves: the module is loaded and unloaded in a loop while two others select it
-# by name, which loads it, too, and others again, for two disks under verified
-# load, and a third one reads what it shows: it comes and goes, or is refused as
-# busy, and nothing else happens.
+# Proves: the module is loaded and unloaded in a loop while two tasks select the
+# scheduler by name, which loads it, too, and then another one, for two disks
+# under verified load, and a third task reads the module's files: each load and
+# unload succeeds, or is refused as busy, and nothing else happens.
 # Fails if: .elevator_owner is taken out of flash_elevator, or elv_unregister()
 # or the removal of the debugfs directory out of flash_module_exit().
 

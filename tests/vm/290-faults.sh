@@ -6,8 +6,8 @@
 #
 # Proves: with a device that refuses requests, gives them back, fails them and
 # never answers some, under bounds of one and more and while schedulers are
-# switched: data is right, what is given back is counted once each, errors reach
-# whom they belong to and nobody else, and nothing is left in flight.
+# switched: data is right, each requeue is counted once, errors reach only the
+# submitters of the failed requests, and nothing is left in flight.
 # Fails if: elv_requeue_request() gives no slot back, or elv_finish_request() does
 # not call flash_release(); or elv_dispatch_request() forgets requests at the head.
 
@@ -45,7 +45,7 @@ for bound in 1 3; do
 done
 flashsim_del
 
-# Flushes and FUA writes that come back.
+# Flushes and FUA writes that the device gives back.
 flashsim_add "${fast[@]}" queue_depth=16 wbuf_kb=64
 is "its write cache" "$(<"/sys/block/$DISK/queue/write_cache")" "write back"
 sched_set "$DISK" "$SCHED"

@@ -5,8 +5,8 @@
 # fast: no
 #
 # Proves: a thousand switches among the scheduler under test and the kernel's
-# own, in every order of two, under verified load: no error, no hang, nothing
-# left behind in a scheduler that goes.
+# own, in every order of two, under verified load: no error, no hang, no request
+# left in the scheduler that is replaced.
 # Fails if: elv_init_sched() does not set QUEUE_FLAG_SQ_SCHED and flash_kick()
 # is removed from flash_release(); or flash_hctx_exit() does not free.
 

@@ -5,9 +5,9 @@
 # limit: 300 s
 #
 # Proves: 300 switches among all schedulers by two tasks at once, under verified
-# load of direct, buffered and flushed I/O, while others write nr_requests and
-# tunables, read statistics and the module's debugfs file, and a processor goes
-# and comes: no error, no hang, nothing left behind.
+# load of direct, buffered and flushed I/O, while other tasks write nr_requests
+# and tunables, read statistics and the module's debugfs file, and a processor
+# is taken offline and brought back: no error, no hang, nothing left behind.
 # Fails if: elv_init_sched() does not set QUEUE_FLAG_SQ_SCHED and flash_kick() is
 # removed from flash_release(); elv_exit_sched() does not take the device out of
 # the list; or flash_hctx_exit() leaves its entry in flash_queue.hctx.
@@ -55,9 +55,9 @@ tune() {
 	((RANDOM % 3)) || DRAWN=${LOW[$name]}
 	echo "$DRAWN" >"$queue/iosched/$name"
 }
-# Each file by itself and without a process for it: the scheduler that has them
-# is there for a fifth of the time, and each time not for long. It worked if the
-# last one was there.
+# Each file is read separately and without a new process for it: the scheduler
+# that has these files is selected for a fifth of the time, and each time not
+# for long. It worked if the last file was there.
 look() {
 	local path
 	for path in "$ARRAYS" "$file" "$queue"/iosched/{inflight,stats}; do

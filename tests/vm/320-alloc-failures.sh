@@ -5,18 +5,18 @@
 # limit: 300 s
 #
 # Proves: each allocation that is made on behalf of the scheduler may fail. While
-# it is being selected: the disk then has no scheduler or the old one and works,
-# and neither memory nor a reference of the module is kept. When nr_requests grows:
-# what has no record goes uncounted. When hardware queues change: the disk has the
-# scheduler or none, and works.
+# the scheduler is being selected: the disk then has no scheduler or the old one
+# and works, and neither memory nor a reference of the module is kept. When
+# nr_requests grows: requests without a record are not counted. When hardware
+# queues change: the disk has the scheduler or none, and works.
 # Fails if: elv_init_sched() does not give the elevator back or flash_queue_init()
-# not the disk's values; flash_hctx_init() goes on without memory; or
+# not the disk's values; flash_hctx_init() continues without memory; or
 # flash_hctx_resize() frees the old records before it has new ones.
 #
 # Which allocations: those with code of ours on their stack, found by halving the
 # module until a few bytes are left. /proc/PID/fail-nth would count the block
 # layer's, too; some of those lose the module's reference on 6.1, by no fault of
-# ours, and then nothing can be told about ours.
+# ours, and then the case could not judge ours.
 
 fault=/sys/kernel/debug/failslab
 [[ -e $fault/require-start && -e /proc/self/make-it-fail ]] ||
@@ -77,7 +77,7 @@ read_some() {
 		fail "cannot read $1"
 }
 
-# none_left WHAT - nobody uses the module, nothing of the disk is in its file
+# none_left WHAT - the module has no users, nothing of the disk is in its file
 none_left() {
 	users
 	((USERS == 0)) || fail "$USERS users of the module are left $1"
@@ -163,8 +163,8 @@ done
 say "$failed of $n switches failed"
 holds "$failed > 0"
 
-# What the kernel does once the scheduler is there. What it says of that is not
-# for the console, where it would count as a report.
+# The kernel's steps after the scheduler is initialized. Their messages must not
+# reach the console, where they would count as a report.
 if symbol elv_register_queue; then
 	dmesg -n 1
 	failed=0

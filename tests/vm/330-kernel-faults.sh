@@ -3,10 +3,10 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: the kernel's own faults, as its debug builds have them, go through the
-# scheduler without a loss: null_blk that gives requests back or refuses them, and
-# that lets them time out; completions that the block layer drops; bios that fail
-# before they get to the scheduler.
+# Proves: the kernel's own injected faults, as its debug builds have them, pass
+# through the scheduler without a loss: null_blk that gives requests back or
+# refuses them, and that lets them time out; completions that the block layer
+# drops; bios that fail before they get to the scheduler.
 # Fails if: elv_requeue_request() gives no slot back, or elv_finish_request() does
 # not call flash_release() for a request that failed.
 

@@ -4,15 +4,16 @@
 # takes: 25 s
 # limit: 240 s
 #
-# Proves: discards from several tasks at once (which may merge into requests of
-# many ranges), write-zeroes, flushes, FUA writes and passthrough commands mixed
-# with reads and writes under a small bound: what was discarded or zeroed is, its
-# neighbours are as they were, and nothing is lost. On NVMe and on flashsim.
+# Proves: discards from several tasks at once (which may merge into requests of many
+# ranges), write-zeroes, flushes, FUA writes and passthrough commands mixed with
+# reads and writes under a small bound: the ranges that were discarded or zeroed
+# read so, their neighbours are unchanged, and nothing is lost. On NVMe and on
+# flashsim.
 # Fails if: flash_store_del() leaves a request in the tree, policy_merged() leaves
-# the one that is gone in its queue, or elv_finish_request() releases a slot without
+# the merged request in its queue, or elv_finish_request() releases a slot without
 # asking flash_slot_finish().
 
-# The even ones of its chunks go.
+# The even chunks of 64 KiB are discarded or zeroed.
 MB=4
 head -c ${MB}M /dev/urandom >"$TMP/image"
 cp "$TMP/image" "$TMP/want"
@@ -58,7 +59,7 @@ compare() {
 	say "ok: $1 (not all of it was done)"
 }
 
-# ops must|may - on DISK, whose discards must or may have an effect
+# ops must|may - on DISK; discards must or may have an effect there
 ops() {
 	local op flusher
 	BASE=$((32 << 20))

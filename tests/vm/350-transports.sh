@@ -5,8 +5,8 @@
 #
 # Proves: drivers of all kinds at the same time: SATA with command queueing,
 # virtio-scsi, virtio-blk, and two NVMe disks that share the tags of their
-# controller; each has its bound, and what is written comes back, also without the
-# scheduler.
+# controller; each has its bound, and reads return the written data, also without
+# the scheduler.
 # Fails if: flash_hctx_rec() uses rq->tag, which is -1 here; or flash_release()
 # does not kick.
 

@@ -5,8 +5,8 @@
 #
 # Proves: memory is swapped out to the disk and in from it under pressure, with
 # the scheduler, a bound of one and more, while schedulers and nr_requests are
-# changed, which takes memory itself: nobody waits for ever, and what comes back
-# from swap is what went there.
+# changed, which allocates memory itself: no task waits for ever, and pages that
+# are swapped in have the contents that were swapped out.
 # Fails if: memalloc_noio_save() is taken out of elv_init_sched() and
 # elv_init_hctx() (a switch may wait for memory that waits for it), or
 # flash_kick() out of flash_release().
@@ -26,7 +26,7 @@ sched_new "$DISK"
 mkswap "/dev/$DISK" >/dev/null || fail "mkswap"
 [[ -e /proc/swaps ]] || skip "this kernel has no swap"
 swapon "/dev/$DISK" || fail "swapon"
-# Not memory.max: with a slow disk somebody would be killed before long.
+# Not memory.max: with a slow disk the kernel would soon kill a process.
 echo 20M >$group/lab/memory.high || fail "memory.high"
 
 # Each holds all of the file in its memory, then compares.
@@ -46,7 +46,7 @@ for ((n = 0; n < 3; n++)); do
 	) &
 	hogs+=($!)
 done
-# swapped - pages that went out and came in
+# swapped - number of pages swapped out and in
 swapped() { awk '/^pswp(in|out) / { n += $2 } END { print n }' /proc/vmstat; }
 alive() {
 	local pid

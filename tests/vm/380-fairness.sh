@@ -9,8 +9,8 @@
 # tags are short, so that tasks wait for those, it gets on: that wait is in no event,
 # so there the bound is for all its requests together, and a wide one. Counted in
 # requests, not in time.
-# Fails if: policy_insert() adds at the head of the queue (what came first goes
-# last), or policy_select() takes the youngest of a class.
+# Fails if: policy_insert() adds at the head of the queue (the oldest request is
+# then served last), or policy_select() takes the youngest of a class.
 
 TASKS=64 WANTED=$((40 / ${LAB_SLOW:-1}))
 null_add busy size=64 submit_queues=2 irqmode=2 \
@@ -59,7 +59,7 @@ lone() {
 	wait $lone || fail "fio failed, see the log"
 	left=$(($(count $field) - start))
 	trace_stop "$TMP/trace"
-	# Its status then is that of who was interrupted.
+	# Its status then is that of the interrupted process.
 	kill -INT $others
 	wait $others
 	! grep -q 'error=' "$TMP/others" || { cat "$TMP/others"; fail "errors"; }

@@ -4,13 +4,14 @@
 # limit: 240 s
 #
 # Proves: under a flood of real-time reads that always has more waiting, at most
-# meta_every of them go while a metadata request waits, then it does, each time;
-# among requests of one class the order of issue is that of arrival, whatever
-# their hardware queue; best effort gets nothing while the flood lasts, but goes on
-# as soon as it pauses. Counted in the kernel's events, with a clock that counts.
-# Fails if: k2_pick() lets one real-time request more go before metadata, or never
-# resets o->nr_passes; policy_insert() adds at the head; or real-time queues do not go
-# before the rest.
+# meta_every of them are dispatched while a metadata request waits, then the metadata
+# request, each time; within a class requests are issued in order of arrival, whatever
+# their hardware queue; best effort gets nothing while the flood lasts, but is served
+# again as soon as it pauses. Counted in the kernel's events, with a clock that
+# counts.
+# Fails if: k2_pick() dispatches one real-time request more before metadata, or never
+# resets o->nr_passes; policy_insert() adds at the head; or real-time queues are not
+# served before the rest.
 
 echo counter >/sys/kernel/tracing/trace_clock || skip "no clock that counts"
 main_disk
@@ -21,8 +22,8 @@ for ((n = 0; n < 40; n++)); do
 	: >"/mnt/$n/file" || fail "cannot write"
 done
 umount /mnt || fail "umount"
-# Read-only, so that nothing is written; and no block that nobody asked for: reading
-# ahead is no metadata request, and who needs the block then waits for best effort.
+# Read-only, so that nothing is written. No readahead of inode tables: it is no
+# metadata request, and a task that needs such a block would wait for best effort.
 mount -t ext4 -o ro,inode_readahead_blks=0 "/dev/$DISK" /mnt || fail "mount"
 echo 2 >"/sys/block/$DISK/queue/nomerges"
 sched_set "$DISK" "$SCHED"
@@ -46,7 +47,7 @@ flooded() {
 }
 flood_stop() {
 	kill -INT "$FLOOD"
-	# Its status then is that of who was interrupted.
+	# Its status then is that of the interrupted process.
 	wait "$FLOOD"
 	! grep -q 'error=' "$TMP/flood" || { cat "$TMP/flood"; fail "errors"; }
 }
@@ -57,7 +58,7 @@ for every in 3 7; do
 	trace_start block_rq_insert,block_rq_issue "$DISK"
 	flood 4
 	for ((n = 0; n < 16; n++)); do
-		# Metadata is read again only if nobody has it any more.
+		# Metadata is read again only if it is no longer in any cache.
 		echo 2 >/proc/sys/vm/drop_caches
 		echo 1 >/proc/sys/vm/drop_caches
 		stat /mnt/$n/file >/dev/null || fail "stat"
@@ -65,8 +66,9 @@ for every in 3 7; do
 	flood_stop
 	trace_stop "$TMP/trace"
 	assert_idle "$DISK"
-	# Counted while metadata waits: real-time reads that go. Now and then
-	# one more does, that was chosen before the metadata came.
+	# Counts the real-time reads that are dispatched while metadata waits.
+	# Occasionally one more is, which was chosen before the metadata was
+	# inserted.
 	result=$(awk -v every=$every '
 		{ event = ""
 		  for (i = 1; i < NF; i++)
@@ -94,7 +96,7 @@ for every in 3 7; do
 done
 umount /mnt || fail "umount"
 
-# First come, first served.
+# Order of arrival within a class.
 for class in 1 2; do
 	sched_new "$DISK"
 	trace_start block_rq_insert,block_rq_issue "$DISK"
@@ -134,8 +136,8 @@ enough() {
 }
 soon 60 enough || fail "the flood stands still"
 trace_stop "$TMP/trace"
-# Where the flood has nothing that waits, as on a slow machine now and then, best
-# effort goes. Counted is what passes whom.
+# On a slow machine the flood occasionally has no waiting request; best effort is
+# then dispatched. The script counts which class passes which.
 read -r rt be over < <(awk '
 	{ event = ""
 	  for (i = 1; i < NF; i++) {
@@ -153,7 +155,8 @@ read -r rt be over < <(awk '
 say "$rt real-time reads while best effort waited; $be best-effort reads," \
     "$over while real time waited"
 holds "$rt >= 500" "real-time reads"
-# None while one waits; now and then one does, that was chosen before that came.
+# None while a real-time request waits; occasionally one that was chosen before that one was
+# inserted.
 holds "$over * 20 <= $rt" "best effort while real time waits"
 flood_stop
 wait $patient || fail "best effort failed"

@@ -16,7 +16,7 @@ MB=4
 base=("size_mb=$MB" channels=2 ways=1 pages_per_block=8 t_read_ns=2000
       t_prog_ns=4000 t_erase_ns=20000 fw_read_ns=1000 fw_write_ns=1000)
 
-# What is in the mirror is what the device shall have.
+# The mirror has the data that the device should have.
 mirror=$TMP/mirror
 head -c ${MB}M /dev/urandom >"$TMP/first"
 head -c ${MB}M /dev/urandom >"$TMP/second"
@@ -33,8 +33,8 @@ same() {	# WHAT
 	say "ok: the data after $1"
 }
 
-# fio judges by itself: mixed sizes twice over, reads in between, O_DSYNC with
-# fsync, trims before writes.
+# fio verifies on its own: mixed sizes twice over, reads in between, O_DSYNC
+# with fsync, trims before writes.
 load() {
 	run_fio --filename="/dev/$DISK" --direct=1 --verify=crc32c --thread=1 \
 		--verify_fatal=1 --do_verify=1 --ioengine=libaio --iodepth=16 \
@@ -80,8 +80,8 @@ mirrored() {
 	same "a buffered copy"
 }
 
-# No collection nor folding goes on behind us, nor is anything left to fold,
-# which begins when the device has been idle for a while.
+# No garbage collection nor folding runs in the background, nor is anything left
+# to fold, which begins when the device has been idle for a while.
 calm() {
 	local before n
 	(($(flashsim_stat slc_bytes) == 0)) || return 1
@@ -90,7 +90,7 @@ calm() {
 	(($(flashsim_stat nand_reads) == before))
 }
 
-# Less than a program stays in the write buffer, until a flush comes.
+# Less than one program unit stays in the write buffer until a flush.
 buffered() {
 	dd if="$mirror" of="/dev/$DISK" bs=4k count=1 oflag=direct conv=notrunc \
 		status=none || fail "cannot write"

@@ -5,13 +5,15 @@
 # limit: 300 s
 # takes: 60 s
 #
-# Proves: flashsim refuses what is out of range, no number or no such word, and
-# what does not go together, with one message that names the value and what is
-# wanted; nothing of it is left then. It takes the limits themselves.
+# Proves: flashsim refuses values that are out of range, no number or no such
+# word, and combinations that are not possible, with one message that names the
+# value and the accepted ones; a refused device leaves nothing behind. It
+# accepts the limits themselves.
 # Fails if: the range check in fs_param_set() is removed, any of the checks in
 # fs_config(), fs_units_cfg() or fs_layout_cfg() is, one of FS_NUMBERS changes,
 # GENHD_FL_NO_PART is not set (6.12: a crash when a later device fails), or
-# fs_available() is always true (somebody may be killed for want of memory).
+# fs_available() is always true (the kernel may kill a process for want of
+# memory).
 
 einval='Invalid argument' erange='Numerical result out of range'
 
@@ -104,7 +106,7 @@ done < <(modinfo -p flashsim | sed 's/ (string)$//')
 is "parameters" "$(modinfo -p flashsim | wc -l)" \
 	$((${#LOW[@]} + ${#WORDS[@]} + 3))
 
-# What flashsim shall have said since the last look, in this order.
+# Messages that flashsim should have printed since the last look, in this order.
 SAID=()
 heard=0
 said() {
@@ -138,7 +140,7 @@ refused() {
 	   ! -e $FLASHSIM ]] || fail "$*: half loaded"
 	SAID+=("$message")
 	tried=$((tried + 1))
-	# What it has left would be in the way now.
+	# Leftovers of refused loads would make this fail.
 	((tried % 40)) || works
 }
 
@@ -149,7 +151,7 @@ works() {
 	flashsim_del
 }
 
-# Memory of modules that are gone has a bare address for its owner.
+# Memory of unloaded modules has a bare address as its owner.
 orphans() { awk '$3 ~ /^0x/' /proc/vmallocinfo | wc -l; }
 available() { awk '/^MemAvailable/ { print $2 }' /proc/meminfo; }
 
@@ -192,7 +194,7 @@ done <<<"$words"
 refused "No such device" "remove: '0': want the number of a device" remove=0
 said
 
-# What does not go together.
+# Combinations that are refused.
 buffered=(alloc=dynamic wbuf_kb=1024)
 refused "$erange" "channels * ways is 260: want at most 256 chips" \
 	channels=52 ways=5
@@ -273,7 +275,7 @@ if ((units < 1 << 28)); then
 fi
 refused "Cannot allocate memory" "no memory for a map of" size_mb=1 \
 	nr_devices=16 log_len=4194304
-# There is that much, but not without starving others.
+# This much memory is available, but not without starving other users.
 total=$(awk '/^MemTotal/ { print $2 }' /proc/meminfo)
 devices=8
 rows=$((($(available) - total / 32) * 1024 / 48 / devices))
@@ -288,7 +290,7 @@ dmesg | grep "Out of memory" &&
 
 is "vmalloc memory of no module" "$(orphans)" 0
 works
-# CPUs keep some of so much for themselves.
+# Of such an amount CPUs keep some pages for themselves.
 holds "$(available) + 65536 > $before" "KiB that are available, now and before"
 
 # accepted PARAM=VALUE... - and works

@@ -8,7 +8,7 @@
 # ENOSPC and harm nothing, memory is given back; data=pattern reads as its own
 # byte address, data=none keeps nothing.
 # Fails if: fs_new_page() allows one page more than max_pages, fs_free() does not
-# free the pages, or fs_data() does not go on with pos after a segment.
+# free the pages, or fs_data() does not advance pos after a segment.
 
 free_kb() {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -57,8 +57,8 @@ grep -q "first_error=28" "$TMP/bound" || fail "no ENOSPC from fio"
 is "pages" "$(flashsim_stat data_pages)" 2048
 flashsim_del
 
-# All of it comes back. CPUs keep some tens of MiB of pages for themselves, so
-# much more than that is written.
+# All of it is freed. CPUs keep some tens of MiB of pages for themselves, so
+# much more is written.
 before=$(free_kb)
 for ((n = 0; n < 4; n++)); do
 	flashsim_add size_mb=64 t_prog_ns=1000 bus_mbps=10000 fill_pct=0

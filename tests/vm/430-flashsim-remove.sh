@@ -6,15 +6,15 @@
 # takes: 30 s
 #
 # Proves: a flashsim device that is removed under load ends all its requests,
-# whatever its scheduler is and faults are injected; the other device goes on
-# with right data; statistics stay; afterwards the module can be unloaded, which
-# is refused while a device is in use. `hold` keeps requests back, lets so many of
-# them go as are asked for, the oldest first, and a removal ends it.
+# whatever its scheduler is and whatever faults are injected; the other device
+# continues with right data; statistics stay; afterwards the module can be
+# unloaded, which is refused while a device is in use. `hold` keeps requests back
+# and releases as many as the user writes, the oldest first; a removal ends it.
 # Fails if: fs_remove() takes the next device along, or fs_del_disk() only marks
 # the disk as dead, or does not end the hold.
 
-# The one whose requests come from a queue of the scheduler, and those that wait
-# for their turn in a slow device.
+# The removed device has requests in a queue of the scheduler, and it is slow,
+# so that others wait inside it for their turn.
 slow=(nr_devices=2 size_mb=16 t_prog_ns=$((2000000 * ${LAB_SLOW:-1}))
       fw_read_ns=$((200000 * ${LAB_SLOW:-1})))
 
@@ -84,8 +84,7 @@ for n in 1 0 2; do
 done
 flashsim_del
 
-# Held requests end one by one, in the order in which they came, or when the device
-# goes.
+# Held requests end one by one, in order of arrival, or when the device is removed.
 flashsim_add size_mb=16 data=none
 sched_set "$DISK" none
 for value in -2 65536 "" x 1.5; do

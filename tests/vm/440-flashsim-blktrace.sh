@@ -4,7 +4,7 @@
 # once: about flashsim, and one scheduler that certainly traces inserts
 # takes: 10 s
 #
-# Proves: blktrace sees what a request goes through on flashsim: queued, got a
+# Proves: blktrace sees each step of a request on flashsim: queued, got a
 # request, inserted, issued, completed, each as often as fio has asked, with
 # completion behind issue by at least the time that the device takes.
 # Fails if: sim_submit() leaves out the firmware's time, so that requests end too
@@ -41,7 +41,7 @@ for scheduler in mq-deadline "$SCHED"; do
 			"$(grep -cE "^$action (R|W)[SF]* [0-9]+ 8 " parsed)" 400
 	done
 	is "requests that the device counts" $((${FS[reads]} + ${FS[writes]})) 400
-	# One sector may come twice: what counts is when it was issued last.
+	# One sector may be read twice: its last issue counts.
 	awk '$1 == "D" { at[$3] = $5 }
 	     $1 == "C" && $4 == 8 && $5 - at[$3] < 0.000299 { bad++ }
 	     END { exit bad > 0 }' parsed ||

@@ -5,9 +5,9 @@
 # limit: 300 s
 # takes: 40 s
 #
-# Proves: flashsim's faults come as often as they are asked for, where they are
-# asked for, and are counted; requests end with the right error; nothing is lost
-# or changed by those that come again; a request that is just slow, or times out
+# Proves: flashsim injects faults at the rate and at the place that its
+# parameters name, and counts them; requests end with the right error; requeued
+# requests lose or change no data; a request that is just slow, or times out
 # while the device has it, harms nothing.
 # Fails if: fs_hit() halves its rate, fs_target() ignores where the sectors end,
 # fs_timeout_rq() completes a request that the model still has or that is only
@@ -16,7 +16,7 @@
 fast=(size_mb=16 t_read_ns=5000 t_prog_ns=5000 t_erase_ns=20000 fw_read_ns=1000
       fw_write_ns=1000)
 
-# errors ERRNO ARGUMENTS... - sets ERRORS to fio's count; only that one may come
+# errors ERRNO ARGUMENTS... - sets ERRORS to fio's count; no other error may occur
 errors() {
 	local want=$1 log=$TMP/errors.$((++FIO_RUNS)) line
 	shift
@@ -134,7 +134,7 @@ run_fio --filename="/dev/$DISK" --direct=1 --ioengine=libaio --iodepth=16 \
 is "requests that are left" "$(flashsim_stat outstanding)" 0
 flashsim_del
 
-# Requests that come again, many times: nothing is lost.
+# Requests are requeued many times: nothing is lost.
 again() {	# SCHEDULER FAULT SIZE PARAM=VALUE...
 	local scheduler=$1 fault=$2 size=$3 n
 	shift 3

@@ -21,7 +21,7 @@ jobs=()
 for n in "${all[@]}"; do
 	echo 2 >"/sys/block/flashsim$n/queue/nomerges"
 	flashsim_reset "flashsim$n"
-	# So many that they can be told apart.
+	# Different counts, so that the disks can be distinguished.
 	jobs+=(--name="d$n" --filename="/dev/flashsim$n"
 	       --number_ios=$((300 + 100 * n)))
 done
@@ -141,7 +141,7 @@ for ((i = 0; i < 40; i++)); do
 done
 : >"$TMP/.stop"
 wait $reader
-# The load is a row of runs, and the last reset may have come between two.
+# The load is a row of runs, and the last reset may have been between two.
 # shellcheck disable=SC2317  # soon calls it
 counted() {
 	flashsim_get flashsim1

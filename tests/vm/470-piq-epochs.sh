@@ -5,14 +5,14 @@
 #
 # Proves: the order of issue in each mode of the paper, on a device of four chips
 # that ends nothing until all requests are there: batches, turns of reads and
-# writes, and FIFOs whose head waits for its chips.
+# writes, and FIFOs with a head that waits for its chips.
 # The requests are those of the paper's figures 6 and 7 behind one on all chips;
 # tests/unit/test_piq_batch.c has the same on a model.
 # Fails if: flash_batches_add() joins the last batch instead of the first one that
 # fits, piq_turn() looks at the last batch of its list instead of last_batch, or
 # piq_turns_next() begins with the direction that had its turn before.
 
-# one r|w NUMBER FIRST CHIPS - a request of so many chips; its sector tells its number
+# one r|w NUMBER FIRST CHIPS - a request on CHIPS chips; its sector identifies its number
 one() {
 	local at=$(((4 * $2 + $3) * 4096))
 	if [[ $1 == r ]]; then

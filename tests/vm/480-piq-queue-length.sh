@@ -4,11 +4,11 @@
 # takes: 45 s
 # limit: 240 s
 #
-# Proves: the paper's modes look at queue_length requests and no more, those that
-# are out among them: a request beyond it does not join a batch whose chips it
+# Proves: the paper's modes look at no more than queue_length requests, including
+# those that are out: a request beyond it does not join a batch with chips that it
 # would fit, no more are ever out than that, and all are served.
 # Fails if: piq_turns_admit() does not look at queue_length, or piq_release() does not
-# count down what is inside (nothing goes any more).
+# count down the requests inside (nothing is dispatched any more).
 
 order() {
 	local length=$1 want=$2 n=0 chip got
@@ -19,7 +19,7 @@ order() {
 	tun "$DISK" queue_length "$length"
 	sched_new "$DISK"
 	trace_start block_rq_issue "$DISK"
-	# Three for chip 0, then one for chip 1; its block tells its number.
+	# Three for chip 0, then one for chip 1; the block identifies the number.
 	for chip in 0 0 0 1; do
 		read_one "$DISK" $((4 * n + chip))
 		await "$DISK" inserted $((n + 1))

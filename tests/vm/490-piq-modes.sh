@@ -7,11 +7,11 @@
 #
 # Proves: mode, layout, offset and all bounds change under verified load on two
 # devices at once, each with its own, also while schedulers are switched: each
-# request gives back the chips that it took, nothing is lost, nothing waits for
-# nobody, and what was set stands there.
-# Fails if: piq_release() computes the chips anew instead of those that were taken,
-# piq_set() does not sort what waits anew, or policy_text_tuned() does not call
-# flash_resume().
+# request gives back the chips that it took, nothing is lost, no request waits
+# without a cause, and the files show the written values.
+# Fails if: piq_release() computes the chips again instead of those that were
+# taken, piq_set() does not sort waiting requests again, or policy_text_tuned()
+# does not call flash_resume().
 
 # shellcheck source=tests/vm/lib/changes.sh
 . lib/changes.sh
@@ -24,8 +24,9 @@ for disk in "${DISKS[@]}"; do
 done
 flashsim_del
 
-# A request that waits for its chip goes when the layout says that it is another
-# one, and when the mode does not care: nothing else happens meanwhile.
+# A request that waits for its chip is dispatched when a new layout puts it on
+# another chip, and when the new mode does not look at chips: nothing else
+# happens in that time.
 hold_add channels=4 ways=1 page_kb=4
 sched_set "$DISK" "$SCHED"
 tun "$DISK" mode noop

@@ -4,13 +4,13 @@
 # takes: 60 s
 # limit: 400 s
 #
-# Proves: with a layout that it trusts, among 48 tasks that read pages as fast as
-# they can, a read of all chips, a write of one and a write of all chips get
-# through before many times as many reads as can be outstanding have gone; and a
-# layout that is wrong is not trusted. Counted in requests, not in time.
+# Proves: with a layout that it trusts, among 48 tasks that read pages as fast as they
+# can, a read of all chips, a write of one and a write of all chips are served before a
+# multiple (WANTED) of the reads that can be outstanding; and a layout that is wrong is
+# not trusted. Counted in requests, not in time.
 # Fails if: piq_learn_order() heeds no chip_depth; piq_reserve() keeps no chips free and
-# piq_fits() lets nobody queue up (the wide ones), piq_charge() never begins an epoch and
-# max_wait is not looked at (the writes), or piq_learn_trust() compares nothing.
+# piq_fits() lets no request queue up (the wide ones), piq_charge() never begins an epoch
+# and max_wait is not looked at (the writes), or piq_learn_trust() compares nothing.
 
 TASKS=48 WANTED=20
 # So slow that the guest can keep all of its chips at work.

@@ -5,16 +5,17 @@
 # limit: 400 s
 #
 # Proves: the workloads of tests/fio/piq-*.fio run to their end on the emulated NVMe
-# device in mode auto, with a layout and without, and in the paper's: without an
-# error, with all that they ask for served, and nobody taken because nothing could go.
-# Fails if: piq_choose() returns none of those who wait while nothing is out (stuck), or
-# piq_release() does not count down what is inside (the load stands still).
+# device in mode auto, with a layout and without, and in the paper's: without an error,
+# with all their requests served, and none taken because no other could be dispatched.
+# Fails if: piq_choose() returns none of the waiting requests while nothing is out
+# (stuck), or piq_release() does not count down the requests inside (the load stands
+# still).
 
 main_disk
 sched_set "$DISK" "$SCHED"
 export DEV=/dev/$DISK RUNTIME=200 SEED=7 IOS=300 RT_IOS=40 THINKTIME_US=500
 
-# workload NAME LEAST - at least so many requests have been served
+# workload NAME LEAST - at least LEAST requests have been served
 workload() {
 	local name=$1 mode layout
 	for mode in auto piq noop; do

@@ -2,10 +2,10 @@
 # shellcheck shell=bash disable=SC1091,SC2034,SC2153
 # for: piq
 #
-# Proves: in mode auto a read of a task with real-time priority goes before those that
-# came before it, and these keep their order.
+# Proves: in mode auto a read of a task with real-time priority is dispatched before
+# requests that were inserted before it, and these keep their order.
 # Fails if: piq_class() does not look at the priority, or policy_insert() not at the
-# class; who goes first of items that are urgent is in tests/unit/test_piq_pick.c.
+# class; tests/unit/test_piq_pick.c has the order among urgent items.
 
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh

@@ -6,8 +6,8 @@
 #
 # Proves: the order of issue in mode paper, one request at a time, on a device that
 # ends nothing until all requests are there: sub-layers in turns of per_layer reads,
-# each by address, batches of reads and of writes, writes first come first served,
-# deadlines; whatever the hardware queue that a request came by.
+# each by address, batches of reads and of writes, writes in order of arrival,
+# deadlines; whatever the hardware queue of a request.
 # The requests are those of tests/unit/test_layer_paper.c, farther apart: of two chips
 # there are four sub-layers, blocks 0 to 4096 are in the first, 4097 to 8192 in the
 # second.
@@ -17,8 +17,8 @@
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh
 
-# The first request is in the device and counts in no turn: a change of mode begins
-# them anew.
+# The first request is in the device and counts in no turn: a change of mode resets
+# the turns.
 begin() {
 	hold_add nr_hw_queues="${QUEUES:-1}"
 	sched_set "$DISK" "$SCHED"
@@ -66,7 +66,7 @@ tun "$DISK" sort big
 some
 finish "big ones first, all alike" "50 30 90 5000 4500 10000 9000"
 
-# All have expired: each sub-layer first come, first served.
+# All have expired: order of arrival within each sub-layer.
 begin
 tun "$DISK" read_expire_ms 1
 some

@@ -4,9 +4,9 @@
 # takes: 8 s
 #
 # Proves: with front_merges=0 a read joins the waiting one that it follows, and
-# never the one that it comes before, also not the one that has taken a read just
-# now; with 1 it does, and is then where it starts, in another sub-layer; what two
-# have become goes once, and by its address.
+# never the one that it precedes, not even one that has just merged another read;
+# with 1 it does, and the merged request then lies where it starts, in another
+# sub-layer. A merged request is dispatched once, and by its address.
 # Fails if: flash_allow_merge() does not ask policy_front_merges(), or layer_grow()
 # leaves a request in the sub-layer that it was in.
 

@@ -5,14 +5,14 @@
 # takes: 18 s
 # limit: 240 s
 #
-# Proves: mode auto lets reads go before writes, in batches, an expired write before
-# reads, the oldest of a sub-layer first when that begins its turn, and with a layout
-# each chip have its turn; it holds requests back when
-# enough is in the device, and then lets one go when one ends, when the mode changes
-# and when the user says how many: nothing else happens meanwhile.
-# Fails if: layer_turn() lets writes go on while reads wait, layer_deadline() is that
-# of reads only, layer_held() is not asked when a request ends, or policy_tuned()
-# does not call flash_resume().
+# Proves: mode auto dispatches reads before writes, in batches, an expired write
+# before reads, the oldest of a sub-layer first when that begins its turn, and with a
+# layout each chip in its turn. It holds requests back when enough are in the device,
+# and then dispatches one when one ends, when the mode changes and when the user sets
+# another number: nothing else happens in that time.
+# Fails if: layer_turn() continues with writes while reads wait, layer_deadline() is
+# that of reads only, layer_held() is not asked when a request ends, or
+# policy_tuned() does not call flash_resume().
 
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh
@@ -48,7 +48,8 @@ arrive r 50 30
 sleep 0.1
 finish "the write has expired" "10000 50 30"
 
-# Pages of 4 KiB on four chips. What is in the device is on none: it was there first.
+# Pages of 4 KiB on four chips. The request in the device is on none: it was there before the
+# layout.
 begin
 tun "$DISK" layout "page=4096 chips=4"
 tun "$DISK" per_layer 1

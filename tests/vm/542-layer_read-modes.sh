@@ -5,15 +5,15 @@
 # takes: 40 s
 # limit: 300 s
 #
-# Proves: all that can be set changes under verified load on two devices at once, each
-# with its own, also while schedulers are switched: nothing is lost, nothing waits for
-# nobody, each request gives back what it took, and what was set stands there. And
-# among 48 tasks that read as fast as they can, in both modes, a read of the last
-# address, a write, and a long read get through before many times as many reads as can
-# be outstanding have gone. Counted in requests, not in time.
-# Fails if: layer_give() computes the chips anew, layer_set() does not sort what waits
-# anew, policy_text_tuned() does not call flash_resume(), or layer_expired() is never
-# true and layer_turn() lets reads go on for ever.
+# Proves: all tunables change under verified load on two devices at once, each with
+# its own, also while schedulers are switched: nothing is lost, no request waits
+# without a cause, each request gives back what it took, and the files show the
+# written values. And among 48 tasks that read as fast as they can, in both modes, a
+# read of the last address, a write, and a long read are served before a multiple of
+# the reads that can be outstanding. Counted in requests, not in time.
+# Fails if: layer_give() computes the chips again, layer_set() does not sort waiting
+# requests again, policy_text_tuned() does not call flash_resume(), or layer_expired()
+# is never true and layer_turn() continues with reads for ever.
 
 # shellcheck source=tests/vm/lib/changes.sh
 . lib/changes.sh

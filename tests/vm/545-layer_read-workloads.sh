@@ -13,8 +13,9 @@ main_disk
 sched_set "$DISK" "$SCHED"
 export DEV=/dev/$DISK RUNTIME=100 SEED=7 IOS READ_PCT DEPTH RW
 
-# workload NAME READS WRITES - at least so many of each have been served. Readahead
-# reads more at once than a program asks for, and neighbours are merged.
+# workload NAME READS WRITES - at least READS reads and WRITES writes have been
+# served. Readahead reads more at once than a program asks for, and neighbours are
+# merged.
 workload() {
 	local name=$1 mode
 	for mode in paper auto; do

@@ -4,9 +4,10 @@
 # takes: 20 s
 # limit: 240 s
 #
-# Proves: weights takes one entry at a time by path or number, refuses what is none
-# and changes nothing then; has room for 1024, all of which are seen page by page; they
-# outlast other schedulers, and are gone when they were taken back.
+# Proves: weights takes one entry at a time by path or number, and refuses invalid text
+# without a change; has room for 1024 entries, all of which are seen page by page; they
+# persist across a switch to other schedulers, and are removed when the user takes them
+# back.
 # Fails if: flash_groups_parse() does not look at the range, flash_groups_set() does
 # not keep the order, or flash_groups_print() begins each page at the start.
 

@@ -5,11 +5,11 @@
 # limit: 120 s
 #
 # Proves: with more tasks that write than there are scheduler tags, in mode auto a read
-# finds one at once, and goes next; in mode paper, which has no such rule, writes take
-# all of them. And reads alone may take all.
+# finds a tag at once, and is dispatched next; in mode paper, which has no such rule,
+# writes take all of them. And reads alone may take all.
 # Fails if: policy_shallow() sets no limit for writes, or sets one for reads.
 
-# write_some FROM TO - so many blocks, each by a task of its own
+# write_some FROM TO - writes these blocks, each from a separate task
 write_some() {
 	local n
 	for ((n = $1; n < $2; n++)); do

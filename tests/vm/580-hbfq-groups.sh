@@ -4,9 +4,9 @@
 # takes: 60 s
 # limit: 400 s
 #
-# Proves: the same as 570 with budgets, whose turns end with their tenants.
-# Fails if: fair_prune() forgets the tenant whose turn it is without ending
-# that turn.
+# Proves: the same as 570 with budgets, where a tenant's turn ends with the
+# tenant.
+# Fails if: fair_prune() forgets the tenant in service without ending its turn.
 
 # shellcheck source=tests/vm/lib/share.sh
 . lib/share.sh

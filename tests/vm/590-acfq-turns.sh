@@ -4,10 +4,10 @@
 # takes: 40 s
 # limit: 240 s
 #
-# Proves: in the paper's mode one tenant has the device to itself, is waited for when
-# it has nothing to do, and loses its turn when that was in vain: only a timer lets
-# the other one go. Mode cfq waits for nobody. In each mode a tenant that is alone has
-# as much in the device as it sends.
+# Proves: in the paper's mode one tenant has the device to itself, the scheduler waits
+# for it when it has nothing to do, and it loses its turn when that was in vain: only
+# a timer releases the other tenant's requests. Mode cfq waits for no tenant. In each
+# mode a tenant that is alone has as much in the device as it sends.
 # Fails if: fairshare_holds() sets no timer, fairshare_timer() does not kick, or
 # fair_turn_over() waits without anticipation.
 

@@ -4,9 +4,10 @@
 # takes: 20 s
 # limit: 240 s
 #
-# Proves: what a control group has written into the page cache is charged to it when
-# somebody else has it written back; with tenant_by=task it is nobody's own; and a
-# tenant by priority is one for all tasks of that priority.
+# Proves: the data that a control group has written into the page cache is charged
+# to it when another task triggers the writeback; with tenant_by=task it is charged
+# to no task's tenant; and a tenant by priority is one for all tasks of that
+# priority.
 # Fails if: fairshare_bio_key() asks the task before the control group, or takes a worker
 # for a tenant.
 

@@ -5,8 +5,8 @@
 # limit: 240 s
 #
 # Proves: a task with many threads of io_uring that is moved between control groups
-# under load is served and charged where it is; modes, tenants, charges and weights
-# change meanwhile; its data stays right and nothing is lost.
+# under load is served and charged where it is, while modes, tenants, charges and
+# weights change; its data stays right and nothing is lost.
 # Fails if: policy_bio_class() and policy_rq_class() name a request differently, or
 # fair_set_rules() leaves a turn of another mode.
 

@@ -4,8 +4,9 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: schedulers are switched while one tenant is waited for and others wait for
-# the timer: nobody is left behind, and the timer goes off on no memory that is gone.
+# Proves: schedulers are switched while the scheduler waits for one tenant and others
+# wait for the timer: no request is left behind, and the timer does not fire on freed
+# memory.
 # Fails if: hrtimer_cancel() is taken out of policy_exit(), or fairshare_timer() does
 # not kick (the switch waits for ever).
 

@@ -4,8 +4,8 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: the same as 630 with budgets, where everybody is waited for as long as that
-# may be.
+# Proves: the same as 630 with budgets, where the scheduler waits for every tenant as
+# long as that may be.
 # Fails if: the same is broken.
 
 # shellcheck source=tests/vm/lib/share.sh

@@ -5,8 +5,8 @@
 # limit: 300 s
 #
 # Proves: the paper's loads (tests/fio/acfq-*.fio) run to their end on the emulated NVMe
-# device in each mode, each tenant in a control group of its own: nobody is left out,
-# and of tenants that all send the same the largest weight gets more than the least.
+# device in each mode, each tenant in a separate control group: no tenant starves, and
+# of tenants that all send the same the largest weight gets more than the least.
 # Fails if: fair_next() passes over a tenant for good, or fairshare_bio_key() takes all that
 # fio starts for one tenant.
 

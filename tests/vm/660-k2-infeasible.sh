@@ -4,11 +4,11 @@
 # takes: 40 s
 # limit: 300 s
 #
-# Proves: a target that no bound can hold is said to be infeasible, while best effort
-# goes on; one that can be held is not, whatever was said before; and an observed tail is
-# there.
-# Fails if: autolimit_judge_target() never sets unmet, or never clears it, or what is late is
-# not counted.
+# Proves: K2 reports a target that no bound can hold as infeasible, while best effort is
+# still served; it does not report one that can be held, whatever it reported before; and
+# an observed tail is there.
+# Fails if: autolimit_judge_target() never sets unmet, or never clears it, or late requests
+# are not counted.
 
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
 	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512

@@ -4,11 +4,12 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: without real-time requests the bound opens after rt_hold_ms and what waits goes,
-# with nobody doing anything but best effort; the first real-time request brings it back;
-# without a hold it never opens; and policy static does not know of any of that.
+# Proves: without real-time requests the bound opens after rt_hold_ms and waiting requests
+# are dispatched, while tasks do nothing but best effort; the first real-time request
+# brings the bound back; without a hold it never opens; and policy static does not do any
+# of that.
 # Fails if: autolimit_open() is not called at the end of a request, autolimit_insert()
-# does not close the bound, or a raised bound kicks nobody.
+# does not close the bound, or a raised bound kicks no queue.
 
 flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
 	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
@@ -48,7 +49,7 @@ for policy in latency bandwidth; do
 	soon 20 bound_is 65535 || fail "$policy: the bound stays $(tun "$DISK" bound)"
 	soon 20 deep || fail "$policy: what waits does not go"
 	say "ok: $policy: the bound opens"
-	# So long that it stays for whoever looks.
+	# Long enough for a reader to see it.
 	tun "$DISK" rt_hold_ms 60000
 	run_fio --name=rt --filename="/dev/$DISK" --direct=1 --rw=randread \
 		--bs=4k --offset=32m --size=16m --number_ios=3 \

@@ -4,12 +4,12 @@
 # takes: 25 s
 # limit: 180 s
 #
-# Proves: a calibration under load comes to its end and leaves a bandwidth, a tail and an
-# age; these and all that is set stay with the disk when its number of hardware queues
-# changes under load, and over another scheduler; another disk has none of it; and what is
-# no command is refused and begins nothing.
-# Fails if: k2_completed() does not keep what was found, k2_init() does not read it,
-# or flash_disk_put() frees it.
+# Proves: a calibration under load completes and leaves a bandwidth, a tail and an age;
+# these and all tunables stay with the disk when its number of hardware queues changes
+# under load, and over another scheduler; another disk has none of it; and an invalid
+# command is refused and begins nothing.
+# Fails if: k2_completed() does not keep the results, k2_init() does not read them,
+# or flash_disk_put() frees them.
 
 null_add resize memory_backed=1 size=64 submit_queues=1 irqmode=2 \
 	completion_nsec=500000

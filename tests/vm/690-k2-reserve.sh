@@ -4,11 +4,12 @@
 # takes: 20 s
 # limit: 180 s
 #
-# Proves: with a slot kept, best effort takes all others and no more, a real-time request
-# goes at once although nothing has ended, and its slot is kept again after it; lowering the
-# reserve lets go what waits, at once; by cost, requests of equal size take what they take
-# by number as long as nothing is known; and a cap on starvation lets best effort go under
-# real-time requests that wait. On one hardware queue and on two.
+# Proves: with a slot reserved, best effort takes all others and no more, a real-time
+# request is dispatched at once although nothing has ended, and its slot is reserved again
+# after it; lowering the reserve dispatches waiting requests at once; by cost, requests of
+# equal size take the same as by number until costs are known; and a cap on starvation lets
+# best effort be dispatched under real-time requests that wait. On one hardware queue and on
+# two.
 # Fails if: k2_admit_only_rt() does not look at the reserve, flash_resume() runs nothing,
 # k2_watch_insert() does not clear fq->held, or k2_watch_pick() never calls
 # k2_admit_be_due().
@@ -30,7 +31,7 @@ kept() {
 	await "$DISK" dispatched 4
 	is "real-time requests that went" "$(stat_of "$DISK" served_rt)" 1
 	is "finished so far" "$(reads_done "$DISK")" 0
-	# One more real-time request has to wait now, for anybody.
+	# The next real-time request has to wait now, whatever the submitter.
 	read_one "$DISK" 5100 ionice -c1 -n0
 	await "$DISK" inserted 9
 	stays "$DISK" dispatched 4

@@ -4,15 +4,16 @@
 # takes: 40 s
 # limit: 240 s
 #
-# Proves: with a layout best effort goes by its chips: round those that are idle, and to
-# the one with the least before it if none is; no request is passed by more than max_pass
-# that came later; real-time requests go first, on whatever chip; metadata keeps its place;
-# a layout that is set, moved or taken back holds for what waits already; and the bound is
-# used in full. A trace says of each request whether its chips or its age chose it. On one
-# hardware queue and on two, on a device that ends nothing until all requests are there.
-# Fails if: k2_chips_apply() adds nothing that waits, k2_started() or k2_completed()
-# does not count on the chips, k2_watch_pick() does not take what was picked or does not say
-# why, or k2_chips_pick() does not look at the oldest.
+# Proves: with a layout best effort is dispatched by its chips: round those that are idle,
+# and to the one with the least before it if none is; no request is passed by more than
+# max_pass later ones; real-time requests are dispatched first, on whatever chip; metadata
+# keeps its place; a layout that is set, moved or removed also holds for waiting requests;
+# and the bound is used in full. A trace says of each request whether its chips or its age
+# chose it. On one hardware queue and on two, on a device that ends nothing until all
+# requests are there.
+# Fails if: k2_chips_apply() adds no waiting request, k2_started() or k2_completed() does
+# not count on the chips, k2_watch_pick() does not take the picked request or does not
+# record why, or k2_chips_pick() does not look at the oldest.
 
 # shellcheck source=tests/vm/lib/order.sh
 . lib/order.sh
@@ -32,7 +33,7 @@ begin() {
 	COUNT=1
 }
 
-# whys CHIPS AGED - so many went for their chips, and for having been passed
+# whys CHIPS AGED - numbers of requests dispatched for their chips, and for having been passed
 whys() {
 	is "reason chips" "$(grep -c ' flash_dispatch: .* why chips$' "$TMP/trace")" "$1"
 	is "reason aged" "$(grep -c ' flash_dispatch: .* why aged$' "$TMP/trace")" "$2"
@@ -64,7 +65,7 @@ for PASS in 0 1; do
 done
 PASS=256
 
-# It was not known when these came, and K2 did not watch them.
+# The layout was not known when these were inserted, and K2 did not watch them.
 begin none
 some
 tun "$DISK" layout "page=4096 chips=4"
@@ -95,7 +96,7 @@ for level in 3 1; do
 done
 finish "real-time requests first" "16 24 1 6 4 9 12"
 
-# More slots than one: nothing is held back, and an idle chip goes first.
+# More slots than one: nothing is held back, and a request for an idle chip is dispatched first.
 hold_add nr_hw_queues=2
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 4

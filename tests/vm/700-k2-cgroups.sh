@@ -4,13 +4,14 @@
 # takes: 80 s
 # limit: 300 s
 #
-# Proves: what a control group in rt_cgroups and the groups below it send is served at
-# the group's level, whoever sends it, and nobody else's is; the nearest group that is
-# listed decides, and the more urgent one of group and own priority; its tasks get the
-# last scheduler tags; a bio that has another class by now joins nobody of the old one.
-# What is no entry changes nothing and says so, there is room for 32, what is shown can
-# be written again, and all outlasts other schedulers. A listed group can be removed, and
-# another one at its place is another one. Entries come and go under verified load.
+# Proves: requests of a control group in rt_cgroups and of the groups below it are served
+# at the group's level, whatever task sends them, and no other requests are; the nearest
+# listed group decides, and the more urgent one of group and own priority; its tasks get
+# the last scheduler tags; after a change of class a bio merges with no request of the
+# old class. Invalid entries change nothing and are reported, there is room for 32, the
+# shown text can be written again, and all entries persist across other schedulers. A
+# listed group can be removed, and a new group at its path is another one. Entries are
+# added and removed under verified load.
 # Fails if: policy_rq_class() or policy_bio_class() does not look at the table,
 # flash_groups_near() looks at the group alone or begins at the root, k2_urgent() returns
 # the group's level, k2_task_urgent() looks at the priority alone, k2_group_set() sets the
@@ -69,7 +70,7 @@ b=$GROUP
 mkdir $GROUPS_DIR/labB/plain || fail "no control group labB/plain"
 none=9
 
-# Who is what.
+# Class of each group.
 is "entries at first" "$(<"$file")" ""
 is "class without an entry" "$(class_of labA/in/deep)" $none
 entry "/labA 3"
@@ -99,7 +100,7 @@ so_far=$(stat_of "$DISK" rt_by_cgroup)
 is "class" "$(class_of labB)$(class_of labB ionice -c1 -n7)" 77
 is "more that are so by their group" $(($(stat_of "$DISK" rt_by_cgroup) - so_far)) 20
 
-# What is no entry.
+# Invalid entries.
 refusals=0
 refused() {
 	local was out mark
@@ -160,7 +161,7 @@ done
 # Taking back what is not there is no error.
 entry "77 default"
 
-# A group that goes.
+# A listed group is removed.
 rmdir $GROUPS_DIR/labB/plain $GROUPS_DIR/labB || fail "a listed group cannot be removed"
 is "its entry" "$(grep -c "^$b 7$" "$file")" 1
 group_add labB
@@ -172,7 +173,7 @@ assert_idle "$DISK"
 sched_set "$DISK" none
 flashsim_del
 
-# Who waits with whom: labB's are real-time ones from the third on.
+# Order of service: labB's requests are real-time from the third on.
 hold_add nr_hw_queues=2
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 1
@@ -197,7 +198,7 @@ assert_idle "$DISK"
 sched_set "$DISK" none
 flashsim_del
 
-# Tags: as 230-k2-tags, for a task whose priority is its group's.
+# Tags: as 230-k2-tags, for a task with the priority of its group.
 hold_add queue_depth=16
 sched_new "$DISK"
 echo 16 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
@@ -227,7 +228,7 @@ load_start "$DISK"
 	--rw=randrw --bs=4k --offset=32m --size=16m --ioengine=libaio --iodepth=8 \
 	--time_based=1 --runtime=3600 --name=mine >/dev/null 2>&1) &
 mine=$!
-# Whoever writes while the scheduler is another one finds no file.
+# A writer finds no file while another scheduler is selected.
 for ((n = 1; n <= 2; n++)); do
 	(
 		k=0

@@ -5,13 +5,13 @@
 # limit: 900 s
 #
 # Proves: which ways of I/O bring a real-time priority to the scheduler, and which bring
-# the control group. Each is gone three times: by nobody in particular, by a task with
-# real-time priority, and by one in a listed group; each time k2 says how many requests
-# came as real-time ones. The table of docs/where.md is what is wanted here. That io alone
-# is enabled for the group is part of it: what is written back is charged to it all the
-# same, as the kernel then enables memory, too. Besides: a write to queue/scheduler of a
-# disk without requests is ignored or fails, a kprobe finds the program that writes to
-# one, and virtio disks claim to rotate.
+# the control group. Each way is tried three times: by an ordinary task, by a task with
+# real-time priority, and by one in a listed group; each time k2 reports how many requests
+# were real-time. The expected results are the table of docs/where.md. That io alone is
+# enabled for the group is part of it: writeback is charged to the group nevertheless, as
+# the kernel then enables memory, too. The case also checks that a write to
+# queue/scheduler of a disk without requests is ignored or fails, that a kprobe finds the
+# program that writes to one, and that virtio disks claim to rotate.
 # Fails if: policy_bio_class() and policy_rq_class() look at neither a bio's priority nor
 # its group, or at the task that runs; or a kernel does otherwise than the table says.
 
@@ -54,7 +54,7 @@ direct_write() { dd_ if=/dev/zero of="/dev/$1" bs=4k count=64 oflag=direct; }
 buffered_read() { dd_ if="/dev/$1" of=/dev/null bs=4k count=64; }
 buffered_fsync() { dd_ if=/dev/zero of="/dev/$1" bs=4k count=64 conv=fsync,notrunc; }
 buffered_osync() { dd_ if=/dev/zero of="/dev/$1" bs=4k count=64 oflag=dsync; }
-# Written back after the writer has gone, see go().
+# Written back after the writer has ended, see go().
 buffered_later() {
 	exec {kept}<"/dev/$1"
 	dd_ if=/dev/zero of="/dev/$1" bs=4k count=64 conv=notrunc
@@ -63,8 +63,8 @@ mapped_read() { fio_ "$1" --ioengine=mmap --rw=randread; }
 libaio() { fio_ "$1" --ioengine=libaio --direct=1 --rw=randread --iodepth=8 "${@:2}"; }
 uring() { fio_ "$1" --ioengine=io_uring --direct=1 --rw=randread --iodepth=8 "${@:2}"; }
 
-# go TOP DISK HOW COMMAND... - does it, on TOP, and sets CAME to how its requests
-# came to DISK: all real-time, none, or some; HOW is plain, prio or group
+# go TOP DISK HOW COMMAND... - runs COMMAND on TOP, and sets CAME to the class of
+# its requests at DISK: all real-time, none, or some; HOW is plain, prio or group
 CAME=
 go() {
 	local top=$1 disk=$2 how=$3 rt nrt kept status=0
@@ -72,7 +72,7 @@ go() {
 	cold "$top"
 	assert_idle "$disk" >/dev/null
 	rt=$(stat_of "$disk" served_rt) nrt=$(stat_of "$disk" served_nrt)
-	# Who closes it last writes back.
+	# The last close writes back.
 	exec {kept}<"/dev/$top"
 	(
 		case $how in
@@ -88,7 +88,7 @@ go() {
 		[[ $1 != per_request ]] || shift
 		"$1" "$top" "${@:2}"
 	) || status=1
-	# What is left is written back by somebody else.
+	# Another task writes the rest back.
 	sync
 	exec {kept}<&-
 	((status == 0)) || fail "$*: it cannot be done"

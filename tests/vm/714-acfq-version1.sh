@@ -4,7 +4,7 @@
 # takes: 5 s
 # limit: 120 s
 #
-# Proves: a control group of version 1 is a tenant of its own with the default weight,
+# Proves: a control group of version 1 is a separate tenant with the default weight,
 # whatever was set for the group of version 2 that has its number.
 # Fails if: fairshare_group_key() does not ask flash_css_cgroup().
 

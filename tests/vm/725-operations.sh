@@ -4,12 +4,12 @@
 # limit: 240 s
 #
 # Proves: docs/operations.md, for requests that a real device has. A discard and a
-# write-zeroes of 1 MiB are charged as what moves no data, a write of 128 KiB by its
-# size; only the write is on the chips of its sector. On a zoned disk (Linux 6.10 and
-# later) a zone append is charged by its size and is on no chip, and a reset of the zone
-# moves no data: both come through an NVMe target, as no program can send them. On 6.1
-# a driver's own commands that come in a batch are charged by their size, and are on no
-# chip; on later kernels schedulers never see any.
+# write-zeroes of 1 MiB are charged as operations without data, a write of 128 KiB by
+# its size; only the write is on the chips of its sector. On a zoned disk (Linux 6.10
+# and later) a zone append is charged by its size and is on no chip, and a reset of the
+# zone moves no data: an NVMe target issues both, as no program can send them. On 6.1 a
+# driver's own commands that it issues in a batch are charged by their size, and are on
+# no chip; on later kernels schedulers never see any.
 # Fails if: flash_op_dir() takes a zone append or passthrough for none, or a discard for
 # data; or a policy hands on blk_rq_pos() instead of flash_sector_of().
 
@@ -28,7 +28,7 @@ target_del() {
 }
 trap target_del EXIT
 
-# begin - the scheduler anew, with a layout, and charging what can be counted
+# begin - selects the scheduler again, with a layout, and with charges that can be counted
 begin() {
 	sched_set "$DISK" "$SCHED"
 	has_tun "$DISK" charge && tun "$DISK" charge sectors
@@ -57,7 +57,7 @@ on_chips() {
 }
 
 # charged WHAT SECTORS PIECES CHIPS - of the only request, which the device has: acfq
-# and hbfq charge so many sectors, layer_read counts so many pieces; 8 is nothing
+# and hbfq charge SECTORS sectors, layer_read counts PIECES pieces; 8 is nothing
 charged() {
 	local what=$1 sectors=$2 pieces=$3 chips=$4
 	await "$DISK" inflight 1

@@ -4,10 +4,11 @@
 # takes: 40 s
 # limit: 240 s
 #
-# Proves: requests of the I/O priority class "idle" go when nothing else waits, and one of
-# them in each idle_wait_ms when something does; with idle_wait_ms=0 they are best-effort
-# requests. They do not merge with best effort. Metadata that an idle task reads is
-# metadata. A flood of idle requests leaves half of the scheduler tags to others.
+# Proves: requests of the I/O priority class "idle" are dispatched when nothing else
+# waits, and one of them in each idle_wait_ms when something does; with idle_wait_ms=0
+# they are best-effort requests. They do not merge with best effort. Metadata that an idle
+# task reads is metadata. A flood of idle requests leaves half of the scheduler tags to
+# others.
 # Fails if: k2_classify_idle() returns the class as it is, or K2_IDLE for metadata;
 # k2_idle_due() is always false; or policy_urgency() never returns FLASH_BACKGROUND.
 
@@ -35,7 +36,7 @@ waiting() {
 		"$(arrays "$DISK" | sed -n 's/^idle queued \(.*\) served.*/\1/p')" 2
 }
 
-# served WHAT ORDER IDLE_TURNS - they all go
+# served WHAT ORDER IDLE_TURNS - all are dispatched
 served() {
 	let_go -1
 	readers_done
@@ -127,7 +128,7 @@ readers_done
 assert_idle "$DISK"
 flashsim_del
 
-# What a file system needs to go on.
+# Blocks that a file system needs to continue.
 null_add files irqmode=0 size=64 memory_backed=1
 mkfs.ext4 -q -F -N 256 "/dev/$DISK" || fail "mkfs.ext4"
 mount -t ext4 "/dev/$DISK" /mnt || skip "this kernel has no ext4"

@@ -17,7 +17,7 @@ limits() {
 	dmesg | sed -n 's/.*limitprobe: //p'
 }
 
-# judge AT_LEAST - no call failed, and so many operations are limited
+# judge AT_LEAST - no call failed, and at least AT_LEAST operations are limited
 judge() {
 	local name with without lines=0 limited=0
 	while read -r name with without; do

@@ -7,8 +7,8 @@
 #
 # The directory that QEMU exports as "bench" holds the plan (id workload
 # scheduler bound, "-" for no bound) and env; each run gets a directory there.
-# Written as it goes, so that an interrupted bench keeps what is finished.
-# Lines for the host begin with "bench: ".
+# Results are written during the bench, so that an interrupted one keeps the
+# finished runs. Lines for the host begin with "bench: ".
 
 set -u
 export LC_ALL=C
@@ -62,9 +62,10 @@ for event in insert issue complete requeue; do
 	echo 1 >$TRACING/events/block/block_rq_$event/enable ||
 		die "no trace event block_rq_$event"
 done
-# What k2 takes from its queues, seen under k2's own lock: flash_take(fq, fr)
-# with fr->rq->__sector. Inserts are traced under that lock too. The host finds
-# out whether the offset fits this kernel, and does without otherwise.
+# Requests that k2 takes from its queues, seen under k2's own lock:
+# flash_take(fq, fr) with fr->rq->__sector. Inserts are traced under that lock
+# too. The host finds out whether the offset fits this kernel, and does without
+# otherwise.
 # As a breakpoint: making a jump of it would rewrite running code once more.
 echo 0 >/proc/sys/debug/kprobes-optimization
 echo 'p:k2take k2:flash_take sector=+0x30(+0(%si)):u64' \
@@ -110,7 +111,7 @@ sample() {	# FILE DIRECTORY
 }
 
 choose() {	# SCHEDULER BOUND
-	# Selected anew each time: counters begin at 0, nothing is left over.
+	# Selected again each time: counters begin at 0, nothing is left over.
 	echo none >$SYS/queue/scheduler &&
 		echo "$1" >$SYS/queue/scheduler || return 1
 	[[ $(<$SYS/queue/scheduler) == *"[$1]"* ]] || return 1
@@ -152,7 +153,7 @@ run() {	# ID WORKLOAD SCHEDULER BOUND
 	rm -f ${SCRATCH:?}/*
 	echo $status >"$dir/status"
 	tell "done $1"
-	# Whatever hangs keeps its hold on the queue: no scheduler could be chosen.
+	# A hung run keeps its hold on the queue: no scheduler could be chosen.
 	(( status < 124 ))
 }
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the cases in tests/vm are written with. tests/vm/run sources it before
-# a case, in the case's own bash; the scheduler under test is $SCHED, and $TMP
-# is a directory that is empty when the case begins.
+# Functions for the cases in tests/vm. tests/vm/run sources this file before a
+# case, in the case's own bash; the scheduler under test is $SCHED, and $TMP is
+# a directory that is empty when the case begins.
 #
-# A case passes by coming to its end. fail and skip end it, from the case's own
-# shell only: in $(...) or behind a | they would end just that part.
+# A case passes when it reaches its end. fail and skip end it, from the case's
+# own shell only: in $(...) or behind a | they would end just that part.
 
 SCHED=${SCHED:?the scheduler under test}
 TMP=${TMP:?a scratch directory}
@@ -17,7 +17,7 @@ FIO_SECONDS=${FIO_SECONDS:-120}
 
 say() { printf '%s\n' "$*"; }
 
-# fail REASON - ends the case; the reason goes into its line
+# fail REASON - ends the case; its result line has the reason
 fail() {
 	say "FAIL: $*"
 	printf '%s' "$*" >"$TMP/.reason"
@@ -76,8 +76,8 @@ disk_of() {
 	done
 }
 
-# find_disk SERIAL [NUMBER] - sets DISK to it, or DISKS to so many of them, if
-# they are there
+# find_disk SERIAL [NUMBER] - sets DISK to the disk, or DISKS to NUMBER of them,
+# if they are there
 find_disk() {
 	mapfile -t DISKS < <(disk_of "$1")
 	DISK=${DISKS[0]-}
@@ -484,7 +484,7 @@ FIO_RUNS=0
 fio_quiet() {
 	local log status=0
 	log=$TMP/fio.$BASHPID.$((++FIO_RUNS))
-	# A directory of its own: fio leaves state files of failed verifies.
+	# A separate directory: fio leaves state files of failed verifies.
 	timeout -k 5 "$FIO_SECONDS" fio --output="$log" --aux-path="$TMP" \
 		--eta=never "$@" >"$log.said" 2>&1 || status=$?
 	# A job that dies of a signal does not make its status another.
@@ -722,8 +722,8 @@ trace_stop() {
 	echo >$TRACING/trace
 }
 
-# issued SECTORS FILE [LENGTH] - of a trace with block_rq_issue: which piece of so many
-# sectors each request (of that length) begins in, in their order
+# issued SECTORS FILE [LENGTH] - of a trace with block_rq_issue: the index of the piece
+# of SECTORS sectors in which each request (of that length) begins, in their order
 issued() {
 	sed -n "s/.* block_rq_issue: .* \([0-9]*\) + ${3:-[0-9]*} .*/\1/p" "$2" |
 		while read -r sector; do echo $((sector / $1)); done | tr '\n' ' '

@@ -117,8 +117,8 @@ disk() {
 	load 1 $((MADE > 1 ? 100 : COST_LONG))
 }
 
-# File: what it said before the cell set it. A disk keeps what is set, whoever is
-# selected next.
+# File: its value before the cell set it. A disk keeps its values, whatever
+# scheduler is selected next.
 declare -A BEFORE=()
 
 restore() {
@@ -129,8 +129,8 @@ restore() {
 	BEFORE=()
 }
 
-# scheduler NAME SETTINGS - selects it anew; status 1 and WHY if that is not to be,
-# 2 if there is nothing to be measured
+# scheduler NAME SETTINGS - selects it again; status 1 and WHY if it cannot be
+# selected, 2 if there is nothing to be measured
 scheduler() {
 	local queue=/sys/block/$DISK/queue setting settings file
 	WHY="no scheduler $1"
@@ -180,8 +180,8 @@ clock() {
 	done
 }
 
-# tells DISK-KIND DEPTH - status 1 and WHY if nobody knows how long the CPU was busy:
-# 7.3 says no more how long it was idle. Such a load on null_blk leaves it never idle.
+# tells DISK-KIND DEPTH - status 1 and WHY if the CPU's busy time is unknown: 7.3 no
+# longer reports its idle time. On null_blk such a load leaves the CPU never idle.
 tells() {
 	WHY="this kernel does not say how long it was idle"
 	[[ $1 == null && ${2%x*} -ge 32 ]] || grep -q idle_sleeptime /proc/timer_list
@@ -374,9 +374,9 @@ holds_cell() {
 	answer "done $1"
 }
 
-# locks_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - who takes how many spin locks. The tracer names
-# the function that called the lock function, which is the one that asked for
-# the lock, or the one into which the compiler has put that.
+# locks_cell ID KIND OPTIONS DEPTH SCHEDULER SETTINGS - which functions take how many spin locks.
+# The tracer names the function that called the lock function: the one that asked for the lock, or
+# the one into which the compiler has inlined that.
 locks_cell() {
 	local status ios lost lock own kind
 	kind=$(expand "$3" | head -n 1)

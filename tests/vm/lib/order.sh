@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Requests that come while the device, held, has the first one: in which order do they
-# go? A case sources it itself, and sets COUNT to 1 when that one is there.
+# Checks the order of issue of requests that are inserted while the held device has
+# the first one. A case sources this file itself, and sets COUNT to 1 when the first
+# one is there.
 
 # arrive r|w BLOCK... - one after the other, from all processors in turn
 arrive() {
@@ -22,7 +23,7 @@ arrive() {
 	done
 }
 
-# finish WHAT WANT - all of them go; their order of issue
+# finish WHAT WANT - dispatches all of them and compares their order of issue with WANT
 finish() {
 	local got
 	is "issued while the first one is held" "$(stat_of "$DISK" dispatched)" 1

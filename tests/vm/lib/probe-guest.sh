@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The guest's side of scripts/probe-test: makes the devices of a plan, lines
-# `name|flashsim parameters`, and leaves what scripts/probe-layout prints of
-# each. The machine has no Python of its own: PYTHON is a directory with one.
+# `name|flashsim parameters`, and leaves the output of scripts/probe-layout for
+# each. The machine has no Python: PYTHON is a directory with one.
 
 set -u
 export LC_ALL=C

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the cases of schedulers that share a device have in common. A case sources
-# it itself.
+# Functions for the cases of schedulers that share a device. A case sources this
+# file itself.
 
 GROUPS_DIR=/sys/fs/cgroup
 
@@ -10,7 +10,7 @@ GROUPS_DIR=/sys/fs/cgroup
 # groups_need [CONTROLLER] - control groups with io, and another one, or skips
 groups_need() {
 	local one
-	# What a case that failed has left behind
+	# Groups that a failed case has left behind
 	rmdir $GROUPS_DIR/lab* 2>/dev/null
 	for one in io "$@"; do
 		grep -qsw "$one" $GROUPS_DIR/cgroup.controllers ||
@@ -182,8 +182,8 @@ groups_come_and_go() {
 			is "who found no room" "$refused" 0
 		fi
 	done
-	# Nothing keeps what is gone, neither here nor in the kernel; which keeps the
-	# first one for itself, under none as well.
+	# Neither the scheduler nor the kernel keeps a removed group; the kernel
+	# keeps the first one for itself, under none as well.
 	# shellcheck disable=SC2317  # soon calls it
 	forgotten() {
 		run_fio --filename="/dev/$DISK" --direct=1 --rw=read --bs=4k \
@@ -250,7 +250,7 @@ switch_with_timers() {
 	done
 }
 
-# crowd GROUP TASKS - so many tasks of the group read one random block after the
+# crowd GROUP TASKS - TASKS tasks of the group read one random block after the
 # other, until crowds_go; sets CROWD to the process
 CROWDS=() CROWD=
 crowd() {
@@ -263,7 +263,7 @@ crowd() {
 	CROWDS+=("$CROWD")
 }
 
-# crowds_go - none of them goes on
+# crowds_go - ends all of them
 crowds_go() {
 	local pid
 	kill "${CROWDS[@]}" || fail "a crowd has gone"
@@ -331,7 +331,7 @@ shares_of_crowds() {
 	done
 	holds "$(stat_of "$DISK" limited_tags) > 0" "the other one was limited"
 	crowds_go
-	# Nobody sleeps for ever.
+	# No task sleeps for ever.
 	assert_idle "$DISK"
 	sched_set "$DISK" none
 	flashsim_del
@@ -367,9 +367,9 @@ paper_load() {
 		GROUP=lab fio_quiet "/tests/fio/$SCHED-$name.fio" &
 		pid=$!
 		first=() last=()
-		# What each has got since all of them were seen. Who comes last comes late,
-		# and a second after its end a tenant is forgotten. The load leaves little
-		# time to look.
+		# Charges of each tenant since all of them were seen. The last tenant to
+		# start starts late, and a second after its end a tenant is forgotten. The
+		# load leaves little time to look.
 		while kill -0 $pid 2>/dev/null; do
 			read -ra got < <(of_tenants sectors "${of[@]}")
 			[[ " ${got[*]} " != *" 0 "* ]] || continue

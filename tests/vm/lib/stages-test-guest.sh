@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The guest's side of scripts/stages-test: the same load on flashsim under K2, once
-# for each tracer that is named; what they recorded is left in /out. LTTng's programs
-# and modules come in a directory, as a guest has none.
+# for each tracer that is named; their recordings are left in /out. LTTng's programs
+# and modules are in a directory, as a guest has none.
 
 set -u
 export LC_ALL=C

@@ -6,10 +6,9 @@
 # leaves raw measurements for the host to judge.
 #
 # /run/suite holds the plan (a run's name a line) and for each run a directory
-# with what it wants. Results go out over standard output, packed, after each
+# with its settings. Results are written to standard output, packed, after each
 # run: an interruption costs no more than the run under way. Nothing here may
-# ask the host for anything, as the host's speed would show in the guest's
-# time.
+# ask the host for anything, as the host's speed would show in the guest's time.
 # Lines for the host begin with "suite: "; packed files with "=".
 
 set -u
@@ -63,7 +62,7 @@ setup() {
 	done <$WORK/setup >$WORK/wanted 2>>$OUT/said
 }
 
-# What sysfs says of it now, for the host to compare, as some files round: name,
+# Present values in sysfs, for the host to compare, as some files round: name,
 # wanted, got, with tabs between them, since texts have blanks.
 settings() {
 	local file value
@@ -91,7 +90,7 @@ iocost() {
 			>$OUT/iocost
 }
 
-# Tenants: a group each, and where the scheduler or the kernel is told its weight.
+# Tenants: one group each, and the file that sets its weight in the scheduler or the kernel.
 groups() {
 	local name weight file
 	echo +io >$CGROUP/cgroup.subtree_control || return 1
@@ -122,7 +121,7 @@ weights() {
 	done <$WORK/groups >>$OUT/settings 2>>$OUT/said
 }
 
-# What the scheduler says of each, where it does.
+# The scheduler's figures for each tenant, where it has any.
 tenants() {
 	local name
 	name=$(sed 's/.*\[\(.*\)\].*/\1/' $SYS/queue/scheduler)
@@ -132,9 +131,10 @@ tenants() {
 }
 
 # An ext4 that was just made. Its files' blocks count as written and are not: they
-# cost nothing, and a read of them is the device's work. What the kernel does from
-# time to time is as much slower as the device is; what it keeps back of writes is
-# what it would with 256 MiB, as much smaller than a machine as the device is.
+# cost nothing, and a read of them is the device's work. The kernel's periodic
+# work runs as much slower as the device is; its limits for dirty pages are those
+# of 256 MiB of memory, which is as much smaller than a real machine as the device
+# is than a real drive.
 make_fs() {
 	local count mb scale
 	read -r count mb scale <$WORK/fs
@@ -209,7 +209,7 @@ calibrate() {
 	(( !on )) || echo "it did not come to its end"
 }
 
-# What a scheduler says of its search, from time to time, until the run is over.
+# Samples of a scheduler's search, from time to time, until the run is over.
 course() {
 	local dir=$SYS/queue/iosched up bound tail share bad
 	until [[ -e $WORK/over ]]; do
@@ -330,7 +330,7 @@ run() {	# ID
 	[[ ! -e $WORK/groups ]] || tenants >$OUT/tenants
 	if [[ -e $WORK/fs ]]; then
 		sync -f $MOUNT
-		# Readahead that nobody waits for may still be under way.
+		# Readahead that no reader waits for may still be under way.
 		for ((tries = 0; tries < 100; tries++)); do
 			read -r reads writes <$SYS/inflight
 			(( reads + writes )) || break
@@ -346,7 +346,7 @@ run() {	# ID
 	if [[ -e $WORK/order ]]; then
 		order >$OUT/order
 	elif [[ $(<$WORK/params) == *log_len=* ]]; then
-		# What it says of chips is half of it, and has a slow way to go.
+		# The columns about chips are half of the log, and the path to the host is slow.
 		awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6 }' \
 			$DEBUG/log >$OUT/log
 	fi
@@ -363,7 +363,7 @@ run() {	# ID
 	echo $status >$OUT/status
 	hand_over
 	tell "done $1"
-	# Whatever hangs keeps its hold on the device: no other could be made.
+	# A hung run keeps its hold on the device: no other could be made.
 	(( status < 124 ))
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Who is a tenant, for acfq and hbfq, and metadata of a light tenant. A case sources
-# it itself, after share.sh.
+# Tests of the tenant of a request, for acfq and hbfq, and of metadata of a light
+# tenant. A case sources this file itself, after share.sh.
 
 # task_words WORD PID... - a figure in debugfs of processes, all at one moment; 0: no tenant
 task_words() {
@@ -80,7 +80,7 @@ task_part() {
 }
 
 # processes_are_tenants - the threads of a process are one tenant, whatever their
-# priorities are and whoever issues their requests
+# priorities are and whatever task issues their requests
 processes_are_tenants() {
 	local low plain args
 
@@ -91,7 +91,7 @@ processes_are_tenants() {
 	# what is asked here.
 	echo 1024 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests"
 
-	# Linux gives each of these threads an I/O context of its own.
+	# Linux gives each of these threads a separate I/O context.
 	reads plain --ioengine=libaio --iodepth=64 --numjobs=4 --name=plain
 	plain=$READS
 	AS=(ionice -c2 -n7)
@@ -149,7 +149,7 @@ ios_get() {
 	IOS=$((now[0] + now[4]))
 }
 
-# create FILE - sets TOOK to the requests that the disk completes meanwhile
+# create FILE - sets TOOK to the number of requests that the disk completes in this time
 TOOK=
 create() {
 	local began
@@ -160,8 +160,8 @@ create() {
 	TOOK=$((IOS - began))
 }
 
-# light_metadata - a light group creates files in directories that nobody has read yet,
-# beside a heavy group; another task wants the same directories
+# light_metadata - a light group creates files in directories that no task has read
+# yet, beside a heavy group; another task wants the same directories
 light_metadata() {
 	local dirs=24 n longest=0 ahead heavy creator before
 
