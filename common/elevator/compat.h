@@ -614,11 +614,19 @@ static inline bool compat_run_disturbs(struct blk_mq_hw_ctx *hctx)
  * 6.1.192), but only CPUs that were isolated when the queue was made, and not if there is
  * only one hardware queue or if the queue serves isolated CPUs only. In those cases the
  * worker is on the CPU that asks, which is the one where a request has completed.
+ *
+ * A run that is queued and has not begun will see all that the caller has written before its
+ * last full barrier: workers have one between the mark that a work is pending and its function.
+ * Many requests may complete before it begins, and to queue it anew costs more than all else that
+ * a completion does here. A delayed run may be far away, unless its timer is about to be armed,
+ * with interrupts off: then the hardware queue was busy a moment ago, and is run 3 ms later.
  */
 static inline void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
 {
 	int cpu;
 
+	if (work_pending(&hctx->run_work.work) && !timer_pending(&hctx->run_work.timer))
+		return;
 	if (compat_run_disturbs(hctx) && !test_bit(BLK_MQ_S_STOPPED, &hctx->state)) {
 		for_each_cpu_and(cpu, housekeeping_cpumask(HK_TYPE_DOMAIN),
 				 cpu_online_mask) {
