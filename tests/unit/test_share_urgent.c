@@ -126,7 +126,7 @@ static void at_once(void)
 	is(m.s.active == was && (!was || m.s.stats.turns == turns), 1,
 	   "it neither ends a turn nor begins one");
 	is(debt(tenant(LIGHT, 1)), 1, "its tenant owes one request");
-	is(m.s.stats.together, 1, "it is counted");
+	is(m.s.stats.ahead, 1, "it is counted");
 	is(before(data, 200), 200, "what the tenant sent before it waits for long");
 }
 
