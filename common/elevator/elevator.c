@@ -408,15 +408,13 @@ static noinline struct request *flash_dispatch_chosen(struct flash_queue *fq)
 	return rq;
 }
 
-/* Choose among the requests that wait, with the lock. */
+/* Choose among the requests that wait, with the lock, which is not released meanwhile. */
 static struct request *flash_dispatch_best(struct flash_queue *fq,
 					   const struct blk_mq_hw_ctx *hctx)
 {
 	struct request *rq;
 	struct flash_rq *fr;
 
-	if (flash_pending_events(fq))
-		flash_drain(fq);
 	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_settle(fq);
@@ -450,6 +448,9 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	struct request *rq = NULL;
 	bool pass_on, missed;
 
+	/* First, as it may release the lock. */
+	if (flash_pending_events(fq))
+		flash_drain(fq);
 	if (unlikely(fq->waits & FLASH_WAITS_CHOSEN)) {
 		/* Chosen while this task waited for the lock, or all are taken by now */
 		rq = flash_dispatch_chosen(fq);

@@ -88,7 +88,7 @@ void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx
 
 	lockdep_assert_held(&fq->lock);
 
-	if (!flash_round_goes_on(fq, hctx))
+	if (WARN_ON_ONCE(left & FLASH_ROUND_NR) || !flash_round_goes_on(fq, hctx))
 		return;
 	/* The policy is not asked for more while the limit is reached. */
 	for (nr = 0; nr < FLASH_ROUND_MOST && fq->queued &&

@@ -157,6 +157,11 @@ static void how_many(void)
 	eq(not_asked || held_chosen, 0, "it is asked before each choice");
 }
 
+static void others_choose(void)
+{
+	dispatch(1);
+}
+
 static void not_now(void)
 {
 	struct request *rq;
@@ -193,9 +198,21 @@ static void not_now(void)
 	rq->started = true;
 	eq(chosen() == 1 && atomic_read(&fq->inflight) == 3, 1, "while chosen ones are left");
 	dispatch(1);
-	eq(fq->waits, FLASH_WAITS_CHOSEN, "the mark of a set stays");
+	eq(fq->waits, FLASH_WAITS_CHOSEN + 2 * FLASH_WAITS_ONE, "the mark of a set stays");
 	dispatch(1);
 	eq(fq->waits & FLASH_WAITS_ONE, 0, "until another request is dispatched");
+	all_end();
+
+	/* A long drain, or one that has to sort, releases the lock. */
+	anew(TAGS);
+	insert(6);
+	spin_lock(&fq->lock);
+	flash_resort(fq);
+	spin_unlock(&fq->lock);
+	on(UNLOCKED, others_choose);
+	dispatch(1);
+	on(NEVER, NULL);
+	eq(nr_out == 2 && out[1]->nth == 2, 1, "or for the lock that a drain has released");
 	all_end();
 
 	anew(TAGS);
