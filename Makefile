@@ -38,18 +38,26 @@ module-dirs := $(filter-out $(left-out),$(foreach d,$(wildcard * tests/*),$(if \
 	$(wildcard $(d)/$(notdir $(d)).c),$(d))))
 sources := Kbuild $(wildcard $(addsuffix /*.[ch],common common/* $(module-dirs)))
 
+# A kernel that clang built wants its modules from clang, unless the user chose a compiler.
+llvm := $(if $(findstring undefined,$(origin LLVM)),$(if $(findstring \
+	default,$(origin CC)),$(shell sed -n 's/^CONFIG_CC_IS_CLANG=y$$/LLVM=1/p' \
+	$(KDIR)/include/config/auto.conf 2>/dev/null)))
+
 # Without -j from the user, use all processors; with it, the user's choice.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # The verdict on this kernel's private layouts is kept under a name made of
 # everything it depends on: file times of unpacked packages say when they were
 # built, so make cannot tell by them whether a verdict is older.
-abi-inputs = common/elevator/compat.h common/elevator/abi.c scripts/abi-check \
+abi-inputs = $(addprefix common/elevator/,compat.h meaning.h abi.c) \
+	scripts/abi-check scripts/lib/btf.py scripts/lib/elvfeatures.py \
 	$(KDIR)/Module.symvers $(KDIR)/include/generated/autoconf.h
-abi-key = $(shell { cat $(abi-inputs); uname -rv; \
-	stat -L -c '%s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux); } 2>&1 | \
-	cksum | tr ' ' -)
+abi-key = $(shell { cat $(abi-inputs); uname -rv; echo $(ELV_UNTESTED); \
+	stat -L -c '%s %Y' $(if $(BTF),$(BTF),$(KDIR)/vmlinux \
+		/lib/modules/$(release)/vmlinuz /boot/vmlinuz-$(release)); \
+	} 2>&1 | cksum | tr ' ' -)
 abi-args = --kdir $(KDIR) --release $(release) $(if $(BTF),--btf $(BTF)) \
+	$(llvm:%=--make %) \
 	$(foreach v,CC LLVM,$(if $(findstring command line,$(origin $(v))), \
 		--make $(v)=$($(v))))
 
@@ -62,7 +70,7 @@ modules: headers compiler
 # Two builds of one kernel at a time would step on each other, hence the lock.
 .PHONY: locked-modules
 locked-modules: abi-verdict mirror
-	+$(Q)$(MAKE) $(jobs) -C $(KDIR) M=$(obj) modules
+	+$(Q)$(MAKE) $(jobs) -C $(KDIR) M=$(obj) $(llvm) modules
 	@mkdir -p $(out)
 	@set -e; cd $(out); \
 	wanted=" $$(sed -E 's,.*/,,; s,\.k?o$$,,' $(obj)/modules.order | \
@@ -118,7 +126,7 @@ endif
 
 # Headers name the compiler that built the kernel; another one may not know
 # the flags that kbuild passes.
-compiler-wanted = $(or $(CC_WANTED),$(shell sed -nE \
+compiler-wanted = $(or $(CC_WANTED),$(if $(llvm),clang),$(shell sed -nE \
 	's/^CC *:?= *.*\$$\(CROSS_COMPILE\)([^ ]+).*/\1/p' \
 	$(KDIR)/.kernelvariables 2>/dev/null),gcc)
 .PHONY: compiler
@@ -351,6 +359,8 @@ help:
 	'make [modules]  build all modules for the running kernel' \
 	'                KVER=RELEASE for another installed one, KDIR=DIR for a' \
 	'                build directory; into build/modules/RELEASE/' \
+	'                BTF=FILE if the kernel'"'"'s BTF is elsewhere; ELV_UNTESTED=1 to' \
+	'                build for an interface that was not reviewed' \
 	'                W=1 more warnings, C=1 sparse on what is compiled (C=2 on' \
 	'                all), V=1 show commands; EXPERIMENTAL=1 builds those, too,' \
 	'                that are not done' \
@@ -374,7 +384,7 @@ help:
 	'                all the same; one page at the end' \
 	'make report     one page of all results: build/report/index.html' \
 	'make unit       unit tests of the pure logic, in user space' \
-	'make abi-check  compare the restated layouts with the kernel, verbosely' \
+	'make abi-check  does the kernel'"'"'s private interface fit? Verbosely' \
 	'make install    into /lib/modules/RELEASE/updates, then depmod; DESTDIR' \
 	'                or INSTALL_MOD_PATH before it' \
 	'make uninstall  undo that' \

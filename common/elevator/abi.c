@@ -4,13 +4,11 @@
  *
  * Never linked into a module: only its debug information is read.
  */
-#define FLASH_ABI_CHECK
 #include "compat.h"
 
 struct elevator_mq_ops layout_elevator_mq_ops;
 struct elevator_queue layout_elevator_queue;
 struct blk_mq_alloc_data layout_blk_mq_alloc_data;
-struct blk_mq_debugfs_attr layout_blk_mq_debugfs_attr;
 struct elv_fs_entry layout_elv_fs_entry;
 struct elevator_type *layout_elevator_type;
 enum elv_merge layout_elv_merge;
@@ -36,3 +34,47 @@ LAYOUT_FN(elv_rb_find);
 LAYOUT_FN(elv_rb_former_request);
 LAYOUT_FN(elv_rb_latter_request);
 LAYOUT_FN(blk_mq_sched_try_merge);
+
+/*
+ * Members that no code of ours reads, writes or calls. Their offset and size are
+ * compared, their type is not.
+ */
+#define LAYOUT_UNTOUCHED(type, member) \
+	static_assert(sizeof(((struct type *)NULL)->member))
+
+LAYOUT_UNTOUCHED(elevator_mq_ops, init_icq);
+LAYOUT_UNTOUCHED(elevator_mq_ops, exit_icq);
+#if ELV_SCHED_DATA
+LAYOUT_UNTOUCHED(elevator_mq_ops, alloc_sched_data);
+LAYOUT_UNTOUCHED(elevator_mq_ops, free_sched_data);
+#endif
+
+LAYOUT_UNTOUCHED(elevator_type, icq_cache);
+LAYOUT_UNTOUCHED(elevator_type, icq_size);
+LAYOUT_UNTOUCHED(elevator_type, icq_align);
+LAYOUT_UNTOUCHED(elevator_type, elevator_alias);
+#if ELV_HAS_FEATURES
+LAYOUT_UNTOUCHED(elevator_type, elevator_features);
+#endif
+#if ELV_DEBUGFS_ATTRS
+LAYOUT_UNTOUCHED(elevator_type, queue_debugfs_attrs);
+LAYOUT_UNTOUCHED(elevator_type, hctx_debugfs_attrs);
+#endif
+LAYOUT_UNTOUCHED(elevator_type, icq_cache_name);
+LAYOUT_UNTOUCHED(elevator_type, list);
+
+#if ELV_QUEUE_TAGS
+LAYOUT_UNTOUCHED(elevator_queue, et);
+#endif
+LAYOUT_UNTOUCHED(elevator_queue, sysfs_lock);
+LAYOUT_UNTOUCHED(elevator_queue, hash);
+
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, flags);
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, rq_flags);
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, nr_tags);
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, ctx);
+#if ELV_CACHED_RQ_PTR
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, cached_rq);
+#else
+LAYOUT_UNTOUCHED(blk_mq_alloc_data, cached_rqs);
+#endif

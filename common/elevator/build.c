@@ -9,6 +9,7 @@
  * of a scheduler's own instructions: docs/model-results.md.
  */
 #include "../flash/op.c"
+#include "meaning.c"
 #include "merge.c"
 #include "queue.c"
 #include "inflight.c"

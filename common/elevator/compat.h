@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * compat.h - the one place that knows kernel versions
+ * compat.h - the one place that knows how kernels differ
  *
  * A blk-mq elevator is built against interfaces that live in block/ of the
  * kernel tree: block/elevator.h, block/blk-mq.h, block/blk-mq-sched.h and
  * block/blk.h. Header packages do not ship them, so this file restates the
- * few structures and functions that we need, one layout per verified kernel
- * series, and hides every difference behind a wrapper. No other file of the
- * project may test a kernel version.
+ * few structures and functions that we need, and hides every difference between
+ * kernels behind a wrapper.
  *
- * Neither vermagic nor symbol CRCs notice a structure restated wrongly, so
- * nothing here is taken on trust: scripts/abi-check compiles this file for the
- * target kernel and compares every structure and prototype below with that
- * kernel's BTF. BTF does not show the meaning of a value or the pairing of hooks; a
- * comment at the wrapper concerned states these.
+ * Stable updates and distributions change these interfaces in the middle of a
+ * series, so no version is tested here or elsewhere. Each difference is a feature,
+ * a macro ELV_<NAME> with a value for the kernel that is built for.
+ * scripts/abi-check finds the values: in the kernel's BTF for private interfaces,
+ * by compilation for public headers. Neither vermagic nor symbol CRCs notice a
+ * structure restated wrongly, so it then compiles this file with these values and
+ * compares every structure and prototype below with the BTF. It refuses values
+ * and combinations of values that are not in scripts/lib/elvfeatures.py.
  *
- * To add a series: add a row to "Layouts", set its features, run
- * scripts/abi-check, then run the whole test suite on that kernel.
+ * BTF does not show the meaning of a value: meaning.h. It does not show the
+ * pairing of hooks either; a comment at the wrapper concerned states it.
+ *
+ * A new feature: add it to elvfeatures.py with the combinations that have it,
+ * restate it here, run scripts/abi-check, then the test suite on that kernel.
  */
 #ifndef FLASH_COMPAT_H
 #define FLASH_COMPAT_H
@@ -32,114 +37,49 @@
 #include <linux/mutex.h>
 #include <linux/sbitmap.h>
 #include <linux/sched/isolation.h>
-#include <linux/version.h>
 
 /*
- * Meanings
+ * Features
  *
- * BTF shows structs and prototypes, not the unit of a value or what a pointer
- * may be. These follow from the version, and only where both the version's
- * source and its behaviour are known; any other kernel is refused, even if all
- * of its layouts are equal to one below.
+ * In the kernel's BTF:
  *
- * Unit of blk_mq_alloc_data.shallow_depth: one word of the tag bitmap, or all
- * of the bitmap. 6.12.43 took the change from a later kernel, 6.13 to 6.19 have
- * it from an unknown patch level on.
+ * ELV_INSERT_BOOL	insert_requests() takes bool at_head, no flags
+ * ELV_HAS_FEATURES	elevator_type.elevator_features
+ * ELV_QUEUE_REGISTERED	elevator_queue.registered, not flags
+ * ELV_CACHED_RQ_PTR	blk_mq_alloc_data.cached_rq, not cached_rqs
+ * ELV_CONST_ATTRS	elevator_attrs points to const
+ * ELV_CORE_QUEUE	init_sched() gets an elevator_queue that the core made
+ * ELV_QUEUE_TAGS	elevator_queue.et
+ * ELV_DEPTH_OF_QUEUE	depth_updated() once for the device
+ * ELV_SCHED_DATA	the hooks alloc_sched_data() and free_sched_data()
+ * ELV_ASYNC_DEPTH	request_queue.async_depth
+ * ELV_DEBUGFS_ATTRS	elevator_type.queue_debugfs_attrs, hctx_debugfs_attrs
+ * ELV_RESERVED_*	reserved members that end a struct, in units of 8 bytes
  *
- * blk_mq_alloc_data.hctx in limit_depth(): before 6.1.105 the core chose the
- * hardware queue after limit_depth(), so the pointer is NULL.
+ * In public headers:
+ *
+ * ELV_LIMITS_AT_ALLOC	blk_mq_alloc_disk() takes limits
+ * ELV_HRTIMER_SETUP	hrtimer_setup(), not hrtimer_init()
+ * ELV_CPU_IS_ISOLATED	cpu_is_isolated()
+ * ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE; without it every disk merges
+ *
+ * Their combination:
+ *
+ * ELV_STATUS		2: tested, 1: reviewed, 0: not reviewed
+ *
+ * With ELV_RESTATED_ONLY, scripts/abi-check compiles the restated part for a
+ * kernel whose headers it does not have.
  */
-#if LINUX_VERSION_CODE <= KERNEL_VERSION(6, 1, 255)
-# define ELV_SHALLOW_PER_WORD	1
-# define ELV_HCTX_MAY_BE_NULL	1
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 43) && \
-      LINUX_VERSION_CODE <= KERNEL_VERSION(6, 12, 255)
-# define ELV_SHALLOW_PER_WORD	0
-# define ELV_HCTX_MAY_BE_NULL	0
-#elif LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
-# define ELV_SHALLOW_PER_WORD	0
-# define ELV_HCTX_MAY_BE_NULL	0
-#else
-# error "meaning not verified: the unit of shallow_depth (known: up to 6.1, 6.12.43 and later 6.12, 7.0 and later)"
+#ifndef ELV_CORE_QUEUE
+# error "features of this kernel are missing: build with the top Makefile, it runs scripts/abi-check"
 #endif
 
-/*
- * Layouts
- *
- * ELV_LAYOUT is major * 100 + minor of the series whose layout is restated.
- * It follows from the kernel's version for a verified series. For any other
- * kernel the build passes ELV_LAYOUT together with ELV_LAYOUT_FROM_BTF, and
- * only after scripts/abi-check has found that kernel's BTF equal to a layout.
- * A version number alone never selects a layout: stable updates have moved
- * private fields in the middle of a series.
- */
-#if defined(ELV_LAYOUT_FROM_BTF)
-# ifndef ELV_LAYOUT
-#  error "ELV_LAYOUT_FROM_BTF needs ELV_LAYOUT: run scripts/abi-check"
-# endif
-# define ELV_LAYOUT_STATUS "layout verified, not tested"
+#if ELV_STATUS == 2
+# define ELV_LAYOUT_STATUS	"tested"
+#elif ELV_STATUS == 1
+# define ELV_LAYOUT_STATUS	"reviewed, not tested"
 #else
-# undef ELV_LAYOUT
-# define ELV_LAYOUT_STATUS "tested series"
-# if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0) && \
-     LINUX_VERSION_CODE <  KERNEL_VERSION(6, 2, 0)
-#  define ELV_LAYOUT 601
-# elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0) && \
-       LINUX_VERSION_CODE <  KERNEL_VERSION(6, 13, 0)
-#  define ELV_LAYOUT 612
-# elif LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0) && \
-       LINUX_VERSION_CODE <  KERNEL_VERSION(7, 4, 0)
-#  define ELV_LAYOUT 703
-# else
-#  error "kernel series not verified: scripts/abi-check tells whether its layout is known"
-# endif
-#endif
-
-/* Features of each layout; a new series adds a branch, not a test elsewhere. */
-#if ELV_LAYOUT == 601
-# define ELV_INSERT_BOOL	1	/* insert_requests() takes bool at_head */
-# define ELV_HAS_FEATURES	1	/* elevator_type.elevator_features */
-# define ELV_QUEUE_REGISTERED	1	/* elevator_queue.registered, not flags */
-# define ELV_CACHED_RQ_PTR	1	/* blk_mq_alloc_data.cached_rq */
-# define ELV_CORE_QUEUE		0	/* init_sched() gets an elevator_queue */
-# define ELV_DEPTH_OF_QUEUE	0	/* depth_updated() once for the device */
-# define ELV_ASYNC_DEPTH	0	/* request_queue.async_depth */
-# define ELV_CONST_ATTRS	0	/* elevator_attrs points to const */
-# define ELV_LIMITS_AT_ALLOC	0	/* blk_mq_alloc_disk() takes limits */
-# define ELV_HRTIMER_SETUP	0	/* hrtimer_setup(), not hrtimer_init() */
-# define ELV_CPU_IS_ISOLATED	0	/* cpu_is_isolated(), in all of the series */
-# define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
-# define ELV_RQF_OURS		RQF_ELVPRIV
-#elif ELV_LAYOUT == 612
-# define ELV_INSERT_BOOL	0
-# define ELV_HAS_FEATURES	0
-# define ELV_QUEUE_REGISTERED	0
-# define ELV_CACHED_RQ_PTR	0
-# define ELV_CORE_QUEUE		0
-# define ELV_DEPTH_OF_QUEUE	0
-# define ELV_ASYNC_DEPTH	0
-# define ELV_CONST_ATTRS	0
-# define ELV_LIMITS_AT_ALLOC	1
-# define ELV_HRTIMER_SETUP	0
-# define ELV_CPU_IS_ISOLATED	1
-# define ELV_SHOULD_MERGE	BLK_MQ_F_SHOULD_MERGE
-# define ELV_RQF_OURS		RQF_USE_SCHED
-#elif ELV_LAYOUT == 703
-# define ELV_INSERT_BOOL	0
-# define ELV_HAS_FEATURES	0
-# define ELV_QUEUE_REGISTERED	0
-# define ELV_CACHED_RQ_PTR	0
-# define ELV_CORE_QUEUE		1
-# define ELV_DEPTH_OF_QUEUE	1
-# define ELV_ASYNC_DEPTH	1
-# define ELV_CONST_ATTRS	1
-# define ELV_LIMITS_AT_ALLOC	1
-# define ELV_HRTIMER_SETUP	1
-# define ELV_CPU_IS_ISOLATED	1
-# define ELV_SHOULD_MERGE	0	/* what every disk does */
-# define ELV_RQF_OURS		RQF_USE_SCHED
-#else
-# error "ELV_LAYOUT names no layout that this file restates"
+# define ELV_LAYOUT_STATUS	"not reviewed"
 #endif
 
 /* block/elevator.h */
@@ -186,7 +126,7 @@ struct elevator_mq_ops {
 	int (*init_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
 	void (*exit_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int idx);
 	void (*depth_updated)(compat_depth_arg_t *arg);
-#if ELV_CORE_QUEUE
+#if ELV_SCHED_DATA
 	/* Not used: what init_sched() and exit_sched() do is enough. */
 	void *(*alloc_sched_data)(struct request_queue *q);
 	void (*free_sched_data)(void *data);
@@ -217,6 +157,9 @@ struct elevator_mq_ops {
 					struct request *rq);
 	void (*init_icq)(struct io_cq *icq);
 	void (*exit_icq)(struct io_cq *icq);
+#if ELV_RESERVED_OPS
+	unsigned long elv_reserved[ELV_RESERVED_OPS];
+#endif
 };
 
 struct elv_fs_entry {
@@ -245,19 +188,22 @@ struct elevator_type {
 	const unsigned int elevator_features;
 #endif
 	struct module *elevator_owner;
-#ifdef CONFIG_BLK_DEBUG_FS
+#if ELV_DEBUGFS_ATTRS
 	const struct blk_mq_debugfs_attr *queue_debugfs_attrs;
 	const struct blk_mq_debugfs_attr *hctx_debugfs_attrs;
 #endif
 	char icq_cache_name[ELV_NAME_MAX + 6];
 	struct list_head list;
+#if ELV_RESERVED_TYPE
+	unsigned long elv_reserved[ELV_RESERVED_TYPE];
+#endif
 };
 
 #define ELV_HASH_BITS	6
 
 struct elevator_queue {
 	struct elevator_type *type;
-#if ELV_CORE_QUEUE
+#if ELV_QUEUE_TAGS
 	struct elevator_tags *et;
 #endif
 	void *elevator_data;
@@ -269,6 +215,9 @@ struct elevator_queue {
 	unsigned long flags;
 #endif
 	DECLARE_HASHTABLE(hash, ELV_HASH_BITS);
+#if ELV_RESERVED_QUEUE
+	unsigned long elv_reserved[ELV_RESERVED_QUEUE];
+#endif
 };
 
 int elv_register(struct elevator_type *e);
@@ -306,6 +255,9 @@ struct blk_mq_alloc_data {
 #endif
 	struct blk_mq_ctx *ctx;
 	struct blk_mq_hw_ctx *hctx;
+#if ELV_RESERVED_ALLOC
+	unsigned long elv_reserved[ELV_RESERVED_ALLOC];
+#endif
 };
 
 /* block/blk-mq-sched.h */
@@ -313,26 +265,17 @@ struct blk_mq_alloc_data {
 bool blk_mq_sched_try_merge(struct request_queue *q, struct bio *bio,
 			    unsigned int nr_segs, struct request **merged);
 
-/* block/blk-mq-debugfs.h: restated because elevator_type points to it */
-
-struct blk_mq_debugfs_attr {
-	const char *name;
-	umode_t mode;
-	int (*show)(void *data, struct seq_file *m);
-	ssize_t (*write)(void *data, const char __user *buf, size_t count,
-			 loff_t *ppos);
-	const struct seq_operations *seq_ops;
-};
+#ifndef ELV_RESTATED_ONLY
 
 /* Wrappers: what the rest of the project uses */
 
 /*
  * Life of an elevator_queue
  *
- * 6.1 and 6.12: init_sched() allocates it. Before exit_sched() the core removes the
- * attributes from sysfs and waits for tasks that read one.
+ * Without ELV_CORE_QUEUE, init_sched() allocates it. Before exit_sched() the core removes
+ * the attributes from sysfs and waits for tasks that read one.
  *
- * 7.3: the core makes it, and gives it back if init_sched() fails. The
+ * With it, the core makes it, and gives it back if init_sched() fails. The
  * attributes appear after init_sched() and stay beyond exit_sched(), which the
  * core calls with elevator_queue.sysfs_lock held. It calls the attributes'
  * functions under the same lock, and no more once exit_sched() has run. The
@@ -342,8 +285,8 @@ struct blk_mq_debugfs_attr {
 /*
  * compat_queue_get - the elevator_queue that init_sched() has to fill
  *
- * Call it before anything that can fail: on 6.1 the module reference that the
- * core took is given back by the release of this object and by nothing else.
+ * Call it before anything that can fail: without ELV_CORE_QUEUE the module reference that
+ * the core took is given back by the release of this object and by nothing else.
  * NULL when out of memory.
  */
 static inline struct elevator_queue *compat_queue_get(struct request_queue *q,
@@ -395,6 +338,12 @@ static inline void *compat_queue_data(struct request_queue *q)
 {
 	return q->elevator->elevator_data;
 }
+
+#ifdef RQF_USE_SCHED
+# define ELV_RQF_OURS	RQF_USE_SCHED
+#else
+# define ELV_RQF_OURS	RQF_ELVPRIV
+#endif
 
 /*
  * compat_rq_ours - may elv.priv of @rq be used?
@@ -476,49 +425,7 @@ static inline unsigned int compat_hctx_set(const struct blk_mq_hw_ctx *hctx)
 	return hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED ? 0 : hctx->queue_num;
 }
 
-/*
- * compat_alloc_hctx - the hardware queue of the request that is being allocated
- * @data: the argument of limit_depth()
- *
- * Where the core has not chosen yet, the queue that this CPU is mapped to. If
- * the task moves to another CPU before the core chooses, the limit counts the
- * tags of the wrong queue once. NULL only if the map is in the middle of a
- * change; set no limit then.
- */
-static inline struct blk_mq_hw_ctx *
-compat_alloc_hctx(const struct blk_mq_alloc_data *data)
-{
-#if ELV_HCTX_MAY_BE_NULL
-	const struct blk_mq_queue_map *map = data->q->tag_set->map;
-	unsigned int type = HCTX_TYPE_DEFAULT;
-
-	if (likely(data->hctx))
-		return data->hctx;
-	if (data->cmd_flags & REQ_POLLED)
-		type = HCTX_TYPE_POLL;
-	else if ((data->cmd_flags & REQ_OP_MASK) == REQ_OP_READ)
-		type = HCTX_TYPE_READ;
-	if (type >= data->q->tag_set->nr_maps || !map[type].nr_queues)
-		type = HCTX_TYPE_DEFAULT;
-	return xa_load(&data->q->hctx_table,
-		       map[type].mq_map[raw_smp_processor_id()]);
-#else
-	return data->hctx;
-#endif
-}
-
-/* compat_shallow_unit - number of tags that shallow_depth counts; see "Meanings" */
-static inline unsigned int compat_shallow_unit(const struct blk_mq_hw_ctx *hctx)
-{
-	unsigned int all = compat_hctx_depth(hctx);
-
-#if ELV_SHALLOW_PER_WORD
-	/* Words keep the size that the largest nr_requests so far had needed. */
-	all = min(all, 1U << hctx->sched_tags->bitmap_tags.sb.shift);
-#endif
-
-	return all;
-}
+#include "meaning.h"
 
 /*
  * compat_shallow_depth - the value for limit_depth() that leaves 1/@part of the tags free
@@ -537,8 +444,8 @@ static inline unsigned int compat_shallow_depth(const struct blk_mq_hw_ctx *hctx
  * compat_async_depth - the limit that queue/async_depth sets for this operation
  *
  * The attribute limits every operation except synchronous reads, which all reads are, as
- * in the kernel's own schedulers. Its unit is that of shallow_depth: where it exists (7.0
- * on), both count tags of the whole bitmap. Return: a value for limit_depth(); 0: no limit.
+ * in the kernel's own schedulers. Where it exists, it and shallow_depth count tags of the
+ * whole bitmap. Return: a value for limit_depth(); 0: no limit.
  */
 static inline unsigned int compat_async_depth(const struct request_queue *q,
 					   blk_opf_t opf)
@@ -592,7 +499,7 @@ static inline bool compat_run_disturbs(struct blk_mq_hw_ctx *hctx)
 
 	if (hctx->queue->nr_hw_queues == 1 || cpumask_empty(hctx->cpumask))
 		return compat_cpu_isolated(raw_smp_processor_id());
-	/* No CPU becomes isolated after the queue was made. */
+	/* On kernels so old, no CPU becomes isolated after the queue was made. */
 	if (!ELV_CPU_IS_ISOLATED)
 		return false;
 	if (compat_cpu_isolated(READ_ONCE(hctx->next_cpu)))
@@ -645,9 +552,6 @@ static inline unsigned int compat_ioprio_level(unsigned short ioprio)
 	return ioprio & 7;
 }
 
-/* Not in abi.c, which scripts/abi-check compiles with layouts of other kernels. */
-#ifndef FLASH_ABI_CHECK
-
 /* compat_hrtimer_setup - a timer of the monotonic clock */
 static inline void compat_hrtimer_setup(struct hrtimer *timer,
 				     enum hrtimer_restart (*function)(struct hrtimer *),
@@ -661,6 +565,6 @@ static inline void compat_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-#endif /* FLASH_ABI_CHECK */
+#endif /* ELV_RESTATED_ONLY */
 
 #endif /* FLASH_COMPAT_H */

@@ -506,9 +506,13 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 {
 	struct flash_queue *fq = compat_queue_data(data->q);
-	struct blk_mq_hw_ctx *hctx = compat_alloc_hctx(data);
+	struct blk_mq_hw_ctx *hctx = data->hctx;
 	unsigned int depth = 0;
 
+	if (unlikely(!hctx)) {
+		compat_limit_early(opf, data, elv_limit_depth);
+		return;
+	}
 	switch (flash_hook_urgency(fq, opf)) {
 	case FLASH_URGENT:
 		if (!READ_ONCE(fq->urgent_seen))
@@ -517,12 +521,9 @@ static void elv_limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 	case FLASH_RELATED:
 		return;
 	case FLASH_BACKGROUND:
-		if (likely(hctx))
-			depth = compat_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
+		depth = compat_shallow_depth(hctx, FLASH_TAGS_BACKGROUND);
 		break;
 	case FLASH_PATIENT:
-		if (unlikely(!hctx))
-			return;
 		if (READ_ONCE(fq->urgent_seen))
 			depth = compat_shallow_depth(hctx, FLASH_TAGS_KEPT);
 		else
@@ -859,8 +860,10 @@ static struct elevator_type flash_elevator = {
 
 static int __init flash_module_init(void)
 {
-	int ret;
+	int ret = compat_meaning_init();
 
+	if (ret)
+		return ret;
 	flash_elevator.elevator_attrs = flash_policy.attrs;
 	flash_elevator.elevator_name = flash_policy.name;
 	flash_debugfs_dir = debugfs_create_dir(flash_policy.name, NULL);

@@ -231,7 +231,7 @@ class Life:
             facts = self.root.run(f"modinfo -k {release} {name}")
             expect(re.search(rf"^vermagic: +{re.escape(release)} ", facts, re.M),
                    f"{name} is not for {release}:\n{facts}")
-            expect(re.search(r"^layout: +(tested series|layout verified)",
+            expect(re.search(r"^layout: +(tested|reviewed)",
                              facts, re.M), f"{name} tells no layout:\n{facts}")
             expect(re.search(r"^signer: +DKMS", facts, re.M),
                    f"{name} is not signed:\n{facts}")

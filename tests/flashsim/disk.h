@@ -11,7 +11,11 @@
 #define LAB_MAX_SEGMENTS	256
 
 /* blk_mq_tag_set.flags of a disk that lets requests merge */
-#define LAB_TAG_SET_FLAGS	ELV_SHOULD_MERGE
+#if ELV_SHOULD_MERGE
+# define LAB_TAG_SET_FLAGS	BLK_MQ_F_SHOULD_MERGE
+#else
+# define LAB_TAG_SET_FLAGS	0
+#endif
 
 /**
  * lab_alloc_disk - a disk that is no spinning one

@@ -2,8 +2,8 @@
 """scripts/abi-check: it passes the kernels it should, and it can fail.
 
 Most cases are negative controls: a copy of common/elevator/compat.h is made wrong in
-one place, and the check has to name that place. They run on the kernels that
-scripts/kernel has fetched; without them they are skipped.
+one place, or a kernel of our own (madekernel.py), and the check has to name that place.
+They run on the kernels that scripts/kernel has fetched; without them they are skipped.
 """
 
 import functools
@@ -16,19 +16,24 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 
+import madekernel
 import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHECK = TOP / "scripts/abi-check"
 COMPAT = (TOP / "common/elevator/compat.h").read_text(encoding="utf-8")
 LAYOUT = (TOP / "common/elevator/abi.c").read_text(encoding="utf-8")
-SERIES = {"6.1": 601, "6.12": 612, "7.3": 703, "rt": 601}
-# Those of which compat.h can be made never to have seen the version.
-VERSIONS = pytest.mark.parametrize("series", ["6.1", "7.3"])
+# The features of each that are 1
+SERIES = {"6.1": madekernel.KERNELS["6.1"][1], "6.12": "",
+          "7.3": madekernel.KERNELS["7.0"][1],
+          "rt": madekernel.KERNELS["6.1"][1]}
 # What a series restates less than the others.
 LESS = {"7.3": {"elevator_alloc"}}
 ALL = pytest.mark.parametrize("series", SERIES)
+sys.path.insert(0, str(TOP / "scripts/lib"))
+elvfeatures = importlib.import_module("elvfeatures")
 
 
 @functools.lru_cache(maxsize=None)
@@ -54,29 +59,43 @@ def facts(series):
     return dict(line.split("=", 1) for line in run.stdout.splitlines())
 
 
+def check(*arguments, **environment):
+    """Status and output of scripts/abi-check."""
+    done = subprocess.run(
+        [CHECK, *arguments], check=False, text=True, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, env={
+            k: v for k, v in os.environ.items() if k != "ELV_UNTESTED"}
+        | environment)
+    return done.returncode, done.stdout
+
+
 class Run:
     """One run of abi-check with files made for the occasion."""
 
     def __init__(self, tmp_path, series, *options, compat=COMPAT,
-                 layout=LAYOUT, btf=None):
+                 layout=LAYOUT, btf=None, **environment):
         kernel = facts(series)
         (tmp_path / "compat.h").write_text(compat, encoding="utf-8")
         (tmp_path / "layout.c").write_text(layout, encoding="utf-8")
         self.out = tmp_path / "abi.mk"
-        done = subprocess.run(
-            [CHECK, "--kdir", kernel["kdir"], "--btf", btf or kernel["btf"],
-             "--makefile", self.out, "--compat", tmp_path / "compat.h",
-             "--layout-file", tmp_path / "layout.c", *options,
-             *(f"--make={word}" for word in kernel.get("make", "").split())],
-            check=False, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
-        self.status, self.text = done.returncode, done.stdout
+        self.status, self.text = check(
+            "--kdir", kernel["kdir"], "--btf", btf or kernel["btf"],
+            "--makefile", self.out, "--compat", tmp_path / "compat.h",
+            "--layout-file", tmp_path / "layout.c", *options,
+            *(f"--make={word}" for word in kernel.get("make", "").split()),
+            **environment)
 
-    def passed(self, flags):
-        """It passed, and the module build is told exactly `flags`."""
+    def passed(self, ones, status=2):
+        """It passed, and the module build is told exactly these features."""
         assert self.status == 0, self.text
-        assert self.out.read_text().splitlines()[-1] == \
-            f"ABI_CFLAGS := {flags}".rstrip()
+        words = self.out.read_text().splitlines()[-1].split()
+        assert words[:2] == ["ABI_CFLAGS", ":="]
+        flags = dict(word[2:].split("=") for word in words[2:])
+        assert flags.pop("ELV_STATUS") == str(status)
+        assert set(elvfeatures.PUBLIC) <= set(flags)
+        assert {f.macro for f in elvfeatures.FEATURES
+                if f.reviewed and flags[f.macro] == "1"} == \
+            {f"ELV_{name}" for name in ones.split()}
 
     def refused(self, *words):
         """It refused, in these words, and left nothing to build with."""
@@ -93,34 +112,17 @@ def edited(text, old, new):
     return text.replace(old, new)
 
 
-def of_version(text, version):
-    """compat.h as the kernel of another version would see it."""
-    include = "#include <linux/version.h>\n"
-    return edited(text, include, include + "#undef LINUX_VERSION_CODE\n"
-                  "#define LINUX_VERSION_CODE KERNEL_VERSION("
-                  f"{version.replace('.', ', ')})\n")
-
-
-# Never tested, with the meanings and the layout of a tested series.
-UNTESTED = {"6.1": "6.0.19", "7.3": "7.1.13"}
-
-
-def unverified(text, series):
-    """compat.h as if the kernel's series had never been tested."""
-    return of_version(text, UNTESTED[series])
-
-
 # What is passed
 
 @ALL
 def test_tested_series_pass(tmp_path, series):
     """Every tested kernel passes, and everything restated was compared."""
     run = Run(tmp_path, series, "--verbose")
-    run.passed("")
-    assert "(tested series)" in run.text
+    run.passed(SERIES[series])
+    assert "features tested" in run.text
     names = re.findall(r"^(?:struct|enum) (\w+) \{", COMPAT, re.M) + \
         re.findall(r"^LAYOUT_FN\((\w+)\)", LAYOUT, re.M)
-    assert len(names) >= 19
+    assert len(names) >= 18
     for name in names:
         assert bool(re.search(rf"^  same .* {name}\b", run.text, re.M)) == \
             (name not in LESS.get(series, ())), name
@@ -129,41 +131,203 @@ def test_tested_series_pass(tmp_path, series):
 @ALL
 def test_btf_from_the_image(tmp_path, series):
     """A compressed kernel image is as good a source of BTF as any."""
-    Run(tmp_path, series, btf=facts(series)["vmlinuz"]).passed("")
+    Run(tmp_path, series, btf=facts(series)["vmlinuz"]).passed(SERIES[series])
 
 
-@VERSIONS
-def test_equal_but_untested_is_marked(tmp_path, series):
-    """A version never tested builds if its BTF equals a layout, marked."""
-    run = Run(tmp_path, series, compat=unverified(COMPAT, series))
-    run.passed(f"-DELV_LAYOUT={SERIES[series]} -DELV_LAYOUT_FROM_BTF")
-    assert "layout verified, not tested" in run.text
+PROBES = {"6.1": {"CPU_IS_ISOLATED", "SHOULD_MERGE"},
+          "6.12": {"CPU_IS_ISOLATED", "SHOULD_MERGE", "LIMITS_AT_ALLOC"},
+          "7.3": {"CPU_IS_ISOLATED", "HRTIMER_SETUP", "LIMITS_AT_ALLOC"}}
 
 
-# Negative controls: what is refused
-
-@pytest.mark.parametrize("series, layout, member",
-                         [("6.12", "601", "elevator_features"),
-                          ("6.1", "612", "registered"),
-                          ("7.3", "612", "alloc_sched_data")])
-def test_forced_layout_of_another_series(tmp_path, series, layout, member):
-    """Another series' layout is refused, structure and member named."""
-    Run(tmp_path, series, "--layout", layout).refused(
-        "struct elevator_type differs", "struct elevator_queue differs",
-        member, f"layout {layout}", "--- common/elevator/compat.h")
+@pytest.mark.parametrize("series", PROBES)
+def test_features_of_public_headers(tmp_path, series):
+    """They are found by compilation."""
+    run = Run(tmp_path, series)
+    run.passed(SERIES[series])
+    text = run.out.read_text()
+    assert {macro[4:] for macro in elvfeatures.PUBLIC if f"-D{macro}=1" in text} \
+        == PROBES[series]
 
 
-def test_newer_layout_on_an_older_kernel(tmp_path):
-    """It may use what the older one's headers lack; that refuses it."""
-    Run(tmp_path, "6.12", "--layout", "703").refused(
-        "does not compile", "async_depth", "does not have layout 703")
+@pytest.mark.parametrize("series", [*SERIES, "debug"])
+def test_btf_alone(series):
+    """Without the kernel's headers: features, verdict, and what was not checked."""
+    ones = SERIES.get(series, SERIES["6.1"]).split()
+    status, text = check("--btf", facts(series)["btf"])
+    assert status == 0, text
+    shown = dict(re.findall(r"^  ELV_(\w+)=(\d+)$", text, re.M))
+    for feature in elvfeatures.FEATURES:
+        if feature.reviewed:
+            name = feature.macro[4:]
+            assert int(shown[name]) == (name in ones), name
+    assert "features tested" in text and "not checked" in text
 
 
-def test_tested_version_with_other_btf(tmp_path):
-    """A tested version does not help when its BTF is another one's."""
-    Run(tmp_path, "6.1", btf=facts("6.12")["btf"]).refused(
-        "is of a tested series", "struct elevator_type differs",
-        "elevator_features: only in compat.h")
+# Kernels of our own
+
+def derived(tmp_path, **changes):
+    """The features of such a kernel."""
+    module = loaded()
+    path = madekernel.btf(tmp_path, **changes)
+    return elvfeatures.derive(module.Btf(path.read_bytes(), str(path)))
+
+
+@pytest.mark.parametrize("kernel", madekernel.KERNELS)
+def test_features_of_each_kernel(tmp_path, kernel):
+    """Found right, and their combination is reviewed."""
+    changes, ones = madekernel.KERNELS[kernel]
+    found = derived(tmp_path, **changes)
+    assert not found.refusals
+    assert found.ones() == {f"ELV_{name}" for name in ones.split()}
+    assert found.combination()
+    reserved = 4 if "RHEL" in kernel else 0
+    assert found.values["ELV_RESERVED_OPS"] == reserved
+    assert found.values["ELV_RESERVED_TYPE"] == reserved
+    assert found.values["ELV_DEBUGFS_ATTRS"] == (kernel != "no debugfs")
+
+
+def test_each_combination_has_a_kernel():
+    """Each that is reviewed is checked above, and is there once."""
+    ones = [known.ones for known in elvfeatures.REVIEWED]
+    assert len(set(ones)) == len(ones)
+    assert {frozenset(f"ELV_{name}" for name in text.split())
+            for _, text in madekernel.KERNELS.values()} == set(ones)
+
+
+@pytest.mark.parametrize("kernel", madekernel.KERNELS)
+def test_each_kernel_equals_what_is_restated(tmp_path, kernel):
+    """Compared without its headers, with other sizes of public types, too."""
+    facts("6.12")
+    changes, _ = madekernel.KERNELS[kernel]
+    path = madekernel.btf(tmp_path, **changes)
+    status, text = check("--btf", path)
+    assert status == 0 and "restated types equal" in text, text
+
+
+def test_other_sizes_of_public_types(tmp_path):
+    """A larger mutex moves what is behind it: by the kernel's own BTF."""
+    facts("6.12")
+    text = madekernel.source().replace("char rest[24]", "char rest[88]")
+    (tmp_path / "made.c").write_text(text, "ascii")
+    status, text = check("--btf", madekernel.compiled(tmp_path))
+    assert status == 0 and "restated types equal" in text, text
+
+
+MIDDLE = madekernel.OPS.replace(
+    "	{sched_data}", "	unsigned long rh_reserved1;\n	{sched_data}")
+UNKNOWN = {
+    "a third type of the queue": (
+        {"init": "struct gendisk"},
+        ("elevator_mq_ops", "'init_sched', parameter 2", "struct gendisk *",
+         "struct elevator_type *", "struct elevator_queue *")),
+    "a third type of flags": (
+        {"insert": "int"}, ("'insert_requests', parameter 3", "'int'")),
+    "one hook of two": (
+        {"sched_data": "void (*free_sched_data)(void *);"},
+        ("elevator_mq_ops", "free_sched_data", "alloc_sched_data", "neither")),
+    "neither list of requests": (
+        {"cached": "void *more"}, ("blk_mq_alloc_data", "cached_rqs")),
+    "a hook that is gone": (
+        {"ops": madekernel.OPS.replace("(*depth_updated)", "(*depth_changed)")},
+        ("elevator_mq_ops", "'depth_updated'")),
+    "a reserved member in the middle": (
+        {"ops": MIDDLE},
+        ("elevator_mq_ops", "rh_reserved1", "before 'allow_merge'",
+         "at the end")),
+    "a reserved bit field": (
+        {"type_end": "unsigned long rh_reserved1:1;"},
+        ("elevator_type", "rh_reserved1")),
+}
+
+
+@pytest.mark.parametrize("what", UNKNOWN)
+def test_unknown_value(tmp_path, what):
+    """Refused: the member, what is known of it, and what to do."""
+    changes, words = UNKNOWN[what]
+    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
+    assert status == 1 and "refused" in text, text
+    for word in (*words, "known", "newer version"):
+        assert word in text, f"no '{word}' in:\n{text}"
+
+
+DIFFERENT = {
+    "swapped": (
+        {"ops": madekernel.OPS.replace("(*finish_request)", "(*x)").replace(
+            "(*prepare_request)", "(*finish_request)").replace(
+                "(*x)", "(*prepare_request)")},
+        ("elevator_mq_ops", "prepare_request: offset", "RANDSTRUCT")),
+    "added": (
+        {"ops_end": "void (*more)(struct request *);"},
+        ("elevator_mq_ops", "more: only in the kernel")),
+    "retyped": ({"limit": "int"}, ("blk_mq_alloc_data", "shallow_depth: type")),
+    "prototype": ({"sector": "u32"}, ("function elv_rb_find", "(prototype)")),
+    "function gone": ({"alloc": ""},
+                      ("function elevator_alloc", "not in the kernel's BTF")),
+    "unused member of another size": (
+        {"cached": "struct request *cached_rqs[2]"},
+        ("blk_mq_alloc_data", "cached_rqs: size", "hctx: offset")),
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+def test_kernel_that_differs(tmp_path, what):
+    """A kernel whose features are known and whose structures are not."""
+    facts("6.12")
+    changes, words = DIFFERENT[what]
+    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
+    assert status == 1 and "refused" in text, text
+    for word in (*words, "newer version"):
+        assert word in text, f"no '{word}' in:\n{text}"
+
+
+def test_unused_member_of_another_type(tmp_path):
+    """Its offset and size are enough."""
+    facts("6.12")
+    path = madekernel.btf(tmp_path, cached="void *cached_rqs",
+                          ops=madekernel.OPS.replace(
+                              "(*init_icq)(struct io_cq *)", "(*init_icq)(int)"))
+    status, text = check("--btf", path)
+    assert status == 0 and "restated types equal" in text, text
+
+
+# 6.12 with a member that 6.9 removed
+UNREVIEWED = {"features": "const unsigned int elevator_features;"}
+
+
+def test_combination_that_was_not_reviewed(tmp_path):
+    """Refused, unless the user wants it; then the modules are marked."""
+    path = madekernel.btf(tmp_path, **UNREVIEWED)
+    for no in ({}, {"ELV_UNTESTED": "0"}):
+        Run(tmp_path, "6.12", btf=path, **no).refused(
+            "not reviewed", "6.3 to 6.8", "ELV_CACHED_RQ_PTR",
+            "ELV_UNTESTED=1")
+    run = Run(tmp_path, "6.12", btf=path, ELV_UNTESTED="1")
+    run.passed("HAS_FEATURES", status=0)
+    assert "not reviewed" in run.text
+
+
+def test_nothing_unknown_is_wanted(tmp_path):
+    """ELV_UNTESTED=1 is for what was not reviewed, not for what differs."""
+    Run(tmp_path, "6.12", ELV_UNTESTED="1", btf=madekernel.btf(
+        tmp_path, init="struct gendisk")).refused("struct gendisk *")
+    Run(tmp_path, "6.12", ELV_UNTESTED="1", btf=madekernel.btf(
+        tmp_path, limit="int")).refused("shallow_depth: type")
+
+
+def test_reserved_members_are_padding(tmp_path):
+    """At the end of the hooks they move all that is behind these."""
+    run = Run(tmp_path, "6.12", btf=madekernel.btf(
+        tmp_path, ops_end=madekernel.KABI, type_end=madekernel.KABI))
+    run.passed("")
+    assert "-DELV_RESERVED_OPS=4 -DELV_RESERVED_TYPE=4" in run.out.read_text()
+
+
+# Negative controls: compat.h wrong in one place
+
+def test_btf_of_another_kernel(tmp_path):
+    """The features of another kernel's BTF do not compile with these headers."""
+    Run(tmp_path, "6.12", btf=facts("7.3")["btf"]).refused(
+        "does not compile", "async_depth")
 
 
 SWAP = ("	void (*prepare_request)(struct request *rq);\n"
@@ -191,16 +355,9 @@ CHANGES = {
     "type of a member": (
         "	unsigned int shallow_depth;\n", "	int shallow_depth;\n",
         ("blk_mq_alloc_data", "shallow_depth: type")),
-    "const of a member": (
-        "	struct elv_fs_entry *elevator_attrs;",
-        "	const struct elv_fs_entry *elevator_attrs;",
-        ("elevator_type", "elevator_attrs: type")),
     "length of an array": (
         "#define ELV_HASH_BITS	6", "#define ELV_HASH_BITS	7",
-        ("elevator_queue", "hash: type")),
-    "mode of an attribute": (
-        "	umode_t mode;\n", "	unsigned int mode;\n",
-        ("blk_mq_debugfs_attr", "mode: type")),
+        ("elevator_queue", "hash: size")),
     "store of an attribute": (
         "			 size_t count);\n};", "			 int count);\n};",
         ("elv_fs_entry", "store: type")),
@@ -245,11 +402,7 @@ NEWER = {
         ("elevator_type", "elevator_attrs: type")),
     "no tags": (
         "	struct elevator_tags *et;\n", "",
-        ("elevator_queue", "et: only in the kernel",
-         "elevator_data: offset")),
-    "tags of another type": (
-        "	struct elevator_tags *et;\n", "	struct blk_mq_tags *et;\n",
-        ("elevator_queue", "et: type")),
+        ("LAYOUT_UNTOUCHED(elevator_queue, et)", "does not compile")),
 }
 
 
@@ -266,7 +419,7 @@ def test_one_thing_wrong(tmp_path, series, change):
 
 @pytest.mark.parametrize("change", NEWER)
 def test_one_thing_wrong_in_what_only_7_3_has(tmp_path, change):
-    """The same for the parts of layout 703 that no other layout has."""
+    """The same for what older kernels do not have."""
     old, new, words = NEWER[change]
     Run(tmp_path, "7.3", compat=edited(COMPAT, old, new)).refused(*words)
 
@@ -281,33 +434,6 @@ def test_function_the_kernel_does_not_have(tmp_path, series):
               layout=LAYOUT + f"\nLAYOUT_FN({name});\n")
     run.refused(f"function {name}", "not in the kernel's BTF",
                 "not exported by the kernel")
-
-
-@VERSIONS
-def test_untested_and_different(tmp_path, series):
-    """Never tested and equal to no layout: refused with the nearest."""
-    old, new, words = CHANGES["type of a member"]
-    run = Run(tmp_path, series,
-              compat=edited(unverified(COMPAT, series), old, new))
-    run.refused("nearest of 601, 612, 703", f"layout {SERIES[series]}",
-                *words)
-
-
-# BTF equal, and the unit of shallow_depth may be either: 6.12.43 changed it.
-@pytest.mark.parametrize("version", ["6.12.25", "6.12.42", "6.12.0", "6.13.7",
-                                     "6.18.15", "6.2.0"])
-def test_meaning_that_btf_does_not_show(tmp_path, version):
-    """A kernel whose unit of shallow_depth is unknown is refused."""
-    Run(tmp_path, "6.12", compat=of_version(COMPAT, version)).refused(
-        "meaning of a value", "shallow_depth", "6.12.43")
-
-
-@pytest.mark.parametrize("series, version", [
-    ("6.1", "6.1.0"), ("6.1", "6.1.104"), ("6.1", "6.1.255"),
-    ("6.12", "6.12.43"), ("6.12", "6.12.255")])
-def test_meaning_that_is_known(tmp_path, series, version):
-    """Both sides of the refused versions still pass."""
-    Run(tmp_path, series, compat=of_version(COMPAT, version)).passed("")
 
 
 # What it cannot judge, it says so: status 2
@@ -472,15 +598,91 @@ def test_build_leaves_sources_alone(tree):
     assert module.stat().st_mtime_ns == stamp
 
 
-def test_untested_kernel_is_built_marked(tree):
-    """Equal but untested: built, and the compiler is told so."""
-    (tree / "common/elevator/compat.h").write_text(unverified(COMPAT, "6.1"))
-    kernel = facts("6.1")
-    status, text = make(f"KDIR={kernel['kdir']}", f"BTF={kernel['btf']}",
-                        cwd=tree)
-    assert status == 0 and "layout verified, not tested" in text, text
-    command = tree / "build/obj" / kernel["release"] / "k2/.build.o.cmd"
-    assert "-DELV_LAYOUT=601 -DELV_LAYOUT_FROM_BTF" in command.read_text()
+def test_unreviewed_kernel_is_built_marked(tree, tmp_path):
+    """Only if the user wants it, and the module says so."""
+    kernel = facts("6.12")
+    words = (f"KDIR={kernel['kdir']}",
+             f"BTF={madekernel.btf(tmp_path, **UNREVIEWED)}")
+    status, text = make(*words, cwd=tree)
+    assert status and "ELV_UNTESTED=1" in text, text
+    assert not list(tree.rglob("*.ko"))
+    status, text = make(*words, "ELV_UNTESTED=1", cwd=tree)
+    assert status == 0 and "not reviewed" in text, text
+    module = tree / "build/modules" / kernel["release"] / "k2.ko"
+    assert b"layout=not reviewed\0" in module.read_bytes()
+    status, text = make(*words, cwd=tree)
+    assert status and "ELV_UNTESTED=1" in text, text
+
+
+def stranger(tmp_path, *options):
+    """A build directory with these options, of a kernel that is not here."""
+    for name in ("generated", "config"):
+        (tmp_path / "kdir/include" / name).mkdir(parents=True)
+    (tmp_path / "kdir/include/generated/utsrelease.h").write_text(
+        '#define UTS_RELEASE "9.9.9-none"\n')
+    (tmp_path / "kdir/include/config/auto.conf").write_text(
+        "".join(f"CONFIG_{option}=y\n" for option in options))
+    return tmp_path / "kdir"
+
+
+def test_kernel_that_was_built_without_btf(tmp_path):
+    """Refused, with the reason and what to do."""
+    status, text = check("--kdir", stranger(tmp_path, "MODULES"))
+    assert status == 1 and "refused: 9.9.9-none" in text
+    assert "CONFIG_DEBUG_INFO_BTF" in text and "BTF=FILE" in text
+
+
+def test_kernel_with_shuffled_structures(tmp_path):
+    """Refused by its configuration, whatever its BTF."""
+    status, text = check("--kdir", stranger(
+        tmp_path, "DEBUG_INFO_BTF", "RANDSTRUCT", "RANDSTRUCT_FULL"))
+    assert status == 1 and "CONFIG_RANDSTRUCT" in text
+
+
+def test_order_of_the_sources(tmp_path, monkeypatch):
+    """The running kernel's, the headers', the image beside the modules, /boot."""
+    module = loaded()
+    release = "9.9.9-none"
+    kdir = stranger(tmp_path, "DEBUG_INFO_BTF")
+    monkeypatch.setattr(module, "IMAGES", tmp_path / "modules")
+    monkeypatch.setattr(module, "BOOT", tmp_path / "boot")
+    monkeypatch.setattr(module, "fetched_btf", lambda release: None)
+    places = [tmp_path / "boot" / f"vmlinuz-{release}",
+              tmp_path / "modules" / release / "vmlinuz", kdir / "vmlinux"]
+    args = type("Args", (), {"btf": None, "kdir": kdir, "release": release})
+    with pytest.raises(module.Trouble, match="BTF=FILE"):
+        module.kernel_btf(args, tmp_path)
+    blob = btf(INT)
+    for path in places:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(blob)
+        assert module.kernel_btf(args, tmp_path)[0] == path
+    # One without BTF is passed over.
+    places[-1].write_bytes(b"\x7fELF" + bytes(200))
+    assert module.kernel_btf(args, tmp_path)[0] == places[-2]
+    args.btf = places[0]
+    assert module.kernel_btf(args, tmp_path)[0] == places[0]
+
+
+def test_kernel_that_clang_built(tmp_path):
+    """It gets LLVM=1, unless the user chose a compiler."""
+    module = loaded()
+    kdir = stranger(tmp_path, "CC_IS_CLANG")
+    args = type("Args", (), {"kdir": kdir, "make": []})
+    assert module.built_by_clang(args)
+    args.make = ["CC=clang-17"]
+    assert not module.built_by_clang(args)
+    (tmp_path / "other").mkdir()
+    args = type("Args", (), {"make": [],
+                             "kdir": stranger(tmp_path / "other", "CC_IS_GCC")})
+    assert not module.built_by_clang(args)
+    says = (f"KDIR={kdir}", "-f", "-", "all")
+    text = f"include {TOP}/Makefile\n.PHONY: all\nall:\n\t@echo <$(llvm)> <$(compiler-wanted)>\n"
+    text = text.replace("<$(llvm)> <$(compiler-wanted)>",
+                        "'[$(llvm)] [$(compiler-wanted)] [$(abi-args)]'")
+    done = subprocess.run(["make", "-s", *says], input=text, check=True, text=True,
+                          cwd=TOP, stdout=subprocess.PIPE)
+    assert "[LLVM=1] [clang]" in done.stdout and "--make LLVM=1" in done.stdout
 
 
 def test_kernels_in_the_cache_are_looked_at_only(tmp_path, monkeypatch):
@@ -495,6 +697,6 @@ def test_kernels_in_the_cache_are_looked_at_only(tmp_path, monkeypatch):
                             str(folder))}))
     monkeypatch.setenv("FLASH_IOSCHED_CACHE", str(tmp_path))
     found = loaded().fetched_btf
-    assert found("6.12.1+deb12-amd64") == "/btf1"
-    assert found("6.12.2+deb12-amd64") == "/btf2"
+    assert found("6.12.1+deb12-amd64") == pathlib.Path("/btf1")
+    assert found("6.12.2+deb12-amd64") == pathlib.Path("/btf2")
     assert found("6.12.3+deb12-amd64") is None

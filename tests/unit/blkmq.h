@@ -617,9 +617,10 @@ struct elevator_type {
 #define compat_queue_attach(q, eq, fq) ((void)(q), (eq)->elevator_data = (fq))
 #define compat_depth_for_each_hctx(arg, hctx, i) \
 	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
+#define compat_meaning_init()	0
 #define compat_shallow_depth(hctx, part) 1U
 #define compat_async_depth(q, opf)	((void)(q), 0U)
-#define compat_alloc_hctx(data)	((data)->hctx)
+#define compat_limit_early(opf, data, limit) ((void)(data))
 #define compat_shallow_prepare(hctx, part) ((void)(hctx))
 /* Number of tags of each hardware queue */
 static unsigned int hctx_tags __attribute__((unused));

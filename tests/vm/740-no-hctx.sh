@@ -5,9 +5,9 @@
 #
 # Proves: limit_depth() works where the core has not chosen a hardware queue
 # yet, as Linux 6.1 before 6.1.105 calls it; tests/limitprobe makes that call.
-# On 6.1 the limit equals the one with the queue; later kernels set no limit.
-# Fails if: elv_limit_depth() or a policy uses blk_mq_alloc_data.hctx itself,
-# or compat_alloc_hctx() returns NULL on 6.1.
+# The limit equals the one with the queue.
+# Fails if: elv_limit_depth() does not call compat_limit_early() without a
+# hardware queue.
 
 # limits - "OPERATION WITH WITHOUT" lines for the disk as it is now
 limits() {
@@ -24,11 +24,7 @@ judge() {
 		say "$name: $with with the queue, $without without"
 		lines=$((lines + 1))
 		((with == 0)) || limited=$((limited + 1))
-		if kernel_at_least 6.2; then
-			is "$name without" "$without" 0
-		else
-			is "$name without" "$without" "$with"
-		fi
+		is "$name without" "$without" "$with"
 	done < <(limits)
 	is "operations" "$lines" 5
 	holds "$limited >= $1" "limited operations"
