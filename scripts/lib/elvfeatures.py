@@ -81,7 +81,7 @@ class Type:
 
 FEATURES = (
     Type("ELV_INSERT_BOOL", "elevator_mq_ops", "insert_requests", 3,
-         {"unsigned int": 0, "_Bool": 1}, "up to 6.2"),
+         {"unsigned int": 0, "_Bool": 1}, "up to 6.3"),
     Members("ELV_HAS_FEATURES", "elevator_type", (), ("elevator_features",),
             "up to 6.8"),
     Members("ELV_QUEUE_REGISTERED", "elevator_queue", ("flags",),
@@ -147,9 +147,9 @@ def _combination(kernels, status, *ones):
 REVIEWED = (
     _combination("5.16 to 6.1", TESTED, "INSERT_BOOL", "HAS_FEATURES",
                  "QUEUE_REGISTERED", "CACHED_RQ_PTR"),
-    _combination("6.2", REVIEWED_ONLY, "INSERT_BOOL", "HAS_FEATURES",
+    _combination("6.2, 6.3", REVIEWED_ONLY, "INSERT_BOOL", "HAS_FEATURES",
                  "CACHED_RQ_PTR"),
-    _combination("6.3 to 6.8", REVIEWED_ONLY, "HAS_FEATURES", "CACHED_RQ_PTR"),
+    _combination("6.4 to 6.8", REVIEWED_ONLY, "HAS_FEATURES", "CACHED_RQ_PTR"),
     _combination("6.9 to 6.12.24", REVIEWED_ONLY, "CACHED_RQ_PTR"),
     _combination("6.12.25 to 6.13", TESTED),
     _combination("6.14 to 6.16.3", REVIEWED_ONLY, "CONST_ATTRS"),

@@ -299,7 +299,7 @@ def test_combination_that_was_not_reviewed(tmp_path):
     path = madekernel.btf(tmp_path, **UNREVIEWED)
     for no in ({}, {"ELV_UNTESTED": "0"}):
         Run(tmp_path, "6.12", btf=path, **no).refused(
-            "not reviewed", "6.3 to 6.8", "ELV_CACHED_RQ_PTR",
+            "not reviewed", "6.4 to 6.8", "ELV_CACHED_RQ_PTR",
             "ELV_UNTESTED=1")
     run = Run(tmp_path, "6.12", btf=path, ELV_UNTESTED="1")
     run.passed("HAS_FEATURES", status=0)
