@@ -194,13 +194,12 @@ def test_each_combination_has_a_kernel():
             for _, text in madekernel.KERNELS.values()} == set(ones)
 
 
-@pytest.mark.parametrize("kernel", madekernel.KERNELS)
-def test_each_kernel_equals_what_is_restated(tmp_path, kernel):
-    """Compared without its headers, with other sizes of public types, too."""
+@pytest.mark.parametrize("kernel", ["6.1", "7.0", "no debugfs"])
+def test_kernel_equals_what_is_restated(tmp_path, kernel):
+    """Compared without its headers; test_btfs.py has more kernels."""
     facts("6.12")
     changes, _ = madekernel.KERNELS[kernel]
-    path = madekernel.btf(tmp_path, **changes)
-    status, text = check("--btf", path)
+    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
     assert status == 0 and "restated types equal" in text, text
 
 
