@@ -445,7 +445,9 @@ def legs(args, cases):
                 for series in kernel.SERIES
                 if series in (args.kernel or (STOCK[0], *CORE))]
     if args.all or args.kernel:
-        return [Leg(series, everywhere, full, build=True)
+        return [Leg(series, core(series), "core", build=True)
+                if args.all and kernel.SERIES[series].core_only else
+                Leg(series, everywhere, full, build=True)
                 for series in kernel.SERIES
                 if args.all or series in args.kernel]
     return [Leg(STOCK[0], everywhere, full, build=True),
@@ -532,9 +534,10 @@ def announce(args):
             else store.cached(series)
     total = estimate(args, names, here)
     needs = [kernel.SERIES[leg.series] for leg in args.legs]
-    # Those that are built share their source.
-    shared = sourcekernel.PACKAGE_MB * max(
-        0, sum(bool(k.maker) for k in needs) - 1)
+    # Kernels that are built from one package share it.
+    packages = [k for k in needs if k.package]
+    shared = sum(k.download for k in packages) - sum(
+        {k.package: k.download for k in packages}.values())
     disk = 160 + sum(k.disk for k in needs) - shared
     load = 10 + sum(k.download for k in needs) - shared
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
