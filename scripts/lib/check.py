@@ -21,6 +21,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import btfs
 import children
 import earlier
 import kernel
@@ -206,6 +207,14 @@ def check_host(suite):
             suite.note("pass", name)
     if status and not failed:
         suite.note("fail", "tests/host", f"pytest's status {status}", out)
+
+
+def check_btfs():
+    """BTF of kernels that are compared: the tests skip what cannot be had."""
+    try:
+        btfs.fetch_all(telling=True)
+    except (OSError, kernel.Broken) as error:
+        print(f"check: {error}", flush=True)
 
 
 def check_unit(suite):
@@ -605,6 +614,7 @@ def everything(suite, args):
         for leg in able:
             if leg.build:
                 check_build(suite, leg.series, ready[leg.series])
+        check_btfs()
         # After the kernels, which the tests of abi-check want, and the builds:
         # what modules say of themselves is compared with docs/ABI.
         check_host(suite)

@@ -578,6 +578,22 @@ class Store:
         return facts
 
 
+def collect(args):
+    """The options that begin with --btf."""
+    import btfs  # pylint: disable=import-outside-toplevel,cyclic-import
+    try:
+        if args.btf_list:
+            return btfs.show_list()
+        return btfs.show_one(args.btf) if args.btf else \
+            btfs.fetch_all(telling=not args.btf_all)
+    except Unavailable as error:
+        say(str(error))
+        return 77
+    except (Broken, OSError) as error:
+        say(str(error))
+        return 1
+
+
 def main(argv=None):
     """Command line of scripts/kernel."""
     import options  # pylint: disable=import-outside-toplevel,cyclic-import
@@ -590,7 +606,19 @@ def main(argv=None):
                         help="list the series and what is cached")
     parser.add_argument("--refresh", action="store_true",
                         help="ask the archive even if that was done today")
+    parser.add_argument("--btf", metavar="RELEASE",
+                        help="fetch the BTF of a kernel that is compared, not "
+                        "booted, and print its path; the begin of its release "
+                        "will do if it is the only one")
+    parser.add_argument("--btf-list", action="store_true",
+                        help="list those kernels and what is cached")
+    parser.add_argument("--btf-some", action="store_true",
+                        help="fetch those that make check wants")
+    parser.add_argument("--btf-all", action="store_true",
+                        help="fetch all of them")
     args = parser.parse_args(argv)
+    if args.btf or args.btf_list or args.btf_some or args.btf_all:
+        return collect(args)
     store = Store()
     if args.list:
         for name in SERIES:
