@@ -209,10 +209,12 @@ def check_host(suite):
         suite.note("fail", "tests/host", f"pytest's status {status}", out)
 
 
-def check_btfs():
+def check_btfs(all_of_them):
     """BTF of kernels that are compared: the tests skip what cannot be had."""
+    if all_of_them:
+        os.environ["ALL_BTFS"] = "1"
     try:
-        btfs.fetch_all(telling=True)
+        btfs.fetch_all(telling=not all_of_them)
     except (OSError, kernel.Broken) as error:
         print(f"check: {error}", flush=True)
 
@@ -614,7 +616,7 @@ def everything(suite, args):
         for leg in able:
             if leg.build:
                 check_build(suite, leg.series, ready[leg.series])
-        check_btfs()
+        check_btfs(args.all)
         # After the kernels, which the tests of abi-check want, and the builds:
         # what modules say of themselves is compared with docs/ABI.
         check_host(suite)
