@@ -72,8 +72,9 @@ class Series:
     moves_on: bool = False
     maker: str = ""
     # For sourcekernel.py: files of tests/vm/kernels that it is configured with,
-    # and the binary package that has the source. "": the newest version that
-    # begins with `begin` of Debian's source package linux.
+    # and the binary package that has the source. "": of Debian's source package
+    # linux the newest version that begins with `begin`, or this very version if
+    # no dot ends it.
     fragments: tuple = ()
     package: str = ""
     # scripts/check --all runs the core cases on it, not all of them.

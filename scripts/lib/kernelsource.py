@@ -6,6 +6,7 @@ and the upstream archive of Debian's source package linux, of which the archive
 keeps older versions, too. Sources stay in the cache.
 """
 
+import functools
 import pathlib
 import re
 import shlex
@@ -66,8 +67,8 @@ class Package(_Source):
         return {deb.name[len(self.name) + 1:-4].replace("_", ":"): deb
                 for deb in (store.cache / "source").glob(f"{self.name}_*.deb")}
 
-    def newest(self, store):
-        """(version, fetch() -> path, may it be old?) of the newest one."""
+    def offers(self, store):
+        """([(version, fetch() -> path)], may the lists be old?), newest first."""
         apt, codename = store.apt_root(self.series.codename)
         kernel.say(f"looking up Debian's newest {self.name} (about 10 MB of "
                    "package lists, 5 to 30 s)")
@@ -81,7 +82,7 @@ class Package(_Source):
                 self.announce(version, size, store)
             return self.keep(store, version, lambda folder: apt.download(
                 [f"{self.name}={version}"], folder))
-        return version, fetch, passing
+        return [(version, fetch)], passing
 
     def unpack(self, path, tree, options):
         """A shell command that unpacks it into `tree`."""
@@ -99,11 +100,19 @@ class Archive(_Source):
         """Its name in the cache."""
         return f"linux_{version}.orig.tar.xz"
 
+    def of_series(self, version):
+        """Is an upstream version of the series? One without a dot behind is it."""
+        begin = self.series.begin
+        return version.startswith(begin) if begin.endswith(".") \
+            else version == begin
+
     def kept(self, store):
         """Those of the series in the cache, {version: path}."""
-        return {path.name[len("linux_"):-len(".orig.tar.xz")]: path
-                for path in (store.cache / "source").glob(
-                    f"linux_{self.series.begin}*.orig.tar.xz")}
+        found = {path.name[len("linux_"):-len(".orig.tar.xz")]: path
+                 for path in (store.cache / "source").glob(
+                     "linux_*.orig.tar.xz")}
+        return {version: path for version, path in found.items()
+                if self.of_series(version)}
 
     def versions(self, stanzas):
         """{upstream version: (Debian's version, size)} of the series."""
@@ -113,28 +122,33 @@ class Archive(_Source):
             upstream = version.partition("-")[0]
             size = re.search(rf" (\d+) {re.escape(self.file(upstream))}$",
                              fields.get("checksums-sha256", ""), re.M)
-            if upstream.startswith(self.series.begin) and size:
+            if self.of_series(upstream) and size:
                 found[upstream] = version, int(size[1])
         return found
 
-    def newest(self, store):
-        """(version, fetch() -> path, may it be old?) of the newest one."""
+    def offers(self, store):
+        """([(version, fetch() -> path)], may the lists be old?), newest first.
+
+        Mirrors may list a version and lack its archive: hence more than one.
+        """
         apt, codename = store.apt_root(self.series.codename, "deb-src")
         kernel.say(f"looking up Debian's newest source of {self.series.name} "
                    "(about 15 MB of lists, 5 to 30 s)")
         trouble, passing = apt.update()
         found = self.versions(apt.sources(self.name))
-        version = next((release for release, _ in kernel.newest_first(
-            (key, key) for key in found)), None)
-        _complain(f"source of {self.series.name}", codename, trouble, version)
-        full, size = found[version]
+        versions = [version for version, _ in kernel.newest_first(
+            (key, key) for key in found)]
+        _complain(f"source of {self.series.name}", codename, trouble,
+                  versions[0] if versions else "")
 
-        def fetch():
+        def fetch(version):
+            full, size = found[version]
             if version not in self.kept(store):
                 self.announce(version, size, store)
             return self.keep(store, version, lambda folder: apt.download_tar(
                 self.name, full, folder))
-        return version, fetch, passing
+        return [(version, functools.partial(fetch, version))
+                for version in versions], passing
 
     @staticmethod
     def unpack(path, tree, options):

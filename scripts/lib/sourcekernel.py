@@ -424,19 +424,27 @@ class Build:
 
 # --- which one ------------------------------------------------------------
 
-def _newest(store, series):
-    """(version, fetch() -> path of its source, may it be old?)"""
-    return kernelsource.source_of(series).newest(store)
+def _offers(store, series):
+    """([(version, fetch() -> path of its source)], may the lists be old?)"""
+    return kernelsource.source_of(series).offers(store)
 
 
 def _choose(store, series):
     """(version, facts or None, source if there are none, age to remember)"""
     again = kernel.RETRY_SECONDS - kernel.FRESH_SECONDS
+    trouble = kernel.Unavailable(f"no source of {series.name}")
     try:
-        version, fetch, passing = _newest(store, series)
-        facts = have(store, series, version)
-        return version, facts, None if facts else fetch(), \
-            again if passing else 0
+        offers, passing = _offers(store, series)
+        age = again if passing else 0
+        for version, fetch in offers:
+            facts = have(store, series, version)
+            try:
+                return version, facts, None if facts else fetch(), age
+            except aptroot.AptError as error:
+                trouble = error
+                kernel.say(f"{series.name}: {version} is listed and cannot be "
+                           f"fetched ({error})")
+        raise trouble
     except (kernel.Unavailable, aptroot.AptError) as error:
         facts = have(store, series)
         source = kernelsource.source_of(series)

@@ -31,7 +31,7 @@ def stanza(version, size):
 
 STANZAS = [stanza("6.18.9-1~bpo13+1", 9), stanza("6.18.15-1~bpo13+1", 15),
            stanza("6.19.6-2~bpo13+1", 6), stanza("6.1.180-1", 1),
-           {"package": "linux", "version": "6.18.20-1"}]
+           stanza("6.180.1-1", 1), {"package": "linux", "version": "6.18.20-1"}]
 
 
 def test_kinds():
@@ -45,6 +45,14 @@ def test_versions_of_a_series():
     assert ARCHIVE.versions(STANZAS) == {
         "6.18.9": ("6.18.9-1~bpo13+1", 9),
         "6.18.15": ("6.18.15-1~bpo13+1", 15)}
+
+
+def test_a_version_alone():
+    """6.12.8 is not 6.12.88."""
+    one = kernelsource.Archive(kernel.Series("old", begin="6.12.8"))
+    assert one.versions([stanza("6.12.88-1", 1), stanza("6.12.8-1", 2),
+                         stanza("6.12.107-1", 3)]) == {
+        "6.12.8": ("6.12.8-1", 2)}
 
 
 class Apt:
@@ -99,8 +107,10 @@ def test_the_newest_archive_is_kept(store):
     folder.mkdir()
     for name in ("6.18.9", "6.19.6", "6.1.4"):
         (folder / f"linux_{name}.orig.tar.xz").touch()
-    version, fetch, passing = ARCHIVE.newest(store)
-    assert (version, passing) == ("6.18.15", False)
+    offers, passing = ARCHIVE.offers(store)
+    assert [version for version, _ in offers] == ["6.18.15", "6.18.9"]
+    assert not passing
+    fetch = offers[0][1]
     assert store.asked == [("trixie", "deb-src")]
     path = fetch()
     assert path.read_text() == "6.18.15-1~bpo13+1"
@@ -112,7 +122,7 @@ def test_the_newest_archive_is_kept(store):
 
 
 def test_the_package_is_kept(store):
-    version, fetch, _ = PACKAGE.newest(store)
+    ((version, fetch),), _ = PACKAGE.offers(store)
     path = fetch()
     assert version == "6.1:192-2" and PACKAGE.kept(store) == {version: path}
     assert path.name == "linux-source-6.1_6.1_192-2.deb"
@@ -123,7 +133,7 @@ def test_the_package_is_kept(store):
 def test_an_archive_without_the_series(store):
     store.apt.stanzas = STANZAS[2:4]
     with pytest.raises(kernel.Unavailable, match="source of 6.18"):
-        ARCHIVE.newest(store)
+        ARCHIVE.offers(store)
 
 
 def test_unpacking(tmp_path):
