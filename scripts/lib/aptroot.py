@@ -126,14 +126,17 @@ def derive(sources, codename, wanted_codename=""):
     return list(wanted.values())
 
 
-def render(sources):
-    """A deb822 sources file for `sources`, one stanza a suite."""
+def render(sources, kind="deb"):
+    """A deb822 sources file for `sources`, one stanza a suite.
+
+    kind: deb for packages, deb-src for their sources.
+    """
     # A stanza a suite: one that the archive lacks does not take the
     # others of its stanza with it.
     text = []
     for source in sources:
         for suite in source.suites:
-            fields = {"Types": "deb", "URIs": source.uri, "Suites": suite,
+            fields = {"Types": kind, "URIs": source.uri, "Suites": suite,
                       "Components": "main", "Architectures": "amd64",
                       **source.options}
             text.append("".join(f"{k}: {v}\n" for k, v in fields.items()))
@@ -200,13 +203,13 @@ class AptRoot:
         self.root = pathlib.Path(root)
         self.conf = self.root / "apt.conf"
 
-    def prepare(self, sources):
+    def prepare(self, sources, kind="deb"):
         """Writes the configuration; any earlier lists stay usable."""
         for name in ("state", "lists/partial", "cache/archives/partial",
                      "none"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
         (self.root / "status").touch()
-        (self.root / "debian.sources").write_text(render(sources))
+        (self.root / "debian.sources").write_text(render(sources, kind))
         self.conf.write_text(_CONF.format(root=self.root))
 
     def _run(self, *command, cwd=None):
@@ -276,3 +279,17 @@ class AptRoot:
     def download(self, packages, directory):
         """Downloads name=version specifications into `directory`."""
         self.run("apt-get", "download", "-q", *packages, cwd=directory)
+
+    def sources(self, name):
+        """Control fields of all known versions of a source package."""
+        try:
+            text = self.run("apt-cache", "showsrc", "--only-source", name)
+        except AptError:
+            return []
+        return [fields for fields in _stanzas(text)
+                if fields.get("package") == name]
+
+    def download_tar(self, name, version, directory):
+        """Downloads a source package's main archive, unpacked by nobody."""
+        self.run("apt-get", "source", "-q", "--download-only", "--tar-only",
+                 f"{name}={version}", cwd=directory)

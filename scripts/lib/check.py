@@ -21,6 +21,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+import btfs
 import children
 import earlier
 import kernel
@@ -206,6 +207,16 @@ def check_host(suite):
             suite.note("pass", name)
     if status and not failed:
         suite.note("fail", "tests/host", f"pytest's status {status}", out)
+
+
+def check_btfs(all_of_them):
+    """BTF of kernels that are compared: the tests skip what cannot be had."""
+    if all_of_them:
+        os.environ["ALL_BTFS"] = "1"
+    try:
+        btfs.fetch_all(telling=not all_of_them)
+    except (OSError, kernel.Broken) as error:
+        print(f"check: {error}", flush=True)
 
 
 def check_unit(suite):
@@ -445,7 +456,9 @@ def legs(args, cases):
                 for series in kernel.SERIES
                 if series in (args.kernel or (STOCK[0], *CORE))]
     if args.all or args.kernel:
-        return [Leg(series, everywhere, full, build=True)
+        return [Leg(series, core(series), "core", build=True)
+                if args.all and kernel.SERIES[series].core_only else
+                Leg(series, everywhere, full, build=True)
                 for series in kernel.SERIES
                 if args.all or series in args.kernel]
     return [Leg(STOCK[0], everywhere, full, build=True),
@@ -532,9 +545,10 @@ def announce(args):
             else store.cached(series)
     total = estimate(args, names, here)
     needs = [kernel.SERIES[leg.series] for leg in args.legs]
-    # Those that are built share their source.
-    shared = sourcekernel.PACKAGE_MB * max(
-        0, sum(bool(k.maker) for k in needs) - 1)
+    # Kernels that are built from one package share it.
+    packages = [k for k in needs if k.package]
+    shared = sum(k.download for k in packages) - sum(
+        {k.package: k.download for k in packages}.values())
     disk = 160 + sum(k.disk for k in needs) - shared
     load = 10 + sum(k.download for k in needs) - shared
     print(f"check: about {(total + 59) // 60} minutes on two quiet cores "
@@ -602,6 +616,7 @@ def everything(suite, args):
         for leg in able:
             if leg.build:
                 check_build(suite, leg.series, ready[leg.series])
+        check_btfs(args.all)
         # After the kernels, which the tests of abi-check want, and the builds:
         # what modules say of themselves is compared with docs/ABI.
         check_host(suite)

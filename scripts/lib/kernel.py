@@ -71,8 +71,14 @@ class Series:
     # their layout.
     moves_on: bool = False
     maker: str = ""
-    # For sourcekernel.py: files of tests/vm/kernels that it is configured with.
+    # For sourcekernel.py: files of tests/vm/kernels that it is configured with,
+    # and the binary package that has the source. "": of Debian's source package
+    # linux the newest version that begins with `begin`, or this very version if
+    # no dot ends it.
     fragments: tuple = ()
+    package: str = ""
+    # scripts/check --all runs the core cases on it, not all of them.
+    core_only: bool = False
     # Limits of time are multiplied by it: how much slower a guest runs.
     slow: int = 1
     # MB to download and in the cache, for the message before it.
@@ -80,31 +86,33 @@ class Series:
     disk: int = 0
 
 
-SERIES = {s.name: s for s in (
-    Series("6.1", r"6\.1\.0-\d+-amd64", begin="6.1.", download=84,
-           disk=550),
-    # +deb12 is the security archive's and later backports', +bpo older ones.
-    Series("6.12", r"6\.12\.\d+\+(?:deb\d+|bpo)-amd64", begin="6.12.",
-           download=124, disk=280),
-    # Backports moves from series to series: 7.3 is the newest from 7.3 on.
-    Series("7.3", r"(?:7\.(?:[3-9]|[1-9]\d)|[89]\.\d+|[1-9]\d\.\d+)"
-           r"\.\d+\+deb13-amd64", image="linux-binary-unsigned-",
-           parts=("linux-modules-", "linux-base-"), codename="trixie",
-           moves_on=True, download=196, disk=410),
-    # 6.1 with PREEMPT_RT.
-    Series("rt", r"6\.1\.0-\d+-rt-amd64", begin="6.1.", download=83,
-           disk=530),
-    # Built here, from the source of Debian's 6.1.
-    Series("debug", r"6\.1\.\d+-flash-debug-[0-9a-f]{8}", slow=4,
-           maker="sourcekernel", download=139, disk=260,
-           fragments=("lab.config", "debug.config")),
-    Series("kcsan", r"6\.1\.\d+-flash-kcsan-[0-9a-f]{8}", slow=4,
-           maker="sourcekernel", download=139, disk=260,
-           fragments=("lab.config", "kcsan.config")),
-)}
+# The series as data, and beside it what built kernels are configured with.
+KERNELS = REPO / "tests" / "vm" / "kernels"
 
-# Those that are meant where none is named.
-DEFAULT = ("6.1", "6.12")
+
+def load_series(path):
+    """({name: Series}, names of the default ones) of a TOML file.
+
+    Installed tools use this module without the lab: nothing there, no series.
+    """
+    if not path.exists():
+        return {}, ()
+    # Distributions with an older Python build modules, but have no lab.
+    import tomllib  # pylint: disable=import-outside-toplevel
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    found = {}
+    for name, fields in data["series"].items():
+        try:
+            found[name] = Series(name, **{
+                key: tuple(value) if isinstance(value, list) else value
+                for key, value in fields.items()})
+        except TypeError as error:
+            raise ValueError(f"{path}: series {name}: {error}") from error
+    return found, tuple(data["default"])
+
+
+# The second: those that are meant where none is named.
+SERIES, DEFAULT = load_series(KERNELS / "series.toml")
 
 # For headers that are newer than this machine's sparse.
 _SPARSE = """\
@@ -359,8 +367,11 @@ class Store:
                                RETRY_SECONDS - FRESH_SECONDS)
                 return have[0]
 
-    def apt_root(self, codename=""):
-        """(AptRoot, name) of a Debian release; "" is the machine's."""
+    def apt_root(self, codename="", kind="deb"):
+        """(AptRoot, name) of a Debian release; "" is the machine's.
+
+        kind: deb for packages, deb-src for their sources.
+        """
         own = aptroot.codename()
         name = codename or own
         sources = aptroot.derive(aptroot.machine_sources(), own, name)
@@ -369,8 +380,9 @@ class Store:
                 f"no source for Debian '{own}' among the machine's apt "
                 "sources (/etc/apt)")
         apt = aptroot.AptRoot(
-            self.cache / ("apt" if name == own else f"apt-{name}"))
-        apt.prepare(sources)
+            self.cache / (("apt" if name == own else f"apt-{name}")
+                          + ("" if kind == "deb" else "-source")))
+        apt.prepare(sources, kind)
         return apt, name
 
     def _resolve(self, series):
@@ -567,6 +579,22 @@ class Store:
         return facts
 
 
+def collect(args):
+    """The options that begin with --btf."""
+    import btfs  # pylint: disable=import-outside-toplevel,cyclic-import
+    try:
+        if args.btf_list:
+            return btfs.show_list()
+        return btfs.show_one(args.btf) if args.btf else \
+            btfs.fetch_all(telling=not args.btf_all)
+    except Unavailable as error:
+        say(str(error))
+        return 77
+    except (Broken, OSError) as error:
+        say(str(error))
+        return 1
+
+
 def main(argv=None):
     """Command line of scripts/kernel."""
     import options  # pylint: disable=import-outside-toplevel,cyclic-import
@@ -579,7 +607,19 @@ def main(argv=None):
                         help="list the series and what is cached")
     parser.add_argument("--refresh", action="store_true",
                         help="ask the archive even if that was done today")
+    parser.add_argument("--btf", metavar="RELEASE",
+                        help="fetch the BTF of a kernel that is compared, not "
+                        "booted, and print its path; the begin of its release "
+                        "will do if it is the only one")
+    parser.add_argument("--btf-list", action="store_true",
+                        help="list those kernels and what is cached")
+    parser.add_argument("--btf-some", action="store_true",
+                        help="fetch those that make check wants")
+    parser.add_argument("--btf-all", action="store_true",
+                        help="fetch all of them")
     args = parser.parse_args(argv)
+    if args.btf or args.btf_list or args.btf_some or args.btf_all:
+        return collect(args)
     store = Store()
     if args.list:
         for name in SERIES:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Kernels of the lab that Debian does not ship, built here once.
 
-Debian's source package, tinyconfig and the fragments that a series names (in
-tests/vm/kernels) make a kernel that lies in the cache like a fetched one. What
-it was made from is part of its release, so two of them never share a module.
+Debian's source (kernelsource.py), tinyconfig and the fragments that a series
+names (in tests/vm/kernels) make a kernel that lies in the cache like a fetched
+one. What it was made from is part of its release, so two of them never share a
+module.
 """
 
 import contextlib
@@ -16,26 +17,26 @@ import shlex
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 
 import aptroot
 import children
 import kernel
+import kernelsource
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
-FRAGMENTS = REPO / "tests" / "vm" / "kernels"
-PACKAGE = "linux-source-6.1"
-# MB, to download and to keep: once for all kernels that are built from it.
-PACKAGE_MB = 139
+FRAGMENTS = kernel.KERNELS
 # The one that Debian's own 6.1 is built with; scripts/deps has it.
 COMPILER = "gcc-12"
 # To be raised when what is kept, or how it is built, changes.
 RECIPE = 2
 
-# One CPU's minutes and GB of disk of a build, to announce it.
+# One CPU's minutes and GB of disk of a build, to announce it; debug information
+# of all objects (for BTF) adds to both.
 CPU_MINUTES = 14
 BUILD_GB = 2.5
+BTF_CPU_MINUTES = 22
+BTF_BUILD_GB = 3
 KEPT_MB = 120
 PROGRESS_SECONDS = 20
 
@@ -49,16 +50,19 @@ _LEFT_OUT = (
     "*/drivers/net/*/*.[ch]", "*/sound/*.[ch]",
 )
 
-# Lines for makefiles of the source. Types of the block layer are for
-# scripts/abi-check; debug information of all the rest would double time and
-# disk.
+# Lines for makefiles of the source, unless all of it gets debug information.
+# Types of the block layer are for scripts/abi-check; debug information of all the
+# rest would double time and disk.
 _ADDED = (
     ("block/Makefile", "ccflags-y += -g"),
 )
 
 # The stack filter of fault injection is not offered on x86-64, as frame pointers
 # were not to be relied on there. Here they are.
-_STRUCK = (("lib/Kconfig.debug", "\tdepends on !X86_64\n"),)
+_STRUCK = (("CONFIG_FAULT_INJECTION", "lib/Kconfig.debug",
+            "\tdepends on !X86_64\n"),)
+# Their instrumented code runs before it can: not entered by PVH.
+_INSTRUMENTED = ("CONFIG_KASAN", "CONFIG_KCSAN")
 
 # The part of a built kernel tree that modules are built against.
 _KEPT = (
@@ -120,7 +124,7 @@ def check_config(series, wanted, config):
     if bad:
         raise kernel.Broken(
             f"{series.name}: the configuration did not take "
-            f"{', '.join(bad)}. Kconfig in {PACKAGE} says what each depends "
+            f"{', '.join(bad)}. Kconfig of the source says what each depends "
             f"on; they are asked for in {' and '.join(series.fragments)} in "
             f"{FRAGMENTS.relative_to(REPO)}")
 
@@ -222,8 +226,13 @@ def objects(text):
     return len(re.findall(r"^  (?:CC|AS)(?: \[M\])? ", text, re.M))
 
 
+def jobs():
+    """The CPUs that a build uses: those that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
 def _make(tree, log, *words, progress=None):
-    _run(["nice", "-n", "10", "make", f"-j{os.cpu_count() or 1}", "-C", tree,
+    _run(["nice", "-n", "10", "make", f"-j{jobs()}", "-C", tree,
           # Without LOCALVERSION= a tree in somebody's git gets a "+".
           f"CC={COMPILER}", f"HOSTCC={COMPILER}", "LOCALVERSION=", *words],
          log, progress=progress)
@@ -234,10 +243,11 @@ def _make(tree, log, *words, progress=None):
 class Build:
     """One kernel on its way into the cache."""
 
-    def __init__(self, store, series, version, deb):
+    def __init__(self, store, series, version, source):
         self.store, self.series = store, series
-        self.version, self.deb = version, deb
+        self.version, self.source = version, source
         self.texts = fragments(series)
+        self.wanted = asked(self.texts)
         self.local = local_version(series, version, self.texts, compiler())
         self.work = store.kernels / f".build-{series.name}"
         self.tree = self.work / "tree"
@@ -250,16 +260,22 @@ class Build:
     def announce(self):
         """The cost, before it begins."""
         free = shutil.disk_usage(self.store.kernels).free / 1e9
-        if free < BUILD_GB:
+        space = BTF_BUILD_GB if self.has_btf() else BUILD_GB
+        if free < space:
             raise kernel.Broken(
-                f"{self.series.name}: building it takes {BUILD_GB} GB in "
+                f"{self.series.name}: building it takes {space} GB in "
                 f"{self.store.kernels}, and {free:.1f} GB are free")
-        count = os.cpu_count() or 1
-        minutes = CPU_MINUTES / count + 1
-        self.say(f"building it from {PACKAGE} {self.version}, once: about "
-                 f"{minutes:.0f} minutes on {count} CPUs, {BUILD_GB} GB in "
+        count = jobs()
+        minutes = (BTF_CPU_MINUTES if self.has_btf() else CPU_MINUTES) / count
+        name = kernelsource.source_of(self.series).name
+        self.say(f"building it from {name} {self.version}, once: about "
+                 f"{minutes + 1:.0f} minutes on {count} CPUs, {space} GB in "
                  f"{self.store.kernels} meanwhile, {KEPT_MB} MB of them "
                  "to stay; Ctrl-C ends it, the next run goes on")
+
+    def has_btf(self):
+        """Does the kernel have BTF of its own, with debug information of all?"""
+        return self.wanted.get("CONFIG_DEBUG_INFO_BTF") == "y"
 
     def run(self):
         """The kernel's facts."""
@@ -304,23 +320,22 @@ class Build:
         self.tree.mkdir()
         self.say("unpacking the source")
         unwanted = " ".join(f"--exclude={shlex.quote(p)}" for p in _LEFT_OUT)
-        _run(["bash", "-c", "set -o pipefail; "
-              'dpkg-deb --fsys-tarfile "$1" | '
-              f"tar -xO ./usr/src/{PACKAGE}.tar.xz | "
-              f'nice -n 10 tar -xJ -C "$2" --strip-components=1 {unwanted}',
-              "unpack", self.deb, self.tree], self.log)
+        _run(["bash", "-c", "set -o pipefail; " + kernelsource.source_of(
+            self.series).unpack(self.source, self.tree, unwanted)], self.log)
         # Debian's Makefile reads it, and modules will be built with the same.
         (self.tree / ".kernelvariables").write_text(
             f"CC = $(CROSS_COMPILE){COMPILER}\nHOSTCC = {COMPILER}\n")
-        for name, lines in _ADDED:
+        for name, lines in () if self.has_btf() else _ADDED:
             with open(self.tree / name, "a", encoding="utf-8") as makefile:
                 makefile.write(f"\n{lines}\n")
-        for name, line in _STRUCK:
+        for option, name, line in _STRUCK:
+            if self.wanted.get(option) != "y":
+                continue
             path = self.tree / name
             text = path.read_text(encoding="utf-8")
             if text.count(line) != 1:
                 raise kernel.Broken(
-                    f"{PACKAGE} {self.version}: {name} has {line.strip()!r} "
+                    f"Linux {self.version}: {name} has {line.strip()!r} "
                     f"{text.count(line)} times, want once: see _STRUCK in "
                     "scripts/lib/sourcekernel.py")
             path.write_text(text.replace(line, ""), encoding="utf-8")
@@ -335,8 +350,7 @@ class Build:
             return
         stamp.unlink(missing_ok=True)
         _make(self.tree, self.log, "tinyconfig")
-        wanted = asked(self.texts)
-        wanted["CONFIG_LOCALVERSION"] = f'"{self.local}"'
+        wanted = {**self.wanted, "CONFIG_LOCALVERSION": f'"{self.local}"'}
         config.write_text(merged(config.read_text(), wanted))
         _make(self.tree, self.log, "olddefconfig")
         check_config(self.series, wanted, config.read_text())
@@ -371,85 +385,75 @@ class Build:
                                 ignore=shutil.ignore_patterns("*.o", "*.cmd"))
             else:
                 shutil.copy(tree / name, target)
-        # Where scripts/abi-check looks first, as in Debian's newer headers.
-        btf = kdir / "vmlinux"
-        _run(["pahole", "-J", f"--btf_encode_detached={btf}",
-              "--skip_encoding_btf_vars", tree / "vmlinux"], self.log)
-        # pahole keeps it to itself.
-        btf.chmod(0o644)
+        btf = self._types(kdir)
+        vmlinux = vmlinuz
+        if not any(self.wanted.get(name) == "y" for name in _INSTRUMENTED):
+            # Boots faster: it need not unpack itself.
+            vmlinux = new / "vmlinux"
+            vmlinux.write_bytes(
+                kernel.decompress(kernel.payload(vmlinuz.read_bytes())))
         place = lambda path: str(final / path.relative_to(new))
         facts = {
             "series": self.series.name, "release": release,
             "version": self.version, "vmlinuz": place(vmlinuz),
             "root": place(root), "kdir": place(kdir), "btf": place(btf),
-            # Not unpacked: the PVH entry calls code that KASAN instruments
-            # long before there is what it looks at.
-            "vmlinux": place(vmlinuz), "make": "", "tools": "",
+            "vmlinux": place(vmlinux), "make": self._words(), "tools": "",
         }
         self.store.keep(facts, new, final)
         return facts
 
+    def _types(self, kdir):
+        """The file with the BTF: scripts/abi-check looks there first."""
+        btf = kdir / "vmlinux"
+        if self.has_btf():
+            # An ELF file with nothing else, as in Debian's newer headers
+            _run(["objcopy", "--only-section=.BTF", self.tree / "vmlinux",
+                  btf], self.log)
+        else:
+            _run(["pahole", "-J", f"--btf_encode_detached={btf}",
+                  "--skip_encoding_btf_vars", self.tree / "vmlinux"],
+                 self.log)
+        # pahole keeps it to itself.
+        btf.chmod(0o644)
+        return btf
+
+    def _words(self):
+        """Words for make: only Debian's Makefile reads .kernelvariables."""
+        return "" if self.series.package else f"CC={COMPILER}"
+
 
 # --- which one ------------------------------------------------------------
 
-def _newest(store):
-    """(archive, fields of the newest source package, may it be old?)"""
-    apt, codename = store.apt_root()
-    kernel.say(f"looking up Debian's newest {PACKAGE} (about 10 MB of "
-               "package lists, 5 to 30 s)")
-    trouble, passing = apt.update()
-    fields = apt.show(PACKAGE)
-    if not fields.get("version"):
-        raise kernel.Unavailable(
-            f"Debian '{codename}' as this machine sees it has no {PACKAGE}"
-            + (f" ({trouble})" if trouble else ""))
-    if trouble:
-        kernel.say(f"the archive could not be asked in full ({trouble}): "
-                   f"{fields['version']} is the newest known")
-    return apt, fields, passing
-
-
-def _packages(store):
-    """Source packages in the cache, {version: path}."""
-    return {deb.name[len(PACKAGE) + 1:-4].replace("_", ":"): deb
-            for deb in (store.cache / "source").glob(f"{PACKAGE}_*.deb")}
-
-
-def _package(store, apt, version, size):
-    """The source package of this version, fetched if it is not there."""
-    there = _packages(store)
-    if version in there:
-        return there[version]
-    folder = store.cache / "source"
-    folder.mkdir(parents=True, exist_ok=True)
-    kernel.say(f"fetching {PACKAGE} {version}: {size / 1e6:.0f} MB to download"
-               f" and to keep in {folder}")
-    deb = folder / f"{PACKAGE}_{version.replace(':', '_')}.deb"
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        apt.download([f"{PACKAGE}={version}"], scratch)
-        found, = pathlib.Path(scratch).glob("*.deb")
-        found.rename(deb)
-    for other in there.values():
-        other.unlink()
-    return deb
+def _offers(store, series):
+    """([(version, fetch() -> path of its source)], may the lists be old?)"""
+    return kernelsource.source_of(series).offers(store)
 
 
 def _choose(store, series):
-    """(version, facts or None, package if there are none, age to remember)"""
+    """(version, facts or None, source if there are none, age to remember)"""
     again = kernel.RETRY_SECONDS - kernel.FRESH_SECONDS
+    trouble = kernel.Unavailable(f"no source of {series.name}")
     try:
-        apt, fields, passing = _newest(store)
-        version, size = fields["version"], int(fields.get("size", 0))
-        facts = have(store, series, version)
-        deb = None if facts else _package(store, apt, version, size)
-        return version, facts, deb, again if passing else 0
+        offers, passing = _offers(store, series)
+        age = again if passing else 0
+        for version, fetch in offers:
+            facts = have(store, series, version)
+            try:
+                return version, facts, None if facts else fetch(), age
+            except aptroot.AptError as error:
+                trouble = error
+                kernel.say(f"{series.name}: {version} is listed and cannot be "
+                           f"fetched ({error})")
+        raise trouble
     except (kernel.Unavailable, aptroot.AptError) as error:
         facts = have(store, series)
-        kept = _packages(store)
+        source = kernelsource.source_of(series)
+        kept = source.kept(store)
         if not facts and not kept:
             raise kernel.Unavailable(str(error)) from error
-        version = facts["version"] if facts else next(iter(kept))
-        kernel.say(f"{error}; using {PACKAGE} {version} from the cache")
+        version = facts["version"] if facts else kernel.newest_first(
+            (key, key) for key in kept)[0][0]
+        kernel.say(f"{error}; using {source.name} {version} from the cache")
         return version, facts, kept.get(version), again
 
 
@@ -479,8 +483,8 @@ def get(store, series, refresh=False):
                                 "could not be installed, see above")
         with kernel.locked(fetching,
                            "waiting for another run that fetches a kernel"):
-            version, facts, deb, age = _choose(store, series)
-        facts = facts or Build(store, series, version, deb).run()
+            version, facts, source, age = _choose(store, series)
+        facts = facts or Build(store, series, version, source).run()
         with kernel.locked(fetching):
             # pylint: disable-next=protected-access
             store._remember(series.name, facts["release"], version, age)

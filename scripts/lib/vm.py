@@ -146,7 +146,7 @@ def parse(argv):
     series = kernel.SERIES[args.kernel]
     args.timeout = args.timeout or 600 * series.slow
     # Such kernels store their state of each byte beside it.
-    args.memory = args.memory or (2 << 30 if series.fragments else 1 << 30)
+    args.memory = args.memory or (2 << 30 if series.slow > 1 else 1 << 30)
     args.own = ()
     args.vmlinuz = ""
     return args

@@ -15,6 +15,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
+aptroot = importlib.import_module("aptroot")
 check = importlib.import_module("check")
 kernel = importlib.import_module("kernel")
 qemu = importlib.import_module("qemu")
@@ -135,9 +136,11 @@ def test_key_does_not_change_with_a_comment():
 def test_release_names_the_series(series):
     local = sourcekernel.local_version(series, *PARTS)
     assert local.startswith(f"-flash-{series.name}-")
-    assert re.fullmatch(series.release, "6.1.192" + local)
+    begin = series.begin or "6.1."
+    release = begin + ("192" if begin.endswith(".") else "") + local
+    assert re.fullmatch(series.release, release)
     # The kernel's limit for the whole release.
-    assert len("6.1.192" + local) < 64
+    assert len(release) < 64
 
 
 def stored(store, release, version):
@@ -184,9 +187,9 @@ def test_fresh_kernel_is_taken_without_asking(store, monkeypatch):
 
 def offline(monkeypatch):
     """No archive answers, and nothing is installed."""
-    def refuse(_):
+    def refuse(*_):
         raise kernel.Unavailable("no network")
-    monkeypatch.setattr(sourcekernel, "_newest", refuse)
+    monkeypatch.setattr(sourcekernel, "_offers", refuse)
     monkeypatch.setattr(sourcekernel, "compiler", lambda: "gcc-12 12.2.0")
     monkeypatch.setattr(subprocess, "run", lambda *_, **__:
                         subprocess.CompletedProcess((), 0))
@@ -204,6 +207,23 @@ def test_offline_with_nothing_is_unavailable(tmp_path, monkeypatch):
     offline(monkeypatch)
     with pytest.raises(kernel.Unavailable, match="no network"):
         kernel.Store(tmp_path).get("debug")
+
+
+def test_a_version_that_is_only_listed_is_passed_over(tmp_path, monkeypatch):
+    """The next older one is built."""
+    store = kernel.Store(tmp_path)
+    source = tmp_path / "source.deb"
+
+    def missing():
+        raise aptroot.AptError("404 Not Found")
+    offers = [("6.1.193-1", missing), ("6.1.192-2", lambda: source)]
+    monkeypatch.setattr(sourcekernel, "_offers", lambda *_: (offers, False))
+    monkeypatch.setattr(sourcekernel, "compiler", lambda: "gcc-12 12.2.0")
+    assert sourcekernel._choose(store, SERIES) == (
+        "6.1.192-2", None, source, 0)
+    del offers[1]
+    with pytest.raises(kernel.Unavailable, match="404"):
+        sourcekernel._choose(store, SERIES)
 
 
 def test_nothing_is_built_unasked():

@@ -60,6 +60,54 @@ def test_what_it_costs_follows_the_series(capsys):
     assert "218 MB to download" in both and "1.0 GB" in both
 
 
+# The series as data
+
+ROW = """
+[series."7.4"]
+release = '7\\.4\\.\\d+-flash-7\\.4-[0-9a-f]{8}'
+begin = "7.4."
+maker = "sourcekernel"
+codename = "trixie"
+fragments = ["lab.config", "since-6.10.config", "btf.config"]
+core_only = true
+"""
+
+
+def listed(tmp_path, more):
+    """The lab's series and one more."""
+    path = tmp_path / "series.toml"
+    path.write_text((kernel.KERNELS / "series.toml").read_text() + more)
+    return kernel.load_series(path)
+
+
+def test_another_series_is_one_table(tmp_path, monkeypatch, capsys):
+    """7.4, made up: known to every script by a table, and built by its fragments."""
+    series, default = listed(tmp_path, ROW)
+    assert default == kernel.DEFAULT
+    monkeypatch.setattr(kernel, "SERIES", series)
+    assert vm.parse(["--kernel", "7.4", "--", "true"]).kernel == "7.4"
+    legs = check.parse(["--all"]).legs
+    assert {leg.series: leg.which for leg in legs}["7.4"] == "core"
+    assert [leg.which for leg in check.parse(["--kernel", "7.4"]).legs] == \
+        ["all"]
+    assert kernel.main(["--list"]) == 0
+    assert "\n7.4\t-\n" in capsys.readouterr().out
+    sourcekernel = importlib.import_module("sourcekernel")
+    local = sourcekernel.local_version(
+        series["7.4"], "7.4.1", sourcekernel.fragments(series["7.4"]), "gcc")
+    assert re.fullmatch(series["7.4"].release, "7.4.1" + local)
+
+
+def test_a_wrong_field_is_named(tmp_path):
+    with pytest.raises(ValueError, match="series 7.4: .*'fragment'"):
+        listed(tmp_path, ROW.replace("fragments", "fragment"))
+
+
+def test_tools_have_no_series(tmp_path):
+    """Installed tools load this module without the lab's files."""
+    assert kernel.load_series(tmp_path / "series.toml") == ({}, ())
+
+
 # Which kernel is taken
 
 def test_choices_of_the_newer_series():
