@@ -134,7 +134,8 @@ def verdicts(cells):
         if this.get("in_interrupts") is not None:
             found.append((f"{this['scheduler']} on {this['cpus']} "
                           f"CPU{'s' if this['cpus'] > 1 else ''}: lockdep has seen its own lock "
-                          f"{'' if this['in_interrupts'] else 'not '}taken in an interrupt: never",
+                          f"taken in an interrupt: {'yes' if this['in_interrupts'] else 'no'}, "
+                          "wanted no",
                           not this["in_interrupts"]))
     return found
 
