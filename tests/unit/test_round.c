@@ -326,6 +326,26 @@ static void others_take(void)
 	all_end();
 }
 
+/* The driver hands the only request back. */
+static void handed_back(void)
+{
+	struct request *rq;
+	LIST_HEAD(list);
+
+	anew(1);
+	rq = insert_one();
+	dispatch(1);
+	elv_requeue_request(rq);
+	nr_out = 0;
+	rq->started = false;
+	rq->again = true;
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(&hctxs[0], &list, true);
+	eq(elv_has_work(&hctxs[0]), 1, "the only request, handed back, is work");
+	eq(dispatch(1), 1, "and is dispatched");
+	all_end();
+}
+
 static void poll_queue(void)
 {
 	anew(TAGS);
@@ -344,6 +364,7 @@ int main(void)
 	how_many();
 	not_now();
 	others_take();
+	handed_back();
 	poll_queue();
 	eq_faults();
 	return tap_done();
