@@ -68,7 +68,7 @@
  * ELV_STATUS		2: tested, 1: reviewed, 0: not reviewed
  *
  * With ELV_RESTATED_ONLY, scripts/abi-check compiles the restated part for a
- * kernel whose headers it does not have.
+ * kernel without its headers.
  */
 #ifndef ELV_CORE_QUEUE
 # error "features of this kernel are missing: build with the top Makefile, it runs scripts/abi-check"
@@ -524,8 +524,8 @@ static inline bool compat_run_disturbs(struct blk_mq_hw_ctx *hctx)
  *
  * A run that is queued and has not begun will see all that the caller has written before its
  * last full barrier: workers have one between the mark that a work is pending and its function.
- * Many requests may complete before it begins, and to queue it anew costs more than all else that
- * a completion does here. A delayed run may be far away, unless its timer is about to be armed,
+ * Many requests may complete before it begins, and queueing it again costs more than the rest of
+ * a completion here. A delayed run may be far away, unless its timer is about to be armed,
  * with interrupts off: then the hardware queue was busy a moment ago, and is run 3 ms later.
  */
 static inline void compat_run_hctx(struct blk_mq_hw_ctx *hctx)

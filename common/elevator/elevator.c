@@ -408,7 +408,7 @@ static noinline struct request *flash_dispatch_chosen(struct flash_queue *fq)
 	return rq;
 }
 
-/* Choose among the requests that wait, with the lock, which is not released meanwhile. */
+/* Choose among the requests that wait. With the lock, which is not released in between */
 static struct request *flash_dispatch_best(struct flash_queue *fq,
 					   const struct blk_mq_hw_ctx *hctx)
 {

@@ -186,7 +186,7 @@ struct flash_counts {
 	unsigned long inlined;
 };
 
-/* Requests that are chosen for a round at once, besides the first one */
+/* Requests that are chosen for a round at once, after the first one */
 #define FLASH_ROUND_MOST	3
 
 /* Of flash_round.left: the number of requests, and what is added with each new set */

@@ -290,6 +290,6 @@ class AptRoot:
                 if fields.get("package") == name]
 
     def download_tar(self, name, version, directory):
-        """Downloads a source package's main archive, unpacked by nobody."""
+        """Downloads a source package's main archive, and does not unpack it."""
         self.run("apt-get", "source", "-q", "--download-only", "--tar-only",
                  f"{name}={version}", cwd=directory)

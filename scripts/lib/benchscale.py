@@ -145,7 +145,7 @@ def command(args, seed):
     rounds = "\n".join(" ".join(turn) for turn in orders(args.chosen, args.rounds, seed))
     return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel, "--cpus", str(args.cpus),
             "--timeout", str(int(min(86400, 300 + 3 * seconds_of(args)))), "--",
-            f"SCALE_ROUNDS={shlex.quote(rounds)} SCALE_MS={args.ms} "
+            f"SCALE_ROUNDS={shlex.quote(rounds)} SCALE_SECONDS={args.ms / 1000} "
             f"SCALE_DEPTH={args.depth} SCALE_BOUND={args.bound} "
             "bash /tests/vm/lib/scale-guest.sh"]
 

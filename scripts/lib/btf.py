@@ -90,8 +90,8 @@ class Btf:
     def _unknown(self, number, count):
         """Bytes behind a type of a kind that is newer than this check.
 
-        What is compared may still not refer to one: its description equals
-        nothing in compat.h.
+        A compared type that refers to one differs: its description equals nothing
+        in compat.h.
         """
         if number not in self.sizes:
             raise Trouble(f"{self.origin}: BTF kind {number} is newer "
@@ -127,7 +127,7 @@ class Btf:
             yield self.string(name), value
 
     def size(self, number):
-        """Bytes a value of this type takes (0: no size of its own)."""
+        """Size of a value of this type, bytes (0: it has none)."""
         kind, _, size, _, _, position = self.types[number]
         if kind in ("int", "struct", "union", "enum", "float", "enum64"):
             return size
@@ -177,8 +177,8 @@ class Btf:
     def describe(self, number, parameter=False):
         """A type as text that is equal exactly when the types are.
 
-        Typedefs are followed: compat.h has names of its own for types that
-        differ between series, and what counts is what a name stands for.
+        Typedefs are followed: compat.h has other names for types that differ
+        between kernels.
         """
         kind, name, target, flag, count, position = self.types[number]
         if kind in TRANSPARENT:

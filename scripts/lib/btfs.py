@@ -9,13 +9,13 @@ each: `btf/RELEASE.btf.xz` in the cache.
 import contextlib
 import lzma
 import pathlib
-import struct
 import subprocess
 import tempfile
 from dataclasses import dataclass
 
 import aptroot
 import kernel
+from btf import btf_section
 
 LIST = kernel.KERNELS / "btfs.toml"
 # The kernel in a package, in Debian's releases so far
@@ -62,24 +62,9 @@ def find(images, name):
 
 # --- the BTF in a kernel ----------------------------------------------------
 
-def section(elf):
-    """The bytes of .BTF in an ELF file, b"" without one."""
-    table, = struct.unpack_from("<Q", elf, 0x28)
-    size, count, names = struct.unpack_from("<HHH", elf, 0x3a)
-
-    def header(index):
-        return struct.unpack_from("<IIQQQQ", elf, table + index * size)
-    text = header(names)[4] if count else 0
-    for index in range(count):
-        name, _, _, _, offset, length = header(index)
-        if elf[text + name:text + name + 5] == b".BTF\0":
-            return elf[offset:offset + length]
-    return b""
-
-
 def of_vmlinuz(data):
     """The BTF of a bzImage; Broken without one."""
-    found = section(kernel.decompress(kernel.payload(data)))
+    found = btf_section(kernel.decompress(kernel.payload(data)), "the kernel in the package")
     if not found:
         raise kernel.Broken("the kernel in the package has no BTF")
     return found
@@ -159,8 +144,8 @@ class Collection:
         for name in kernel.SERIES:
             for facts in self.store.cached(name):
                 if facts["release"] == image.release and facts["btf"]:
-                    data = pathlib.Path(facts["btf"]).read_bytes()
-                    return data if data[:2] == b"\x9f\xeb" else section(data)
+                    return btf_section(pathlib.Path(facts["btf"]).read_bytes(),
+                                       facts["btf"])
         return b""
 
     def _package(self, image):

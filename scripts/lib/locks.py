@@ -46,6 +46,15 @@ class LocksError(Exception):
     """The error in counts, one line."""
 
 
+def class_of(name):
+    """The class of locks with this name.
+
+    Of locks that are called the same: #2 is another one, /1 a level of nesting, -R and -W
+    the two sides.
+    """
+    return re.sub(r"(-[RW])?(#\d+)?(/\d+)?(-[RW])?$", "", name)
+
+
 def line_of(text):
     """(class of locks, its counts) of a line of /proc/lock_stat, or None.
 
@@ -54,11 +63,8 @@ def line_of(text):
     match = re.match(r"\s*(\S.*?):((?:\s+[0-9.]+){12})\s*$", text)
     if not match:
         return None
-    # Of locks that are called the same: #2 is another one, /1 a level of nesting,
-    # -R and -W the two sides.
-    name = re.sub(r"(-[RW])?(#\d+)?(/\d+)?(-[RW])?$", "", match[1])
     figures = match[2].split()
-    return name, {key: float(figure) if "." in figure else int(figure)
+    return class_of(match[1]), {key: float(figure) if "." in figure else int(figure)
                   for key, figure in zip(COLUMNS, figures)}
 
 
@@ -83,7 +89,7 @@ def use_of(text):
     A letter is - or ? if the lock was taken in an interrupt, hard or soft.
     """
     letters, _, name = text.strip().partition(": ")
-    return re.sub(r"(#\d+)?(/\d+)?$", "", name.strip()), bool(set(letters) & set("-?"))
+    return class_of(name.strip()), bool(set(letters) & set("-?"))
 
 
 def in_interrupts(name, uses):

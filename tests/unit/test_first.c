@@ -9,6 +9,7 @@
 #define SUBMITTERS	4
 
 #include "elvdrive.h"
+#include "elvkicks.h"
 
 static unsigned long nth[SUBMITTERS];
 static struct task_struct worker = { .nice = -20, .flags = PF_KTHREAD };
@@ -18,20 +19,6 @@ void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 {
 	(void)hctx;
 	inlined += !async;
-}
-
-void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
-{
-	hctx->pending = true;
-}
-
-/* Is a run of a hardware queue scheduled? Clears it. */
-static bool run_pending(void)
-{
-	bool any = hctxs[0].pending || hctxs[1].pending;
-
-	hctxs[0].pending = hctxs[1].pending = false;
-	return any;
 }
 
 /* The current task inserts a request. */

@@ -8,6 +8,7 @@
 #define SUBMITTERS	1
 
 #include "elvdrive.h"
+#include "elvkicks.h"
 
 static unsigned long nth;
 static struct flash_queue *fq;
@@ -17,19 +18,6 @@ static unsigned int nr_out;
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 {
 	hctx->pending |= async;
-}
-
-void compat_run_hctx(struct blk_mq_hw_ctx *hctx)
-{
-	hctx->pending = true;
-}
-
-static bool run_pending(void)
-{
-	bool any = hctxs[0].pending || hctxs[1].pending;
-
-	hctxs[0].pending = hctxs[1].pending = false;
-	return any;
 }
 
 static struct request *insert_one(void)
@@ -88,6 +76,18 @@ static void finish(void)
 	elv_finish_request(rq);
 	busy[rq->mq_hctx->queue_num][rq->internal_tag] = 0;
 	percpu_ref_put(&queue.q_usage_counter);
+}
+
+/* The driver hands back @rq, which has been taken off @out. */
+static void hand_back(struct request *rq)
+{
+	LIST_HEAD(list);
+
+	elv_requeue_request(rq);
+	rq->started = false;
+	rq->again = true;
+	list_add_tail(&rq->queuelist, &list);
+	elv_insert_requests(&hctxs[0], &list, true);
 }
 
 static void anew(unsigned int bound)
@@ -287,13 +287,7 @@ static void others_take(void)
 	fq->held = false;
 	eq(dispatch_of(1, 2), 2, "another hardware queue takes them");
 	eq(out[0]->nth == 2 && out[1]->nth == 3, 1, "in their order");
-	rq = out[1];
-	elv_requeue_request(rq);
-	nr_out--;
-	rq->started = false;
-	rq->again = true;
-	list_add_tail(&rq->queuelist, &list);
-	elv_insert_requests(&hctxs[0], &list, true);
+	hand_back(out[--nr_out]);
 	dispatch(1);
 	eq(out[1]->nth, 4, "one that the driver hands back follows the last chosen one");
 	dispatch(1);
@@ -329,18 +323,10 @@ static void others_take(void)
 /* The driver hands the only request back. */
 static void handed_back(void)
 {
-	struct request *rq;
-	LIST_HEAD(list);
-
 	anew(1);
-	rq = insert_one();
+	insert(1);
 	dispatch(1);
-	elv_requeue_request(rq);
-	nr_out = 0;
-	rq->started = false;
-	rq->again = true;
-	list_add_tail(&rq->queuelist, &list);
-	elv_insert_requests(&hctxs[0], &list, true);
+	hand_back(out[--nr_out]);
 	eq(elv_has_work(&hctxs[0]), 1, "the only request, handed back, is work");
 	eq(dispatch(1), 1, "and is dispatched");
 	all_end();

@@ -4,7 +4,7 @@
 # The guest's side of scripts/bench-scale: random reads from a disk that takes no time,
 # while the disk gets one scheduler after another. Lines for the host begin with "scale: ".
 #
-# SCALE_ROUNDS: a line a round, the schedulers in their order. SCALE_MS: of a pass.
+# SCALE_ROUNDS: a line a round, the schedulers in their order. SCALE_SECONDS: of a pass.
 # SCALE_DEPTH: of each job; there are as many as CPUs. SCALE_BOUND: max_inflight of k2.
 
 set -u
@@ -47,16 +47,12 @@ load() {
 		--aux-path="$TMP"
 }
 
-# nap MS - without a process
-exec {NAP}<> <(:)
-nap() { read -rt "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))" -u "$NAP" _ || :; }
-
-# rate MS - sets RATE, reads a second during this time
+# rate SECONDS - sets RATE, reads a second during this time
 rate() {
 	local before after from to
 	read -r before _ <"/sys/block/$disk/stat"
 	from=${EPOCHREALTIME/./}
-	nap "$1"
+	sleep "$1"
 	read -r after _ <"/sys/block/$disk/stat"
 	to=${EPOCHREALTIME/./}
 	RATE=$(((after - before) * 1000000 / (to - from)))
@@ -77,7 +73,7 @@ scheduler() {
 load &
 fio=$!
 # Until both jobs run
-rate 2000
+rate 2
 ((RATE)) || die "fio: $(tail -n 1 "$TMP/fio")"
 declare -A MISSING=() LOADED=()
 round=0
@@ -90,8 +86,8 @@ while read -ra names; do
 			answer "missing $sched"
 			continue
 		}
-		nap 50
-		rate "$SCALE_MS"
+		sleep 0.05
+		rate "$SCALE_SECONDS"
 		((RATE)) || die "no reads with $sched: $(tail -n 1 "$TMP/fio")"
 		answer "pass $round $sched $RATE"
 	done
