@@ -148,7 +148,7 @@ endif
 # Kernels of the test machines. Status 77 of scripts/kernel: the archive of
 # this machine has no such kernel, which is reported and is no failure as long
 # as one series could be built.
-SERIES ?= 6.1 6.12
+SERIES ?= 6.12 6.1
 .PHONY: vm-modules
 vm-modules:
 	+@set -e; built=; \
@@ -365,7 +365,7 @@ help:
 	'                all), V=1 show commands; EXPERIMENTAL=1 builds those, too,' \
 	'                that are not done' \
 	'make vm-modules build for the kernels of the test machines' \
-	'                SERIES="6.1 6.12" chooses; 7.3 and rt are there, too' \
+	'                SERIES="6.12 6.1" chooses; 7.3 and rt are there, too' \
 	'make check      the tests: on this machine and in virtual machines' \
 	'make check-all  all of them on every kernel, power cuts, mutants: hours' \
 	'make bench      the main job, 10 minutes: correctness on an emulated NVMe' \

@@ -265,6 +265,19 @@ static __always_inline void layer_read_insert(struct flash_queue *fq, struct fla
 		layer_insert_other(fq, fr);
 }
 
+/* Issue a read that waits alone. */
+static __always_inline bool layer_read_pass(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct layer_sched *s = to_layer(fq)->s;
+	struct layer_part *part = layer_part_of(fr);
+
+	/* Others may change the sub-layers. */
+	if (req_op(fr->rq) != REQ_OP_READ || layer_capacity(fq) != s->map.capacity)
+		return false;
+	layer_describe_rq(part, fr->rq);
+	return layer_pass(s, part);
+}
+
 static void layer_read_grown(struct flash_queue *fq, struct flash_rq *fr)
 {
 	layer_grow(to_layer(fq)->s, layer_part_of(fr), flash_sector_of(fr->rq),
@@ -402,6 +415,7 @@ const struct flash_policy flash_policy = {
 	.tag_limit	= layer_read_tag_limit,
 	.front_merges	= layer_read_front_merges,
 	.arrived	= layer_read_arrived,
+	.pass		= layer_read_pass,
 	.insert		= layer_read_insert,
 	.grown		= layer_read_grown,
 	.merged		= layer_read_merged,

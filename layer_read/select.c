@@ -46,8 +46,8 @@
  * waits, unless both directions are at their limits; then one is in flight, and
  * its completion allows a dispatch. All state is guarded by flash_queue.lock.
  *
- * Entry points, in the order of a request's life: layer_select(), layer_start(),
- * layer_complete(); layer_holds() between them.
+ * Entry points, in the order of a request's life: layer_pass() or layer_select(),
+ * layer_start(), layer_complete(); layer_holds() between them.
  */
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -337,22 +337,22 @@ static noinline struct layer_part *layer_select_reads(struct layer_sched *s, u64
 	return layer_select_alone(s, FLASH_READ, now);
 }
 
-/*
- * layer_select_alone() for the only waiting read, which has its sub-layer's turn whatever the
- * turn was: the path of a load that is dispatched at once.
+/**
+ * layer_pass - choose a read that arrives while no request waits
+ * @s: the device
+ * @part: the request's part, in no queue; layer_describe() was called for it
+ *
+ * As layer_insert() and layer_select() would do: it has its sub-layer's turn, whatever the
+ * turn was. Return: false if it has to be inserted; then nothing has changed.
  */
-static __always_inline struct layer_part *layer_select_only(struct layer_sched *s, u64 now)
+bool layer_pass(struct layer_sched *s, struct layer_part *part)
 {
-	struct layer_part *part = list_first_entry(&s->wait.fifo[FLASH_READ],
-						   struct layer_part, fifo);
 	struct layer_turn *t = &s->turn;
-	struct layer_one *l;
 
-	/* An expired one has no turn. */
-	if (part->late || t->dir != FLASH_READ || !layer_may_dispatch(s, FLASH_READ) ||
-	    layer_expired(s, part, FLASH_READ, now) ||
-	    t->passed >= s->map.nr_layers * s->tun.per_layer)
-		return layer_select_reads(s, now);
+	if (part->dir != FLASH_READ || s->tun.mode == LAYER_PAPER || t->dir != FLASH_READ ||
+	    (s->flight.out && layer_at_limit(s, FLASH_READ)))
+		return false;
+	part->layer = layer_index(&s->map, part->sector);
 	if (t->cursor != part->layer) {
 		t->cursor = part->layer;
 		t->in_layer = 0;
@@ -364,14 +364,10 @@ static __always_inline struct layer_part *layer_select_only(struct layer_sched *
 	t->passed = 0;
 	layer_restart_run(t);
 	t->due = false;
-	l = &s->wait.layer[part->layer];
-	l->served++;
-	list_del(&part->fifo);
-	s->wait.nr[FLASH_READ] = 0;
-	layer_remove_only(s, l, part);
+	s->wait.layer[part->layer].served++;
 	part->pieces = layer_pieces(part, FLASH_READ);
 	s->stats.served[FLASH_READ]++;
-	return part;
+	return true;
 }
 
 /* layer_select_alone() for writes */
@@ -392,8 +388,7 @@ struct layer_part *layer_select(struct layer_sched *s, u64 now)
 	if (s->tun.mode == LAYER_PAPER)
 		return layer_select_turn(s, now);
 	if (!s->wait.nr[FLASH_WRITE])
-		return s->wait.nr[FLASH_READ] == 1 ? layer_select_only(s, now) :
-						     layer_select_reads(s, now);
+		return layer_select_reads(s, now);
 	return s->wait.nr[FLASH_READ] ? layer_select_turn(s, now) :
 					layer_select_writes(s, now);
 }

@@ -32,19 +32,6 @@
 
 #include "sublayer.h"
 
-/* The sub-layer of a request's first sector; FLASH_NO_SECTOR is in the last one. */
-static inline u32 layer_index(const struct layer_map *m, u64 sector)
-{
-	u64 page, pages;
-
-	if (m->geo.nr_chips && sector != FLASH_NO_SECTOR) {
-		flash_geometry_span(&m->geo, sector, 1, m->offset, &page, &pages);
-		return flash_chip_of(&m->geo, page);
-	}
-	/* The device may have grown: the last sub-layer has no end. */
-	return (u32)min(sector / m->span, (u64)m->nr_layers - 1);
-}
-
 static u64 layer_key(const struct layer_sched *s, const struct layer_part *part)
 {
 	switch (s->tun.sort) {

@@ -251,6 +251,7 @@ void layer_absorb(struct layer_sched *s, struct layer_part *part,
 		  struct layer_part *other, u64 sector, u32 sectors);
 
 /* select.c */
+bool layer_pass(struct layer_sched *s, struct layer_part *part);
 struct layer_part *layer_select(struct layer_sched *s, u64 now);
 void layer_bypass(struct layer_part *part);
 void layer_start_chips(struct layer_sched *s, struct layer_part *part);
@@ -301,6 +302,19 @@ static inline void layer_remove_only(struct layer_sched *s, struct layer_one *l,
 	l->waiting = 0;
 	l->sorted = RB_ROOT_CACHED;
 	flash_chipvec_unset(&s->wait.nonempty, part->layer);
+}
+
+/* The sub-layer of a request's first sector; FLASH_NO_SECTOR is in the last one. */
+static inline u32 layer_index(const struct layer_map *m, u64 sector)
+{
+	u64 page, pages;
+
+	if (m->geo.nr_chips && sector != FLASH_NO_SECTOR) {
+		flash_geometry_span(&m->geo, sector, 1, m->offset, &page, &pages);
+		return flash_chip_of(&m->geo, page);
+	}
+	/* The device may have grown: the last sub-layer has no end. */
+	return (u32)min(sector / m->span, (u64)m->nr_layers - 1);
 }
 
 /* Remove a request of @dir from all queues but the FIFO of its direction. */

@@ -279,7 +279,6 @@ static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq 
 {
 	struct piq_sched *s = piq_sched_of(fq);
 	struct request *rq = fr->rq;
-	u64 arrived = fq->now;
 
 	/* The end of a polled request is not reported. */
 	if (!piq_in_order(s) || fr->class == PIQ_CLASS_URGENT ||
@@ -287,7 +286,7 @@ static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq 
 	    rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return false;
 	piq_pass(s, piq_req_of(fr), fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		 blk_rq_sectors(rq), arrived, flash_update_now(fq));
+		 blk_rq_sectors(rq), fr->time, flash_update_now(fq));
 	return true;
 }
 

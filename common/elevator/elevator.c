@@ -101,7 +101,7 @@ static noinline bool flash_try_merge(struct flash_queue *fq, struct bio *bio,
 	bool merged, kick;
 
 	flash_lock(fq);
-	flash_store_fresh(fq);
+	flash_store_all(fq);
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &gone);
 	fq->stats.merged += merged;
 	kick = merged && fq->held && fq->changed;
@@ -322,10 +322,11 @@ static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *f
 		smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 }
 
-/* flash_pass() without flash_policy.pass: the request enters the policy's queues */
+/* The request enters the policy's queues. */
 static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct flash_rq *fr)
 {
 	flash_enter(fq, fr);
+	flash_drain_ends(fq, U64_MAX);
 	if (flash_watches(fq))
 		flash_update_now(fq);
 	flash_tell_why(fq, FLASH_WHY_ORDER);
@@ -340,7 +341,11 @@ static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct fla
 /* flash_policy.pass */
 static __always_inline bool flash_pass_alone(struct flash_queue *fq, struct flash_rq *fr)
 {
-	if (!flash_policy.pass || !flash_slot_free(atomic_read(&fq->inflight), fq->bound))
+	if (!flash_policy.pass)
+		return false;
+	/* Such a policy does not mind the order of these ends and one arrival. */
+	flash_drain_ends(fq, U64_MAX);
+	if (!flash_slot_free(atomic_read(&fq->inflight), fq->bound))
 		return false;
 	flash_tell_why(fq, FLASH_WHY_ORDER);
 	if (!flash_policy.pass(fq, fr))
@@ -348,12 +353,6 @@ static __always_inline bool flash_pass_alone(struct flash_queue *fq, struct flas
 	if (flash_watches(fq))
 		flash_change(fq);
 	return true;
-}
-
-/* flash_pass_queued(), not inline for policies that seldom need it */
-static noinline bool flash_pass_rarely(struct flash_queue *fq, struct flash_rq *fr)
-{
-	return flash_pass_queued(fq, fr);
 }
 
 /*
@@ -373,8 +372,7 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 	fq->now = max(fq->now, fr->time);
 	fq->stats.inserted++;
 	flash_identify(fq, fr);
-	if (!flash_pass_alone(fq, fr) &&
-	    !(flash_policy.pass ? flash_pass_rarely(fq, fr) : flash_pass_queued(fq, fr)))
+	if (!flash_pass_alone(fq, fr) && !flash_pass_queued(fq, fr))
 		return NULL;
 	flash_store_del(fq, fr);
 	flash_take(fq, fr);

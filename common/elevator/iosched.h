@@ -37,7 +37,7 @@
  * @class:	the policy's class; requests of different classes never merge
  * @watched:	the policy gets its @started and @completed hooks; the value of
  *		flash_queue.watches at its first insertion
- * @stored:	the merge lookup knows the request
+ * @lookup:	an enum flash_lookup; with the lock from drain to dispatch
  * @ended:	it has completed; false: the driver has requeued it. Of records in
  *		flash_pending.ends
  * @busy:	it is in flash_pending.ends, and not drained yet
@@ -63,7 +63,7 @@ struct flash_rq {
 	enum flash_slot slot;
 	unsigned int class;
 	bool watched;
-	bool stored;
+	u8 lookup;
 	bool ended;
 	bool busy;
 	unsigned int nth;
@@ -229,7 +229,7 @@ struct flash_round {
  * struct flash_queue - one device with this scheduler selected
  * @q:		its request queue
  * @disk:	the disk's tunables, which outlive this structure
- * @lock:	guards @head, @sort, @fresh, @now, @stats, @seq, @watches, @pass_on, each
+ * @lock:	guards @head, @sort, @noted, @fresh, @now, @stats, @seq, @watches, @pass_on, each
  *		flash_hctx.queued, all writes to @bound, @waits, @queued, @nr_head, @held, @changed
  *		and @work, and the policy's queues. A plain spin lock of process context
  * @pending:	arrivals and ends since the latest drain
@@ -255,7 +255,11 @@ struct flash_round {
  * @seams:	sectors at which a bio could join a waiting or pending request; without the
  *		lock
  * @sort:	merge lookup: waiting reads and writes by start sector
- * @fresh:	requests that the merge lookup does not know yet; empty without the lock
+ * @noted:	requests that wait, and that the merge lookup does not know yet, linked by
+ *		request.hash
+ * @nr_noted:	length of @noted
+ * @fresh:	requests that were drained, of which those that still wait are noted or enter
+ *		the lookup; empty without the lock
  * @now:	while the policy watches, the time of the event that a hook reports, ns; never
  *		decreases
  * @seq:	the latest flash_rq.seq
@@ -309,6 +313,8 @@ struct flash_queue {
 	struct flash_stats stats;
 	struct list_head head;
 	struct rb_root sort[2];
+	struct hlist_head noted;
+	unsigned int nr_noted;
 	struct request_queue *q;
 	struct list_head node;
 
@@ -679,8 +685,9 @@ enum flash_urgency {
  * @rq_class: the class of a request that is about to be inserted. Optional.
  * @pass: @insert, @holds and @select in one, of the only request that waits, while a slot is
  *	free. Optional. Returns false if the request has to be inserted; then nothing has
- *	changed. flash_queue.now is the time of its arrival; the policy brings it up to
- *	date, see flash_update_now().
+ *	changed. It arrived at flash_rq.time; ends that are later may have been reported.
+ *	If the policy needs the time, it brings flash_queue.now up to date, see
+ *	flash_update_now().
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.

@@ -8,14 +8,18 @@
  * so it could cross a class.
  *
  * Most bios merge with no request, which is found out without the lock: see seam.h. And
- * most requests are dispatched as soon as they are drained, so a request is added to the
- * lookup only if it still waits when the lock is released (flash_store_fresh()). Its bios
- * are expected earlier only if it is likely to wait in the pending list
- * (flash_pending_waits()).
+ * most requests are dispatched soon after they are drained. So a request costs nothing here
+ * unless it still waits when the lock is released (flash_store_fresh()). Its bios are
+ * expected from then on, or earlier if it is likely to wait in the pending list
+ * (flash_pending_waits()). It enters the lookup when a bio has to be looked up; until then
+ * up to FLASH_NOTED_MOST requests are in a list, which is cheaper to enter and to leave.
  */
 #include <linux/mm.h>
 
 #include "iosched.h"
+
+/* It limits the time for which the lock is held when a bio is looked up. */
+#define FLASH_NOTED_MOST	16
 
 static struct rb_root *flash_sort_root(struct flash_queue *fq,
 				       const struct request *rq)
@@ -91,23 +95,13 @@ __always_inline bool flash_store_may(const struct flash_queue *fq, struct bio *b
 			       bio_end_sector(bio));
 }
 
-/**
- * flash_store_add - let later bios find a request
- * @fq: the device, locked
- * @fr: its record; the request is in the policy's queues
- */
-void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
+/* @fr enters the lookup. */
+static noinline void flash_store_enter(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct request_queue *q = fq->q;
 	struct request *rq = fr->rq;
 
-	lockdep_assert_held(&fq->lock);
-
-	if (fr->stored || !compat_rq_mergeable(rq))
-		return;
-	fr->stored = true;
-	if (!fr->seam.begin)
-		flash_store_expect(fq, fr);
+	fr->lookup = FLASH_LOOKUP_STORED;
 	elv_rb_add(flash_sort_root(fq, rq), rq);
 	elv_rqhash_add(q, rq);
 	if (!q->last_merge)
@@ -115,7 +109,31 @@ void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
 }
 
 /**
- * flash_store_fresh - let later bios find the requests that were drained and still wait
+ * flash_store_add - let later bios find a request
+ * @fq: the device, locked
+ * @fr: its record; the request is in the policy's queues
+ */
+void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
+{
+	struct request *rq = fr->rq;
+
+	lockdep_assert_held(&fq->lock);
+
+	if (fr->lookup || !compat_rq_mergeable(rq))
+		return;
+	if (!fr->seam.begin)
+		flash_store_expect(fq, fr);
+	if (fq->nr_noted == FLASH_NOTED_MOST) {
+		flash_store_enter(fq, fr);
+		return;
+	}
+	fr->lookup = FLASH_LOOKUP_NOTED;
+	hlist_add_head(&rq->hash, &fq->noted);
+	fq->nr_noted++;
+}
+
+/**
+ * flash_store_fresh - flash_store_add() for the requests that were drained and still wait
  * @fq: the device, locked
  */
 void flash_store_fresh(struct flash_queue *fq)
@@ -132,13 +150,29 @@ void flash_store_fresh(struct flash_queue *fq)
 	}
 }
 
+/**
+ * flash_store_all - complete the lookup, before a bio is looked up
+ * @fq: the device, locked
+ */
+void flash_store_all(struct flash_queue *fq)
+{
+	struct hlist_node *next;
+	struct request *rq;
+
+	flash_store_fresh(fq);
+	hlist_for_each_entry_safe(rq, next, &fq->noted, hash) {
+		hlist_del_init(&rq->hash);
+		flash_store_enter(fq, flash_rq_of(rq));
+	}
+	fq->nr_noted = 0;
+}
+
 /* The lookup forgets @fr. */
 static noinline void flash_store_forget(struct flash_queue *fq, struct flash_rq *fr)
 {
 	struct request_queue *q = fq->q;
 	struct request *rq = fr->rq;
 
-	fr->stored = false;
 	elv_rb_del(flash_sort_root(fq, rq), rq);
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
@@ -155,8 +189,15 @@ __always_inline void flash_store_del(struct flash_queue *fq, struct flash_rq *fr
 	lockdep_assert_held(&fq->lock);
 
 	flash_seams_del(&fq->seams, &fr->seam);
-	if (unlikely(fr->stored))
+	if (likely(!fr->lookup))
+		return;
+	if (fr->lookup == FLASH_LOOKUP_STORED) {
 		flash_store_forget(fq, fr);
+	} else {
+		hlist_del_init(&fr->rq->hash);
+		fq->nr_noted--;
+	}
+	fr->lookup = FLASH_LOOKUP_NONE;
 }
 
 /**

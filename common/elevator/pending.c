@@ -227,13 +227,25 @@ static noinline void flash_drain_one_end(struct flash_queue *fq, struct flash_rq
 	flash_drain_end(fq, fr);
 }
 
+/* Report the ends that were taken, up to a time. */
+static __always_inline void flash_drain_ends(struct flash_queue *fq, u64 until)
+{
+	struct flash_rq *fr;
+
+	while ((fr = flash_pending_rq(fq->pending.ended)) && fr->time <= until) {
+		fq->pending.ended = fr->pending.next;
+		flash_drain_end(fq, fr);
+	}
+}
+
 /**
  * flash_pending_lone - take the only request of the device that waits
  * @fq: the device, locked by spin_lock()
  *
- * Reports the end that precedes it, if there is one. Sets FLASH_WAITS_TAKING.
- * Return: NULL if requests wait in queues, or if there are more events; flash_drain()
- * knows their order.
+ * Also takes the ends so far, and reports those that precede it; the caller reports the others
+ * with flash_drain_ends(). Sets FLASH_WAITS_TAKING.
+ * Return: NULL if requests wait in queues, or if there are more events than a few;
+ * flash_drain() knows how to take them.
  */
 static __always_inline struct flash_rq *flash_pending_lone(struct flash_queue *fq)
 {
@@ -244,20 +256,19 @@ static __always_inline struct flash_rq *flash_pending_lone(struct flash_queue *f
 	if (!node || node->next || fq->waits || READ_ONCE(fq->pending.asks))
 		return NULL;
 	end = smp_load_acquire(&fq->pending.ends.first);
-	if (end && (end->next || flash_pending_rq(end)->time > fr->time))
+	if (end && end->next && end->next->next)
 		return NULL;
 	WRITE_ONCE(fq->waits, FLASH_WAITS_TAKING);
-	/* Full barriers, as in flash_pending_take(). If one fails, there are more events. */
-	if (end) {
-		if (unlikely(cmpxchg(&fq->pending.ends.first, end, NULL) != end))
-			goto more;
-		flash_drain_end(fq, flash_pending_rq(end));
+	/* A full barrier, as in flash_pending_take() */
+	if (unlikely(cmpxchg(&fq->pending.list.first, node, NULL) != node)) {
+		smp_store_release(&fq->waits, 0);
+		return NULL;
 	}
-	if (likely(cmpxchg(&fq->pending.list.first, node, NULL) == node))
-		return fr;
-more:
-	smp_store_release(&fq->waits, 0);
-	return NULL;
+	if (end || !llist_empty(&fq->pending.ends)) {
+		fq->pending.ended = llist_reverse_order(llist_del_all(&fq->pending.ends));
+		flash_drain_ends(fq, fr->time);
+	}
+	return fr;
 }
 
 /* The request of @fr enters the policy's queues. */

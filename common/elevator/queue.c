@@ -42,7 +42,7 @@ __always_inline void flash_rq_begin(struct flash_queue *fq, struct flash_rq *fr,
 	fr->slot = FLASH_SLOT_IDLE;
 	fr->seq = 0;
 	fr->class = 0;
-	fr->stored = false;
+	fr->lookup = FLASH_LOOKUP_NONE;
 	fr->seam.begin = 0;
 	/* A request that follows a flush was allocated before that. */
 	fr->time = unlikely(rq->rq_flags & RQF_FLUSH_SEQ) ? ktime_get_ns() :

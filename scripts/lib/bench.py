@@ -62,8 +62,7 @@ def parse(argv):
         "be made; 2 bad options; 77 no such kernel to be had here; 130 "
         "interrupted. The files are described in docs/results-schema.md.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--smoke", action="store_true",
         help="a short look: fewer schedulers, bounds and requests")
     add("--schedulers", type=options.words(SCHEDULERS), metavar="LIST",

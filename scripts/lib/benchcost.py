@@ -86,8 +86,7 @@ def parse(argv):
         "was not; 2 bad options; 77 no such kernel to be had here; 130 "
         "interrupted. More in docs/lab.md.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--schedulers", type=options.words((), EXAMPLE), metavar="LIST",
         help="default: none, fifo, mq-deadline, kyber, bfq and all of this "
         "project that are built")

@@ -170,8 +170,7 @@ def parse(argv):
         epilog="Status: 0 everything was measured and all aims are reached; 1 else; 2 bad "
         "options; 77 no such kernel. More in docs/lab.md.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.12", metavar="SERIES",
-        help="default 6.12")
+    options.add_kernel(add)
     add("--cpus", type=options.number(1, 16), default=2, metavar="N",
         help="virtual CPUs, 1 to 16 (default 2)")
     add("--schedulers", type=options.words((), EXAMPLE), metavar="LIST",

@@ -68,8 +68,7 @@ def parse(argv):
         help="a checkout of blktests; nothing is written there")
     add("tests", metavar="TEST", nargs="*", default=[],
         help="such as block/005 (default: those that concern schedulers)")
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--scheduler", action="append", metavar="NAME",
         help="may be repeated (default: each one of ours)")
     add("--baseline", choices=tuple(schedulers.STOCK), default="mq-deadline",

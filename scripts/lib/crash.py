@@ -98,8 +98,7 @@ def parse(argv):
         epilog="Status: 0 all promises were kept; 1 one was not, or the "
         "machine failed; 2 bad options; 77 no such kernel; 130 interrupted.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--scheduler", action="append", metavar="NAME",
         help="may be repeated; also the kernel's own "
         f"{', '.join(schedulers.STOCK)} (default: each one of ours)")

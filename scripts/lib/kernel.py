@@ -111,8 +111,9 @@ def load_series(path):
     return found, tuple(data["default"])
 
 
-# The second: those that are meant where none is named.
+# DEFAULT: those that are meant where none is named; USUAL: where it can be only one.
 SERIES, DEFAULT = load_series(KERNELS / "series.toml")
+USUAL = next(iter(DEFAULT), None)
 
 # For headers that are newer than this machine's sparse.
 _SPARSE = """\

@@ -254,8 +254,7 @@ def parse(argv):
         epilog="Status: 0 everything was measured and all claims hold; 1 else; 2 bad "
         "options; 77 no such kernel. More in docs/lab.md.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.12", metavar="SERIES",
-        help="default 6.12")
+    options.add_kernel(add)
     add("--schedulers", type=options.words((), (EXAMPLE,)), metavar="LIST",
         help="default: " + ", ".join(STOCK) + " and all of this project")
     add("--waiting", type=options.number(1, 1400), default=1024, metavar="N",

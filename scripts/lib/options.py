@@ -110,6 +110,12 @@ def series(text):
     return text
 
 
+def add_kernel(add):
+    """The option --kernel of a command that boots one kernel."""
+    add("--kernel", type=series, default=kernel.USUAL, metavar="SERIES",
+        help=", ".join(kernel.SERIES) + f" (default {kernel.USUAL})")
+
+
 def words(known, example=()):
     """An argparse type: a list, commas between; of `known` words, if any.
 

@@ -281,8 +281,7 @@ def parse(argv):
         epilog="Status: 0 all rows hold; 1 one does not, or the machine "
         "failed; 2 bad options; 77 no such kernel; 130 interrupted.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--only", metavar="REGEX", default="",
         help="experiments whose name matches")
     add("--seed", type=options.number(0, 2**32 - 1), default=1, metavar="N",

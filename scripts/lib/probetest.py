@@ -228,8 +228,7 @@ def parse(argv):
         epilog="Status: 0 enough found and few false; 1 not so, or the "
         "machine failed; 2 bad options; 77 no such kernel; 130 interrupted.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--seed", type=options.number(0, 2**32 - 1), default=1, metavar="N",
         help="of the devices (default 1)")
     add("--devices", type=options.number(1, 100), default=DEVICES,

@@ -132,7 +132,7 @@ def command_of(path, kind, data):
         *(["--repeat", str(plan["repeat"])] if plan.get("repeat", 1) > 1
           else []),
         *(["--kernel", plan["kernel"]]
-          if plan.get("kernel", kernel.DEFAULT[0]) != kernel.DEFAULT[0]
+          if plan.get("kernel", kernel.USUAL) != kernel.USUAL
           else []),
         *(word for one in plan.get("only") or () for word in ("--only", one))])
 

@@ -162,8 +162,7 @@ def parse(argv):
         epilog="Status: 0 they agree; 1 they do not, or something failed; 2 bad "
         "options; 77 no such kernel; 130 interrupted.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--lttng", action="store_true", help="LTTng, too; for 6.1")
     add("--out", type=pathlib.Path, metavar="DIR",
         default=REPO / "build" / "results" / "stages",

@@ -505,7 +505,7 @@ def parser():
     add("--vms", type=options.number(1, 16), metavar="N",
         help=f"virtual machines at once, 1 to 16 (default {MACHINES})")
     add("--kernel", type=options.series, metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+        help=", ".join(kernel.SERIES) + f" (default {kernel.USUAL})")
     add("--out", type=options.new_folder, metavar="DIR",
         help="for the results (default build/results/DATE-TIME-SUITE-FORM)")
     add("--keep", action="store_true",
@@ -586,7 +586,7 @@ def parse(argv):
 def defaults(args):
     """Options that were not given."""
     args.form = args.form or "short"
-    args.kernel = args.kernel or "6.1"
+    args.kernel = args.kernel or kernel.USUAL
     args.only = args.only or []
     args.repeat = args.repeat or 1
     args.vms = args.vms or MACHINES
@@ -720,7 +720,7 @@ def show(args):
 
 def main_job(args):
     """scripts/bench: both parts, the estimate of both first."""
-    nvme = bench.parse([*MAIN_NVME, "--kernel", args.kernel or "6.1"])
+    nvme = bench.parse([*MAIN_NVME, "--kernel", args.kernel or kernel.USUAL])
     suite = suiteplan.load(MAIN_SUITE)
     runs = suiteplan.runs(suite, "short")
     first = bench.estimate(nvme)
@@ -729,7 +729,7 @@ def main_job(args):
           f"{options.minutes(first)}; suite {MAIN_SUITE}, short form, "
           f"in virtual time, about {options.minutes(second)}; together "
           f"{options.minutes(first + second)}", flush=True)
-    status = bench.main([*MAIN_NVME, "--kernel", args.kernel or "6.1"])
+    status = bench.main([*MAIN_NVME, "--kernel", args.kernel or kernel.USUAL])
     if status in (2, 77, 129, 130, 143):
         return status
     args.suite, args.form = MAIN_SUITE, "short"
@@ -738,7 +738,7 @@ def main_job(args):
 
 def smoke(args):
     """scripts/bench --smoke."""
-    status = bench.main(["--smoke", "--kernel", args.kernel or "6.1"])
+    status = bench.main(["--smoke", "--kernel", args.kernel or kernel.USUAL])
     if status in (2, 77, 129, 130, 143):
         return status
     args.suite, args.form = SMOKE_SUITE, "short"

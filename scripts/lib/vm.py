@@ -85,8 +85,7 @@ def parse(argv):
         "here; 2 bad options; 1 trouble before the guest ran. More in "
         "docs/lab.md.")
     add = parser.add_argument
-    add("--kernel", type=options.series, default="6.1", metavar="SERIES",
-        help=", ".join(kernel.SERIES) + " (default 6.1)")
+    options.add_kernel(add)
     add("--cpus", type=options.number(1, 16), metavar="N",
         help="virtual CPUs, 1 to 16 (default 2)")
     add("--nvme-queues", type=options.number(1, 64), metavar="N",

@@ -34,18 +34,19 @@ MAKE = "CC=/tools/gcc-14 CHECK=/k/sparse CONFIG_DEBUG_INFO_BTF_MODULES="
 
 def test_default_series_are_the_two():
     """The newer ones are run by who asks for them."""
-    assert kernel.DEFAULT == ("6.1", "6.12")
+    assert kernel.DEFAULT == ("6.12", "6.1")
+    assert kernel.USUAL == "6.12"
 
     def series(*words):
         return [leg.series for leg in check.parse(list(words)).legs]
-    assert series() == ["6.1", "6.12", "debug"]
+    assert series() == ["6.12", "6.1", "debug"]
     assert series("--case", "unload") == ["6.1", "6.12"]
     assert series("--kernel", "7.3") == ["7.3"]
     assert series("--kernel", "rt", "--kernel", "6.1") == ["6.1", "rt"]
     assert series("--all") == list(kernel.SERIES)
     makefile = (REPO / "Makefile").read_text()
-    assert re.search(r"^SERIES \?= 6\.1 6\.12$", makefile, re.M)
-    assert vm.parse(["--", "true"]).kernel == "6.1"
+    assert re.search(r"^SERIES \?= 6\.12 6\.1$", makefile, re.M)
+    assert vm.parse(["--", "true"]).kernel == "6.12"
     assert vm.parse(["--kernel", "rt", "--", "true"]).kernel == "rt"
 
 

@@ -326,22 +326,20 @@ class Hold(Orders):
 
     def take(self, now, what):
         """flash_pending_take() begins"""
-        if what == "dispatch" and now.pending == 1 and not now.queued and now.ends < 2:
+        if what == "dispatch" and now.pending == 1 and not now.queued and now.ends < 3:
             return {"taking": 1}, Task("alone", what)
         return {"taking": 1}, Task("take2", what)
 
     def alone(self, now, what):
-        """flash_pending_lone(): the only end"""
-        if now.ends > 1:
-            return {"taking": 0}, Task("lock2", what)
-        return ({"out": now.out - now.ends, "ends": 0, "changed": now.changed or now.ends},
-                Task("alone2", what))
-
-    def alone2(self, now, what):
-        """cmpxchg(), which fails if there are more arrivals by now"""
+        """flash_pending_lone(): cmpxchg(), which fails if there are more arrivals by now"""
         if now.pending > 1:
             return {"taking": 0}, Task("lock2", what)
-        return {"came": 1, "pending": 0}, Task("pass_", what)
+        return {"came": 1, "pending": 0}, Task("alone2", what)
+
+    def alone2(self, now, what):
+        """llist_del_all() of the ends"""
+        return ({"out": now.out - now.ends, "ends": 0, "changed": now.changed or now.ends},
+                Task("pass_", what))
 
     def pass_(self, now, what):
         """flash_pass(): the policy holds it back, or it is dispatched"""

@@ -258,7 +258,7 @@ def test_good_options():
     args = vm.parse(["--memory", "2G", "--disk", "512M", "--cpus", "4",
                      "--", "echo", "a  b", "--", "c"])
     assert args.memory == 2 << 30 and args.disk == 512 << 20
-    assert args.nvme_queues == 4 and args.kernel == "6.1"
+    assert args.nvme_queues == 4 and args.kernel == "6.12"
     assert args.command == "echo a  b -- c"
     assert vm.parse(["--qemu", "-snapshot", "--", "x"]).qemu == "-snapshot"
     assert vm.parse(["--memory", "768", "--", "x"]).memory == 768 << 20

@@ -488,6 +488,7 @@ struct request_queue {
 	bool quiesced;
 	pthread_mutex_t queue_lock;
 	pthread_rwlock_t running;
+	struct request *last_merge;
 };
 
 /* Drivers without budgets have none. */
@@ -507,6 +508,7 @@ struct blk_mq_hw_ctx {
 
 struct request {
 	struct list_head queuelist;
+	struct hlist_node hash;
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;
 	struct {
@@ -529,6 +531,9 @@ struct bio {
 	struct bio *bi_next;
 	blk_opf_t bi_opf;
 	unsigned short bi_ioprio;
+	struct {
+		u64 bi_sector;
+	} bi_iter;
 };
 
 struct cgroup { u64 id; };
@@ -554,6 +559,13 @@ enum elv_merge { ELEVATOR_NO_MERGE, ELEVATOR_DISCARD_MERGE, ELEVATOR_FRONT_MERGE
 
 #define REQ_POLLED		8U
 #define bio_end_sector(bio)	((void)(bio), 0ULL)
+#define READ			0
+#define WRITE			1
+/* Always looked up */
+#define bio_op(bio)		((void)(bio), REQ_OP_DISCARD)
+#define bio_data_dir(bio)	((void)(bio), READ)
+#define rq_data_dir(rq)		((void)(rq), READ)
+#define compat_rq_mergeable(rq)	((void)(rq), true)
 #define blk_mq_sched_try_merge(q, bio, nr, gone) \
 	((void)(bio), (void)(nr), (void)(gone), try_merge(q))
 #define blk_mq_free_request(rq)	((void)(rq))

@@ -17,6 +17,12 @@
 #pragma GCC diagnostic ignored "-Wformat"
 static bool try_merge(struct request_queue *q);
 #include "common/elevator/pending.c"
+static struct request *elv_rb_find(struct rb_root *root, u64 sector);
+static void elv_rb_add(struct rb_root *root, struct request *rq);
+static void elv_rb_del(struct rb_root *root, struct request *rq);
+static void elv_rqhash_add(struct request_queue *q, struct request *rq);
+static void elv_rqhash_del(struct request_queue *q, struct request *rq);
+#include "common/elevator/merge.c"
 #include "common/elevator/queue.c"
 #include "common/elevator/inflight.c"
 #include "common/elevator/round.c"
@@ -278,74 +284,42 @@ const struct flash_policy flash_policy = {
 };
 #endif /* REAL_POLICY */
 
-/* The store: only the counting filter of merge candidates, at sectors derived from the tag. */
+/*
+ * The core's part of the merge lookup: no bio joins a request here, but a request is added
+ * once, while it is in no other list, and is removed before it is issued.
+ */
+static struct hlist_head hashed;
+static unsigned int sorted;
 
-int flash_store_init(struct flash_queue *fq)
+static void elv_rqhash_add(struct request_queue *q, struct request *rq)
 {
-	fq->seams.bits = flash_seams_bits(1);
-	fq->seams.count = aligned_zeroed(sizeof(atomic_t) <<
-					       fq->seams.bits);
-	return fq->seams.count ? 0 : -ENOMEM;
+	WARN_ON_ONCE(!q || !hlist_unhashed(&rq->hash));
+	hlist_add_head(&rq->hash, &hashed);
 }
 
-void flash_store_free(struct flash_queue *fq)
+static void elv_rqhash_del(struct request_queue *q, struct request *rq)
 {
-	kvfree(fq->seams.count);
+	WARN_ON_ONCE(!q || hlist_unhashed(&rq->hash));
+	hlist_del_init(&rq->hash);
 }
 
-void flash_store_expect(struct flash_queue *fq, struct flash_rq *fr)
+static void elv_rb_add(struct rb_root *root, struct request *rq)
 {
-	u64 at = fr->rq->internal_tag * 8ULL;
-
-	flash_seams_add(&fq->seams, &fr->seam, at, at + 8);
+	WARN_ON_ONCE(!root || flash_rq_of(rq)->slot != FLASH_SLOT_QUEUED);
+	sorted++;
 }
 
-void flash_store_grown(struct flash_queue *fq, struct flash_rq *fr)
+static void elv_rb_del(struct rb_root *root, struct request *rq)
 {
-	(void)fq;
-	(void)fr;
+	WARN_ON_ONCE(!root || !rq || !sorted);
+	sorted--;
 }
 
-void flash_store_add(struct flash_queue *fq, struct flash_rq *fr)
+static struct request *elv_rb_find(struct rb_root *root, u64 sector)
 {
-	WARN_ON_ONCE(!fq || fr->slot != FLASH_SLOT_QUEUED);
-	fr->stored = true;
-}
-
-void flash_store_fresh(struct flash_queue *fq)
-{
-	struct llist_node *node = fq->fresh;
-	struct flash_rq *fr;
-
-	for (fq->fresh = NULL; node; node = node->next) {
-		fr = llist_entry(node, struct flash_rq, pending);
-		if (fr->slot == FLASH_SLOT_QUEUED)
-			flash_store_add(fq, fr);
-	}
-}
-
-void flash_store_del(struct flash_queue *fq, struct flash_rq *fr)
-{
-	flash_seams_del(&fq->seams, &fr->seam);
-	fr->stored = false;
-}
-
-bool flash_store_may(const struct flash_queue *fq, struct bio *bio)
-{
-	return fq && bio;
-}
-
-struct request *flash_store_find(struct flash_queue *fq, const struct bio *bio)
-{
-	(void)fq;
-	(void)bio;
+	(void)root;
+	(void)sector;
 	return NULL;
-}
-
-void flash_store_move(struct flash_queue *fq, struct request *rq)
-{
-	(void)fq;
-	(void)rq;
 }
 
 #ifdef REAL_POLICY
@@ -354,14 +328,14 @@ static bool try_merge(struct request_queue *q)
 	return !q;
 }
 #else
-/* Bios are never merged here, but all waiting requests have to be known. */
+/* The lookup has to have all waiting requests. */
 static bool try_merge(struct request_queue *q)
 {
 	struct fifo *fifo = to_fifo(q->elevator->elevator_data);
 	struct request *rq;
 
 	list_for_each_entry(rq, &fifo->list, queuelist)
-		WARN_ON_ONCE(!flash_rq_of(rq)->stored);
+		WARN_ON_ONCE(flash_rq_of(rq)->lookup != FLASH_LOOKUP_STORED);
 	return false;
 }
 #endif
@@ -441,6 +415,9 @@ static struct request *get(unsigned int by, unsigned long nth)
 	rq->mq_hctx = hctx;
 	rq->internal_tag = n;
 	rq->sectors = 8;
+	rq->sector = n * 8;
+	/* As the core leaves it: not in a list of ours any more */
+	WARN_ON_ONCE(!hlist_unhashed(&rq->hash));
 	rq->start_time_ns = ktime_get_ns();
 	SET(rq->started, false);
 	rq->urgent = rq->again = false;

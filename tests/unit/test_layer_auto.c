@@ -348,6 +348,27 @@ static void one_waits(void)
 	}
 }
 
+/* A read that no other request precedes is dispatched at once, up to the limit. */
+static void passes(void)
+{
+	u32 i;
+
+	setup("none", NULL);
+	for (i = 0; i < LAYER_LIMIT_START; i++) {
+		layer_describe(&d.part[i], R, 8 * i, 8);
+		if (!layer_pass(&d.s, &d.part[i]))
+			break;
+		start(i);
+	}
+	eq(i, LAYER_LIMIT_START, "reads pass up to the limit");
+	layer_describe(&d.part[i], R, 8, 8);
+	eq(layer_pass(&d.s, &d.part[i]), 0, "none passes above it");
+	complete(0);
+	eq(layer_pass(&d.s, &d.part[i]), 1, "one does when another has ended");
+	layer_describe(&d.part[i], W, 8, 8);
+	eq(layer_pass(&d.s, &d.part[i]), 0, "no write does");
+}
+
 static void held(void)
 {
 	struct layer_tunables tun = layer_usual();
@@ -486,6 +507,7 @@ int main(void)
 	no_deadline("page=4096 chips=4", true);
 	chips();
 	held();
+	passes();
 	one_waits();
 	opens(16, 64, 96);
 	opens(200, 144, 340);

@@ -439,7 +439,7 @@ static void in_order(void)
 	drain(fq);
 	eq(list_last_entry(&to_fifo(fq)->list, struct request, queuelist)->elv.priv[0] &&
 	   flash_rq_of(list_last_entry(&to_fifo(fq)->list, struct request,
-				       queuelist))->stored, 1,
+				       queuelist))->lookup != FLASH_LOOKUP_NONE, 1,
 	   "one that still waits after a drain can merge");
 	insert_one(0);
 	elv_bio_merge(&queue, &bio, 1);
@@ -471,14 +471,28 @@ static void passes(void)
 	insert_one(0);
 	complete_one();
 	dispatch_one();
-	eq(strcmp(to_fifo(fq)->heard, "ic"), 0, "an end that is later is heard later");
-	drain(fq);
-	start(1);
+	eq(strcmp(to_fifo(fq)->heard, "ic") || fq->out != 2, 0,
+	   "an end that is later is heard later");
+	complete_one();
+	insert_one(0);
+	complete_one();
+	dispatch_one();
+	eq(strcmp(to_fifo(fq)->heard, "ic") || fq->out != 1, 0, "an end on each side");
+	start(2);
 	complete_one();
 	complete_one();
 	insert_one(0);
 	dispatch_one();
-	eq(fq->out, 2, "two ends before one that passes are both heard");
+	eq(strcmp(to_fifo(fq)->heard, "ci") || fq->out != 2, 0,
+	   "two ends before one that passes are both heard");
+	start(1);
+	complete_one();
+	complete_one();
+	complete_one();
+	insert_one(0);
+	dispatch_one();
+	eq(fq->out, 1, "so are three, by a drain");
+	start(1);
 
 	/* When it comes no slot is free, so bios may join it. */
 	fq->bound = 2;
@@ -652,6 +666,26 @@ static void limit_changes(void)
 	end();
 }
 
+/* Few requests wait outside of the merge lookup, so that a bio's lookup is short. */
+static void few_are_noted(void)
+{
+	struct flash_queue *fq = begin_watching(TAGS);
+	unsigned int n;
+
+	holding = HOLD_ALL;
+	for (n = 0; n < TAGS / 2; n++)
+		insert_one(0);
+	drain(fq);
+	eq(fq->nr_noted == FLASH_NOTED_MOST && sorted == TAGS / 2 - FLASH_NOTED_MOST, 1,
+	   "a few that wait are noted, the lookup has the others");
+	holding = HOLD_NONE;
+	flash_change(fq);
+	while (in_device || dispatch_one())
+		complete_one();
+	eq(fq->nr_noted || sorted || !hlist_empty(&fq->noted), 0, "all were removed");
+	end();
+}
+
 /* What is different in each round */
 static struct flash_queue *begin_round(unsigned int round)
 {
@@ -693,6 +727,7 @@ int main(void)
 	tags_again();
 	in_order();
 	passes();
+	few_are_noted();
 	sorted_again();
 	ends_while_held();
 	limit_changes();

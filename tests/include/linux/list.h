@@ -117,6 +117,11 @@ static inline size_t list_count_nodes(const struct list_head *h)
 
 /* Hash lists, which the kernel's CONFIG_DEBUG_LIST does not check */
 
+static inline bool hlist_empty(const struct hlist_head *h)
+{
+	return !h->first;
+}
+
 static inline bool hlist_unhashed(const struct hlist_node *n)
 {
 	return !n->pprev;
