@@ -285,8 +285,9 @@ static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq 
 	    !flash_op_placed(req_op(rq)) || !blk_rq_sectors(rq) ||
 	    rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return false;
+	/* Without a layout nothing is learned from the time of the start. */
 	piq_pass(s, piq_req_of(fr), fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		 blk_rq_sectors(rq), fr->time, flash_update_now(fq));
+		 blk_rq_sectors(rq), fr->time, s->fifo ? fr->time : flash_update_now(fq));
 	return true;
 }
 
