@@ -333,6 +333,26 @@ dkms-source:
 	$(Q)/usr/bin/python3 -B scripts/lib/package.py dkms "$(VERSION)" \
 		$(dkms-modules) >$(DKMS_DIR)/dkms.conf
 
+# Into this machine's DKMS, of whatever distribution.
+DKMS_SRC ?= /usr/src
+dkms-copy = $(DKMS_SRC)/flash-iosched-$(VERSION)
+dkms-what = -m flash-iosched -v $(VERSION)
+.PHONY: dkms-install dkms-uninstall
+dkms-install: dkms-source dkms-uninstall
+	$(Q)cp -r $(DKMS_DIR) $(DKMS_SRC)/
+	$(Q)dkms install $(dkms-what) || { \
+		echo "dkms-install: dkms failed, see above; to undo: make dkms-uninstall" >&2; \
+		exit 1; }
+
+dkms-uninstall:
+	$(Q)command -v dkms >/dev/null || { \
+		echo "dkms-install: no dkms: install the package dkms" >&2; exit 1; }
+	$(Q)! dpkg -S $(dkms-copy) >/dev/null 2>&1 || { \
+		echo "dkms-install: $(dkms-copy) is of the package flash-iosched-dkms:" \
+			"first apt purge flash-iosched-dkms" >&2; exit 1; }
+	$(Q)[ -z "$$(dkms status $(dkms-what))" ] || dkms remove $(dkms-what) --all
+	$(Q)rm -rf $(dkms-copy)
+
 # In a copy, as it writes into debian/ and builds one package after the other.
 DEBS ?= $(build)/deb
 .PHONY: deb
@@ -391,6 +411,8 @@ help:
 	'make install-tools  the tools that work without the lab, and examples, below' \
 	'                PREFIX (/usr/local); uninstall-tools undoes that' \
 	'make deb        Debian packages: build/deb/' \
+	'make dkms-install  into the DKMS of this machine, which builds the modules for' \
+	'                each new kernel; dkms-uninstall undoes that' \
 	'make dkms-source  the tree that DKMS takes: build/dkms/' \
 	'make package-test  build, install, upgrade and remove the packages in a' \
 	'                Debian of their own' \

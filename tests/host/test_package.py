@@ -169,6 +169,54 @@ def test_other_actions_do_not_ask(tree, tmp_path, action):
     assert has["make"] == f"'make' KVER=x KDIR={tmp_path}/lib/modules/x/build"
 
 
+# It notes how it is called, and knows the module if the file "known" is there.
+FAKE_DKMS = """#!/bin/sh
+echo "$@" >>$0.calls
+case $1 in
+status) [ ! -e $0.known ] || echo "flash-iosched/1.2: added" ;;
+remove) rm $0.known ;;
+install) touch $0.known; exit ${DKMS_STATUS:-0} ;;
+esac
+"""
+
+
+def dkms_install(tmp_path, target, *more, status="0"):
+    """(status, what was said, calls of dkms) of a target of the Makefile."""
+    program = tmp_path / "bin" / "dkms"
+    if not program.exists():
+        program.parent.mkdir()
+        program.write_text(FAKE_DKMS)
+        program.chmod(0o755)
+    calls = program.with_name("dkms.calls")
+    calls.unlink(missing_ok=True)
+    (tmp_path / "src").mkdir(exist_ok=True)
+    done = subprocess.run(
+        ["make", "-s", "-C", REPO, target, "VERSION=1.2", f"DKMS_SRC={tmp_path / 'src'}",
+         f"DKMS_DIR={tmp_path / 'made' / 'flash-iosched-1.2'}", *more],
+        env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}",
+             "DKMS_STATUS": status}, text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout, \
+        [line.split()[0] for line in calls.read_text().splitlines()]
+
+
+def test_dkms_install_and_uninstall(tmp_path):
+    copy = tmp_path / "src" / "flash-iosched-1.2"
+    assert dkms_install(tmp_path, "dkms-install") == (0, "", ["status", "install"])
+    assert (copy / "dkms.conf").exists() and (copy / "Makefile").exists()
+    (copy / "stale").touch()
+    assert dkms_install(tmp_path, "dkms-install") == (0, "", ["status", "remove", "install"])
+    assert not (copy / "stale").exists()
+    assert dkms_install(tmp_path, "dkms-uninstall") == (0, "", ["status", "remove"])
+    assert not copy.exists()
+    assert dkms_install(tmp_path, "dkms-uninstall") == (0, "", ["status"])
+
+
+def test_dkms_that_fails(tmp_path):
+    status, said, _ = dkms_install(tmp_path, "dkms-install", status="3")
+    assert status and "to undo: make dkms-uninstall" in said
+
+
 def test_dkms_conf_is_clean():
     """shellcheck, but for what dkms reads."""
     if not shutil.which("shellcheck"):
