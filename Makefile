@@ -337,13 +337,14 @@ dkms-source:
 DKMS_SRC ?= /usr/src
 dkms-copy = $(DKMS_SRC)/flash-iosched-$(VERSION)
 dkms-what = -m flash-iosched -v $(VERSION)
-.PHONY: dkms-install dkms-uninstall
+.PHONY: dkms-install
 dkms-install: dkms-source dkms-uninstall
 	$(Q)cp -r $(DKMS_DIR) $(DKMS_SRC)/
 	$(Q)dkms install $(dkms-what) || { \
 		echo "dkms-install: dkms failed, see above; to undo: make dkms-uninstall" >&2; \
 		exit 1; }
 
+.PHONY: dkms-uninstall
 dkms-uninstall:
 	$(Q)command -v dkms >/dev/null || { \
 		echo "dkms-install: no dkms: install the package dkms" >&2; exit 1; }
@@ -412,7 +413,8 @@ help:
 	'                PREFIX (/usr/local); uninstall-tools undoes that' \
 	'make deb        Debian packages: build/deb/' \
 	'make dkms-install  into the DKMS of this machine, which builds the modules for' \
-	'                each new kernel; dkms-uninstall undoes that' \
+	'                each new kernel' \
+	'make dkms-uninstall  undo that' \
 	'make dkms-source  the tree that DKMS takes: build/dkms/' \
 	'make package-test  build, install, upgrade and remove the packages in a' \
 	'                Debian of their own' \
