@@ -243,10 +243,10 @@ def test_a_run_that_was_resumed(out, tmp_path):
         "k2", "a.k2.x", bench_command="scripts/bench --resume /some/where"))
     assert publish.main([str(folder), "--out", str(out)]) == 1
     put(folder / "plan", {"only": ["a.*", "b"], "seeds": [101, 102],
-                           "kernel": "6.12"})
+                           "kernel": "7.3"})
     data = published(out, folder)["k2-full"]
     assert data["made_of"][0]["bench_command"] == \
-        "scripts/bench k2 --form full --seeds 101,102 --kernel 6.12 " \
+        "scripts/bench k2 --form full --seeds 101,102 --kernel 7.3 " \
         "--only 'a.*' --only b"
 
 

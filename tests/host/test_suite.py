@@ -359,7 +359,7 @@ def test_the_main_job(monkeypatch, capsys, argv, name, nvme, first, second,
     monkeypatch.setattr(suite.bench, "main", run_nvme)
     monkeypatch.setattr(suite, "run_suite", run_suite)
     assert suite.main(argv) == status
-    assert calls[0] == [*nvme, "--kernel", "6.1"] and len(calls) == made
+    assert calls[0] == [*nvme, "--kernel", "6.12"] and len(calls) == made
     assert calls[1:] == [(name, "short")][:made - 1]
     if not argv:
         # Before anything else, what both of them cost together.
