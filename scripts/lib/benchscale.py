@@ -188,13 +188,7 @@ def parse(argv):
         help="max_inflight of k2, 1 to 65535 (default 1024, which is no limit here)")
     add("--out", type=options.new_file, metavar="FILE", help="write the figures, JSON")
     args = parser.parse_args(argv)
-    known = [*STOCK, *schedulers.in_source(REPO)]
-    bad = next((name for name in args.schedulers or () if name not in known), None)
-    if bad:
-        parser.error(f"argument --schedulers: '{bad}': want one or more of "
-                     + ",".join(known))
-    args.chosen = [name for name in known if name == BASE or not args.schedulers
-                   or name in args.schedulers]
+    args.chosen = schedulers.choose(parser, args.schedulers, STOCK, REPO, (BASE,))
     return args
 
 

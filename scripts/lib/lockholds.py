@@ -269,13 +269,7 @@ def parse(argv):
     add("--out", type=options.new_file, metavar="FILE",
         help="write the figures and histograms, JSON")
     args = parser.parse_args(argv)
-    known = [*STOCK, *schedulers.in_source(REPO)]
-    bad = next((name for name in args.schedulers or () if name not in known), None)
-    if bad:
-        parser.error(f"argument --schedulers: '{bad}': want one or more of "
-                     + ",".join(known))
-    args.chosen = [name for name in known
-                   if not args.schedulers or name in args.schedulers]
+    args.chosen = schedulers.choose(parser, args.schedulers, STOCK, REPO)
     return args
 
 

@@ -265,14 +265,7 @@ def parse(argv):
     add("--reads", type=options.number(1, 10**12 - 1), metavar="N",
         help="with --from: reads that it was made with")
     args = parser.parse_args(argv)
-    known = [*OWN, *schedulers.in_source(REPO)]
-    bad = next((name for name in args.schedulers or ()
-                if name not in known), None)
-    if bad:
-        parser.error(f"argument --schedulers: '{bad}': want one or more of "
-                     + ",".join(known))
-    args.chosen = [name for name in known
-                   if not args.schedulers or name in args.schedulers]
+    args.chosen = schedulers.choose(parser, args.schedulers, OWN, REPO)
     if args.source and (len(args.chosen) != 1 or len(args.cpus) != 1
                         or not args.reads):
         parser.error("--from wants one of --schedulers, one of --cpus and "

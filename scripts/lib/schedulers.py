@@ -33,6 +33,15 @@ def experimental():
     return os.environ.get("EXPERIMENTAL", "0") not in ("", "0")
 
 
+def choose(parser, wanted, stock, repo, always=()):
+    """Those of `stock` and of a source tree that --schedulers names, or all; and `always`."""
+    known = [*stock, *in_source(repo)]
+    bad = next((name for name in wanted or () if name not in known), None)
+    if bad:
+        parser.error(f"argument --schedulers: '{bad}': want one or more of " + ",".join(known))
+    return [name for name in known if not wanted or name in wanted or name in always]
+
+
 def in_source(repo):
     """The schedulers that make builds of a source tree, without building it."""
     found = []
