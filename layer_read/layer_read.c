@@ -407,6 +407,7 @@ const struct flash_policy flash_policy = {
 	.queue_size	= sizeof(struct layer_queue),
 	.rq_size	= sizeof(struct layer_rq),
 	.watches	= true,
+	.ends_first	= true,
 	.tags_kept	= FLASH_TAGS_KEPT,
 	FLASH_ATTRS,
 

@@ -475,6 +475,7 @@ const struct flash_policy flash_policy = {
 	.queue_size	= sizeof(struct piq_queue),
 	.rq_size	= sizeof(struct piq_record),
 	.watches	= true,
+	.ends_first	= true,
 	.tags_kept	= FLASH_TAGS_KEPT,
 	FLASH_ATTRS,
 

@@ -655,6 +655,8 @@ enum flash_urgency {
  *	@started, @completed, @grown and @holds, and the time of each event in
  *	flash_queue.now. If false, the policy may change flash_queue.watches; the new value
  *	holds for requests that arrive later.
+ * @ends_first: @pass may hear of ends before the arrival of a request that came before them;
+ *	the lock is held for a shorter time then
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see compat_shallow_depth(); 0: any limit
  * @inline_tunable: index of the tunable "inline_dispatch", which each policy has
@@ -685,9 +687,8 @@ enum flash_urgency {
  * @rq_class: the class of a request that is about to be inserted. Optional.
  * @pass: @insert, @holds and @select in one, of the only request that waits, while a slot is
  *	free. Optional. Returns false if the request has to be inserted; then nothing has
- *	changed. It arrived at flash_rq.time; ends that are later may have been reported.
- *	If the policy needs the time, it brings flash_queue.now up to date, see
- *	flash_update_now().
+ *	changed. flash_queue.now is the time of its arrival, or with @ends_first perhaps of a
+ *	later end; the policy brings it up to date, see flash_update_now().
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
  *	another sector. Only while flash_queue.watches is set.
@@ -729,6 +730,7 @@ struct flash_policy {
 	size_t queue_size;
 	size_t rq_size;
 	bool watches;
+	bool ends_first;
 	unsigned int tags_kept;
 	unsigned int inline_tunable;
 	const void *data;
