@@ -341,11 +341,10 @@ static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct fla
 /* flash_policy.pass */
 static __always_inline bool flash_pass_alone(struct flash_queue *fq, struct flash_rq *fr)
 {
-	if (!flash_policy.pass || (fq->pending.ended && !flash_policy.ends_first))
+	if (!flash_policy.pass || (fq->pending.ended && !flash_policy.ends_first) ||
+	    !flash_slot_free(atomic_read(&fq->inflight), fq->bound))
 		return false;
 	flash_drain_ends(fq, U64_MAX);
-	if (!flash_slot_free(atomic_read(&fq->inflight), fq->bound))
-		return false;
 	flash_tell_why(fq, FLASH_WHY_ORDER);
 	if (!flash_policy.pass(fq, fr))
 		return false;
