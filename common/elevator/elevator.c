@@ -322,7 +322,7 @@ static noinline void flash_pass_waits(struct flash_queue *fq, struct flash_rq *f
 		smp_store_release(&fq->waits, fq->waits - FLASH_WAITS_TAKING);
 }
 
-/* The request enters the policy's queues. */
+/* flash_pass() without flash_policy.pass: the request enters the policy's queues. */
 static __always_inline bool flash_pass_queued(struct flash_queue *fq, struct flash_rq *fr)
 {
 	flash_enter(fq, fr);
@@ -353,6 +353,12 @@ static __always_inline bool flash_pass_alone(struct flash_queue *fq, struct flas
 	return true;
 }
 
+/* flash_pass_queued(), not inline for policies that seldom need it */
+static noinline bool flash_pass_rarely(struct flash_queue *fq, struct flash_rq *fr)
+{
+	return flash_pass_queued(fq, fr);
+}
+
 /*
  * Dispatch the only request that waits, if nothing holds it back, as a drain and a choice
  * would do. Most requests of a device that keeps up are dispatched here: they enter no
@@ -370,7 +376,8 @@ static __always_inline struct flash_rq *flash_pass(struct flash_queue *fq)
 	fq->now = max(fq->now, fr->time);
 	fq->stats.inserted++;
 	flash_identify(fq, fr);
-	if (!flash_pass_alone(fq, fr) && !flash_pass_queued(fq, fr))
+	if (!flash_pass_alone(fq, fr) &&
+	    !(flash_policy.pass ? flash_pass_rarely(fq, fr) : flash_pass_queued(fq, fr)))
 		return NULL;
 	flash_store_del(fq, fr);
 	flash_take(fq, fr);

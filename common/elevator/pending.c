@@ -221,12 +221,6 @@ static __always_inline void flash_drain_end(struct flash_queue *fq, struct flash
 	smp_store_release(&fr->busy, false);
 }
 
-/* flash_drain_end(), not inline */
-static noinline void flash_drain_one_end(struct flash_queue *fq, struct flash_rq *fr)
-{
-	flash_drain_end(fq, fr);
-}
-
 /* Report the ends that were taken, up to a time. */
 static __always_inline void flash_drain_ends(struct flash_queue *fq, u64 until)
 {
@@ -265,7 +259,8 @@ static __always_inline struct flash_rq *flash_pending_lone(struct flash_queue *f
 		return NULL;
 	}
 	if (end || !llist_empty(&fq->pending.ends)) {
-		fq->pending.ended = llist_reverse_order(llist_del_all(&fq->pending.ends));
+		end = llist_del_all(&fq->pending.ends);
+		fq->pending.ended = likely(!end->next) ? end : llist_reverse_order(end);
 		flash_drain_ends(fq, fr->time);
 	}
 	return fr;
@@ -328,7 +323,7 @@ static bool flash_drain_some(struct flash_queue *fq)
 
 		if (ended && (!arrived || ended->time <= arrived->time)) {
 			p->ended = ended->pending.next;
-			flash_drain_one_end(fq, ended);
+			flash_drain_end(fq, ended);
 		} else if (arrived) {
 			p->arrived = arrived->pending.next;
 			flash_drain_arrival(fq, arrived);

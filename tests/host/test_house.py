@@ -11,7 +11,7 @@ POLICIES = ("acfq", "hbfq", "k2", "layer_read", "piq")
 SOURCES = [path for folder in ("common", "common/*", *POLICIES)
            for path in sorted(REPO.glob(f"{folder}/*.[ch]"))]
 # Their present sizes, rounded up. docs/design.md explains the sizes.
-MOST_LINES = {"acfq": 6700, "hbfq": 6700, "k2": 5750, "layer_read": 4950, "piq": 6300}
+MOST_LINES = {"acfq": 6700, "hbfq": 6700, "k2": 5760, "layer_read": 4950, "piq": 6300}
 LEAST_IN_C = 72
 MOST_FUNCTION = 60
 MOST_INLINE = 12
