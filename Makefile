@@ -340,7 +340,7 @@ dkms-what = -m flash-iosched -v $(VERSION)
 .PHONY: dkms-install dkms-uninstall
 dkms-install: dkms-source dkms-uninstall
 	$(Q)cp -r $(DKMS_DIR) $(DKMS_SRC)/
-	$(Q)dkms install $(dkms-what) || { \
+	$(Q)dkms install $(dkms-what) $(if $(KVER),-k $(KVER)) || { \
 		echo "dkms-install: dkms failed, see above; to undo: make dkms-uninstall" >&2; \
 		exit 1; }
 
