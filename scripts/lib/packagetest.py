@@ -59,15 +59,10 @@ class Debian:
     # The suite of the newer kernel; "" is one from which apt installs unasked.
     suite: str = ""
 
-    def install(self, *options_of_apt, suite=""):
-        """The words that install packages of a suite."""
-        return " ".join(("apt-get install -q -y --no-install-recommends",
-                         *((f"-t {suite}",) if suite else ()), *options_of_apt))
-
 
 DEBIANS = {debian.number: debian for debian in (
     Debian("12", "bookworm", "6.1", "6.12", "gcc-12", 400, 1300),
-    Debian("13", "trixie", "debian13", "7.3", "gcc-14", 400, 1300,
+    Debian("13", "trixie", "debian13", "7.3", "gcc-14", 400, 1100,
            "trixie-backports"))}
 
 # A release that no kernel has, with type information of another kernel.
@@ -193,20 +188,26 @@ def base(cache, debian, first, newer):
         root = Root(new)
         try:
             root.run("apt-get update -q")
-            root.run(debian.install(packages_of(first)))
+            root.run(apt_install(packages_of(first)))
             # The newer kernel may want newer versions of packages that are here. With
             # them the removal of that kernel restores the files of this moment.
-            plan = root.run(debian.install("-s", packages_of(newer), suite=debian.suite))
+            plan = root.run(apt_install("-s", packages_of(newer), suite=debian.suite))
             upgrades = re.findall(r"^Inst (\S+) \[", plan, re.M)
             if upgrades:
-                root.run(debian.install(*upgrades, suite=debian.suite))
+                root.run(apt_install(*upgrades, suite=debian.suite))
             root.run("apt-get clean")
-            root.run(debian.install("--download-only", packages_of(newer),
-                                    suite=debian.suite))
+            root.run(apt_install("--download-only", packages_of(newer),
+                                 suite=debian.suite))
         except Failed as error:
             raise RuntimeError(str(error)) from error
         new.rename(name)
         return name
+
+
+def apt_install(*words, suite=""):
+    """A command that installs packages, of a suite that apt does not use unasked."""
+    return " ".join(("apt-get install -q -y --no-install-recommends",
+                     *((f"-t {suite}",) if suite else ()), *words))
 
 
 def packages_of(release):
@@ -263,7 +264,7 @@ class Life:
     def take(self, debs):
         """apt installs packages; all that they depend on is there."""
         names = self.put(debs)
-        said = self.root.run(self.debian.install(*names))
+        said = self.root.run(apt_install(*names))
         others = set(re.findall(r"^Setting up ([^ :]+)", said, re.M))
         others = {o for o in others if not o.startswith("flash-iosched")}
         expect(not others, f"they brought {others}: add that to INCLUDE")
@@ -390,8 +391,8 @@ class Life:
 
     def kernel_comes(self):
         """A kernel upgrade: modules for both."""
-        self.root.run(self.debian.install("--no-download", packages_of(self.newer),
-                                          suite=self.debian.suite))
+        self.root.run(apt_install("--no-download", packages_of(self.newer),
+                                  suite=self.debian.suite))
         expect(self.versions() == {(self.version, release, "installed")
                                    for release in (self.first, self.newer)},
                f"dkms has {self.versions()}")

@@ -410,7 +410,7 @@ def test_releases_of_debian_have_kernels_of_their_own():
 
 
 def test_roots_are_kept_apart(tmp_path, monkeypatch):
-    """A new root replaces older ones of its own release only."""
+    """A new root replaces older ones of the same release, and no others."""
     roots = tmp_path / "roots"
     older = roots / f"trixie-{packagetest.FORMAT}-a-b"
     other = roots / f"bookworm-{packagetest.FORMAT}-a-b"
