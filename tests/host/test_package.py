@@ -151,9 +151,9 @@ def test_a_refused_kernel_is_a_skip(tree, tmp_path, status, action):
 
 
 @pytest.mark.parametrize("status", [0, 1])
-@pytest.mark.parametrize("conf_of", ["", "old"])
+@pytest.mark.parametrize("conf_of", ["", "old", "x"])
 def test_a_kernel_that_comes_is_asked_for(tree, tmp_path, status, conf_of):
-    """dkms reads the file for a kernel that has been there, and means another."""
+    """dkms of Debian 12 reads the file for an older kernel, that of Debian 13 for this one."""
     has, said, calls = ask(tree, tmp_path, status, "autoinstall", "x", conf_of)
     assert has["auto"] == ("" if status else "yes")
     assert not has["exclusive"]
@@ -349,6 +349,28 @@ def test_uninstall_takes_what_another_build_installed(tmp_path):
     (updates / "other.ko").unlink()
     make(*words)
     assert not updates.exists()
+
+
+@pytest.mark.parametrize("prefix, program, status", [
+    ("x86_64-linux-gnu-", "x86_64-linux-gnu-gcc-99", 0), ("x86_64-linux-gnu-", "gcc-99", 0),
+    ("x86_64-linux-gnu-", "gcc-98", 2), ("$(shell touch made)-", "-gcc-99", 2)])
+def test_the_compiler_of_the_headers(tmp_path, prefix, program, status):
+    """Under its own name, or under the longer one that kbuild calls."""
+    made = tmp_path / "kdir/include/generated"
+    made.mkdir(parents=True)
+    (made / "utsrelease.h").write_text('#define UTS_RELEASE "1.2.3"\n', "ascii")
+    (tmp_path / "kdir/.kernelvariables").write_text(
+        f"CC = $(CROSS_COMPILE)gcc-99\noverride CROSS_COMPILE = {prefix}\n", "ascii")
+    path = tmp_path / "bin" / program
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n", "ascii")
+    path.chmod(0o755)
+    done = subprocess.run(
+        ["make", "-s", "-C", REPO, "compiler", f"KDIR={tmp_path / 'kdir'}"], check=False,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=os.environ | {"PATH": f"{path.parent}:{os.environ['PATH']}"})
+    assert done.returncode == status
+    assert bool(status) == ("apt-get install gcc-99" in done.stdout)
 
 
 def test_uninstall_without_headers(tmp_path):
