@@ -129,13 +129,18 @@ endif
 compiler-wanted = $(or $(CC_WANTED),$(if $(llvm),clang),$(shell sed -nE \
 	's/^CC *:?= *.*\$$\(CROSS_COMPILE\)([^ ]+).*/\1/p' \
 	$(KDIR)/.kernelvariables 2>/dev/null),gcc)
+# Debian 13's headers of 7.x depend on a package that has gcc-14 under its longer name
+# only. A value that make would have to expand is left out.
+compiler-prefix = $(shell sed -nE 's/^override CROSS_COMPILE *= *([^$$ ]+)$$/\1/p' \
+	$(KDIR)/.kernelvariables 2>/dev/null)
 .PHONY: compiler
 compiler: headers
 ifneq ($(findstring command line,$(origin CC)),)
 compiler: CC_WANTED := $(CC)
 endif
 compiler:
-	@command -v $(firstword $(compiler-wanted)) >/dev/null || { \
+	@command -v $(firstword $(compiler-wanted)) >/dev/null || \
+	command -v $(compiler-prefix)$(firstword $(compiler-wanted)) >/dev/null || { \
 		echo "error: the headers of $(release) want the compiler" \
 			"$(compiler-wanted), which is not installed:" >&2; \
 		echo "      apt-get install $(compiler-wanted)" >&2; exit 1; }
@@ -340,7 +345,7 @@ dkms-what = -m flash-iosched -v $(VERSION)
 .PHONY: dkms-install
 dkms-install: dkms-source dkms-uninstall
 	$(Q)cp -r $(DKMS_DIR) $(DKMS_SRC)/
-	$(Q)dkms install $(dkms-what) || { \
+	$(Q)dkms install $(dkms-what) $(if $(KVER),-k $(KVER)) || { \
 		echo "dkms-install: dkms failed, see above; to undo: make dkms-uninstall" >&2; \
 		exit 1; }
 

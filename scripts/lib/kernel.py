@@ -211,10 +211,10 @@ def header_packages(fields):
 
 
 def compiler_package(fields):
-    """gcc-14 of headers that depend on gcc-14-for-host, "" of others."""
-    return next((name.removesuffix("-for-host")
-                 for name in dependencies(fields)
-                 if re.fullmatch(r"gcc-\d+-for-host", name)), "")
+    """gcc-14 of headers that depend on it or on gcc-14-for-host, "" of others."""
+    entries = map(str.strip, fields.get("depends", "").split(","))
+    return next((match[1] for entry in entries if
+                 (match := re.fullmatch(r"(gcc-\d+)(?:-for-host)?", entry))), "")
 
 
 def payload(image):

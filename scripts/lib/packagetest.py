@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/package-test: the life of the Debian packages.
 
-A Debian 12 of its own is made once and kept in the cache, with its kernel and
-with a newer one to be had. On top of it, where nothing stays, the packages are
-installed, meet a kernel that they have to refuse and a newer one that they know,
-are upgraded, removed and purged; no file may be left. The modules are not loaded:
-that takes --vm, which boots the first of both kernels with them in it.
+A root of Debian 12 and one of Debian 13 are made once and kept in the cache, each with
+its release's kernel and the packages of a newer one. In an overlay on each root,
+`make dkms-install` and `make dkms-uninstall` run. Then the packages are installed, meet a
+kernel that they have to refuse and a newer one that they know, are upgraded, removed
+and purged; no file may be left. The modules are not loaded: that takes --vm, which
+boots the first of both kernels with them in it.
 
 Wants root, for chroot and mounts in a namespace of their own. Nothing is installed
 on this machine but what scripts/deps says.
@@ -20,11 +21,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 
 import aptroot
+import children
 import kernel
 import options
 import package
+import sources
 import vm
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -32,13 +36,41 @@ GUEST = REPO / "tests" / "package" / "guest.sh"
 
 # Packages that dkms and the build of a module need but that theirs only
 # recommend, and packages that a plain Debian has.
-INCLUDE = ("dkms", "dwarves", "gcc-12", "make", "libc6-dev", "kmod", "udev",
+INCLUDE = ("dkms", "dwarves", "make", "libc6-dev", "kmod", "udev",
            "python3", "initramfs-tools", "ca-certificates", "openssl")
 # Part of the root's name: raise it when what is done to it changes.
 FORMAT = 1
 
+
+
+@dataclass(frozen=True)
+class Debian:
+    """A release of Debian that the packages are installed on."""
+    number: str
+    codename: str
+    # Series of the release's own kernel, and of a newer one with headers.
+    first: str
+    newer: str
+    # The package that builds modules of both.
+    compiler: str
+    # MB to download, and on disk.
+    download: int
+    disk: int
+    # The suite of the newer kernel; "" is one from which apt installs unasked.
+    suite: str = ""
+
+
+DEBIANS = {debian.number: debian for debian in (
+    Debian("12", "bookworm", "6.1", "6.12", "gcc-12", 400, 1300),
+    Debian("13", "trixie", "debian13", "7.3", "gcc-14", 400, 1100,
+           "trixie-backports"))}
+
 # A release that no kernel has, with type information of another kernel.
 STRANGER = "6.1.0-99-stranger"
+# The version of the packages to upgrade to.
+NEXT = "9.9+next"
+# The project's sources in the root: temporary, so not compared.
+SOURCES = "/tmp/flash-iosched"
 # Written by others than our packages, or different at each run.
 PASSING = re.compile(
     r"/(proc|sys|dev|run|tmp)/|/var/(log|tmp)/|/var/cache/(apt|ldconfig|debconf)/"
@@ -102,7 +134,8 @@ class Root:
              "export DEBIAN_FRONTEND=noninteractive LC_ALL=C HOME=/root "
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin\n" + command],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+            stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+            env=children.environment("VERSION", "DESTDIR", "DKMS_DIR", "DKMS_SRC"))
         if done.returncode not in ok:
             raise Failed(f"status {done.returncode} of: {command}\n"
                          + "\n".join(done.stdout.splitlines()[-25:]))
@@ -117,27 +150,28 @@ class Root:
 
 # --- the Debian that all begins with --------------------------------------
 
-def base(cache, first, newer):
+def base(cache, debian, first, newer):
     """The root with the first kernel, and with the newer one's packages."""
-    name = cache / "roots" / f"bookworm-{FORMAT}-{first}-{newer}"
+    name = cache / "roots" / f"{debian.codename}-{FORMAT}-{first}-{newer}"
     with kernel.locked(cache / "roots" / ".lock"):
         if name.exists():
             return name
-        for old in (cache / "roots").glob("bookworm-*"):
+        for old in (cache / "roots").glob(f"{debian.codename}-*"):
             shutil.rmtree(old)
-        say("making a Debian 12 for the packages (once; about 400 MB to download, "
-            "1.3 GB on disk, 5 to 10 minutes)")
-        machine = aptroot.codename()
-        sources = aptroot.derive(aptroot.machine_sources(), machine, "bookworm")
+        say(f"making a root of Debian {debian.number} (once; about {debian.download} MB "
+            f"to download, {debian.disk / 1000:.1f} GB on disk, 5 to 10 minutes)")
+        archives = aptroot.derive(aptroot.machine_sources(), aptroot.codename(),
+                                  debian.codename)
         new = name.with_name(f"new-{name.name}")
         shutil.rmtree(new, ignore_errors=True)
         with tempfile.TemporaryDirectory() as scratch:
             listed = pathlib.Path(scratch, "debian.sources")
-            listed.write_text(aptroot.render(sources), "utf-8")
+            listed.write_text(aptroot.render(archives), "utf-8")
             done = subprocess.run(
                 ["mmdebstrap", "--variant=apt", "--mode=root",
-                 "--format=directory", f"--include={','.join(INCLUDE)}",
-                 "bookworm", str(new), str(listed)],
+                 "--format=directory",
+                 f"--include={','.join((debian.compiler, *INCLUDE))}",
+                 debian.codename, str(new), str(listed)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode:
@@ -152,16 +186,28 @@ def base(cache, first, newer):
         (new / "etc/initramfs-tools/conf.d/quick").write_text(
             "MODULES=list\n", "ascii")
         root = Root(new)
-        install = "apt-get install -q -y --no-install-recommends"
         try:
             root.run("apt-get update -q")
-            root.run(f"{install} {packages_of(first)}")
+            root.run(apt_install(packages_of(first)))
+            # The newer kernel may want newer versions of packages that are here. With
+            # them the removal of that kernel restores the files of this moment.
+            plan = root.run(apt_install("-s", packages_of(newer), suite=debian.suite))
+            upgrades = re.findall(r"^Inst (\S+) \[", plan, re.M)
+            if upgrades:
+                root.run(apt_install(*upgrades, suite=debian.suite))
             root.run("apt-get clean")
-            root.run(f"{install} --download-only {packages_of(newer)}")
+            root.run(apt_install("--download-only", packages_of(newer),
+                                 suite=debian.suite))
         except Failed as error:
             raise RuntimeError(str(error)) from error
         new.rename(name)
         return name
+
+
+def apt_install(*words, suite=""):
+    """A command that installs packages, of a suite that apt does not use unasked."""
+    return " ".join(("apt-get install -q -y --no-install-recommends",
+                     *((f"-t {suite}",) if suite else ()), *words))
 
 
 def packages_of(release):
@@ -180,8 +226,9 @@ def expect(true, text):
 class Life:
     """The packages' life in one root, step by step."""
 
-    def __init__(self, root, first, newer):
+    def __init__(self, root, debian, first, newer):
         self.root = root
+        self.debian = debian
         self.first = first
         self.newer = newer
         self.version = ""
@@ -192,7 +239,17 @@ class Life:
         """Runs one step and says how long it took."""
         started = time.monotonic()
         function(*arguments)
-        say(f"ok: {name}, {time.monotonic() - started:.0f} s")
+        say(f"ok: Debian {self.debian.number}: {name}, {time.monotonic() - started:.0f} s")
+
+    def put_sources(self):
+        """Copies the project into the root, as a clone of it would be."""
+        folder = self.root.upper / "changes/tmp"
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o1777)
+        for name in sources.files():
+            target = self.root.upper / f"changes{SOURCES}" / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPO / name, target, follow_symlinks=False)
 
     def put(self, debs):
         """Copies packages into the root; their paths there."""
@@ -207,8 +264,7 @@ class Life:
     def take(self, debs):
         """apt installs packages; all that they depend on is there."""
         names = self.put(debs)
-        said = self.root.run("apt-get install -q -y --no-install-recommends "
-                             + " ".join(names))
+        said = self.root.run(apt_install(*names))
         others = set(re.findall(r"^Setting up ([^ :]+)", said, re.M))
         others = {o for o in others if not o.startswith("flash-iosched")}
         expect(not others, f"they brought {others}: add that to INCLUDE")
@@ -246,9 +302,8 @@ class Life:
                 found.add((match[1], match[2] or "", match[3]))
         return found
 
-    def installed(self, debs, version):
-        """Installs the packages."""
-        self.take(debs)
+    def copied(self, version):
+        """Checks the modules after their source has been installed in some way."""
         self.version = version
         self.modules = re.findall(
             r'^BUILT_MODULE_NAME\[\d+\]="(\w+)"', self.root.run(
@@ -257,6 +312,32 @@ class Life:
         expect(self.versions() == {(version, self.first, "installed")},
                f"dkms has {self.versions()}")
         self.built(self.first)
+
+    def nothing_left(self):
+        """All files are those that were there at the beginning."""
+        after = self.root.files()
+        left, gone = sorted(after - self.before), sorted(self.before - after)
+        expect(not left, f"{len(left)} files are left: {' '.join(left[:10])}")
+        expect(not gone, f"{len(gone)} files that are not ours have gone: "
+               f"{' '.join(gone[:10])}")
+
+    def from_sources(self, version):
+        """make dkms-install and dkms-uninstall, without packages."""
+        self.put_sources()
+        self.root.run(f"make -C {SOURCES} dkms-install KVER={self.first}")
+        self.copied(version)
+        self.root.run(f"make -C {SOURCES} dkms-uninstall")
+        expect(not self.versions(), f"dkms has {self.versions()}")
+        self.nothing_left()
+
+    def installed(self, debs, version):
+        """Installs the packages; make dkms-install then refuses."""
+        self.take(debs)
+        self.copied(version)
+        if self.root.run(f"test ! -d {SOURCES} || echo yes"):
+            said = self.root.run(f"make -C {SOURCES} dkms-install VERSION={version} "
+                                 f"KVER={self.first}", (2,))
+            expect("is of the package" in said, f"make dkms-install says {said}")
 
     def tools_run(self):
         """The tools, and what their package says about others."""
@@ -286,7 +367,7 @@ class Life:
                 {head}/include/generated/utsrelease.h
             cd /tmp
             echo 'struct elevator_type {{ int odd; }} odd;' >odd.c
-            gcc-12 -g -c odd.c
+            {self.debian.compiler} -g -c odd.c
             pahole -J --btf_encode_detached=odd.btf odd.o
             objcopy --add-section .BTF=odd.btf odd.o {head}/vmlinux""")
         for hook in ("header_postinst.d", "postinst.d"):
@@ -310,8 +391,8 @@ class Life:
 
     def kernel_comes(self):
         """A kernel upgrade: modules for both."""
-        self.root.run("apt-get install -q -y --no-install-recommends "
-                      f"--no-download {packages_of(self.newer)}")
+        self.root.run(apt_install("--no-download", packages_of(self.newer),
+                                  suite=self.debian.suite))
         expect(self.versions() == {(self.version, release, "installed")
                                    for release in (self.first, self.newer)},
                f"dkms has {self.versions()}")
@@ -321,9 +402,8 @@ class Life:
     def upgraded(self, debs, version):
         """A newer release: nothing of the older one stays.
 
-        dkms builds for the newest kernel only, if that which runs is none of
-        these, as in a chroot; the other one gets its modules as it does when it
-        is booted.
+        If none of these kernels runs, as in a chroot, dkms of Debian 12 builds for the
+        newest one only; the other one gets its modules as it does when it is booted.
         """
         old = self.version
         self.take(debs)
@@ -341,7 +421,7 @@ class Life:
     def kernel_goes(self):
         """The newer kernel is removed, and our modules with it."""
         self.root.run("apt-get purge -q -y --allow-change-held-packages "
-                      f"linux-image-{self.newer} linux-headers-{self.newer}")
+                      + packages_of(self.newer))
         self.root.run("apt-get autoremove --purge -q -y")
         left = self.root.run(
             f"find /lib/modules/{self.newer} -name '*.ko*' 2>/dev/null", (0, 1))
@@ -361,11 +441,7 @@ class Life:
         said = self.root.run("dpkg -l 'flash-iosched*' 2>/dev/null | grep ^.[^n] "
                              "| grep flash-iosched", (0, 1))
         expect(not said, f"dpkg still knows of {said}")
-        left = sorted(self.root.files() - self.before)
-        expect(not left, f"{len(left)} files are left: {' '.join(left[:10])}")
-        gone = sorted(self.before - self.root.files())
-        expect(not gone, f"{len(gone)} files that are not ours have gone: "
-               f"{' '.join(gone[:10])}")
+        self.nothing_left()
 
 
 # --- in a virtual machine -------------------------------------------------
@@ -392,41 +468,42 @@ def in_guest(root, life, timeout):
     name = life.modules[0]
     rules.joinpath("65-flash-iosched.rules").write_text(
         rule_for("QEMU NVMe Ctrl*", name, {"max_inflight": 7}), "utf-8")
-    command = [str(REPO / "scripts" / "vm"), "--kernel", "6.1", "--no-modules",
+    command = [str(REPO / "scripts" / "vm"), "--kernel", life.debian.first, "--no-modules",
                "--timeout", str(timeout), "--share", str(root.top), "--files",
                str(GUEST.parent), "--",
                f"bash /files/{GUEST.name} {' '.join(life.modules)}"]
     return root.outside("exec " + " ".join(map(shlex.quote, command)))
 
 
-def run(args):
-    """All steps; the exit status."""
+def on(debian, args, debs, version):
+    """All steps on one release of Debian; the exit status."""
     cache = kernel.cache_dir()
     store = kernel.Store(cache)
-    first, newer = (store.get(series)["release"] for series in ("6.1", "6.12"))
-    lower = base(cache, first, newer)
+    first, newer = (store.get(series)["release"]
+                    for series in (debian.first, debian.newer))
+    lower = base(cache, debian, first, newer)
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="life-", dir=cache / "roots"))
     try:
-        life = Life(Root(lower, scratch), first, newer)
-        debs = {}
-        for version in ("", "9.9+next"):
-            debs[version] = package.build(scratch / f"debs{version}", version)
-        version = re.search(r"_([^_]+)_all", debs[""][0].name)[1]
+        life = Life(Root(lower, scratch), debian, first, newer)
+        if args.vm:
+            life.step(f"{version} is installed for {first}",
+                      life.installed, debs[""], version)
+            return in_guest(life.root, life, args.timeout)
+        life.step(f"make dkms-install for {first}, and dkms-uninstall",
+                  life.from_sources, version)
         life.step(f"{version} is installed for {first}",
                   life.installed, debs[""], version)
-        if args.vm:
-            return in_guest(life.root, life, args.timeout)
         life.step("the tools run", life.tools_run)
         life.step("a kernel of another layout is refused", life.refuses)
         life.step(f"kernel {newer} comes", life.kernel_comes)
-        life.step("upgraded", life.upgraded, debs["9.9+next"], "9.9+next")
+        life.step("upgraded", life.upgraded, debs[NEXT], NEXT)
         life.step(f"kernel {newer} goes", life.kernel_goes)
         life.step("removed and purged: no file is left", life.removed)
-        say(f"passed, with {len(life.modules)} modules: "
+        say(f"Debian {debian.number}: passed, with {len(life.modules)} modules: "
             f"{' '.join(life.modules)}")
         return 0
     except Failed as error:
-        say(f"FAILED: {error}")
+        say(f"Debian {debian.number}: FAILED: {error}")
         return 1
     finally:
         if args.keep:
@@ -435,12 +512,37 @@ def run(args):
             shutil.rmtree(scratch, ignore_errors=True)
 
 
+def run(args):
+    """The packages on each release of Debian; the worst exit status."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="packages-") as folder:
+        debs = {version: package.build(f"{folder}/{version or 'this'}", version)
+                for version in (("",) if args.vm else ("", NEXT))}
+        version = re.search(r"_([^_]+)_all", debs[""][0].name)[1]
+        for number in args.debian:
+            try:
+                found.append(on(DEBIANS[number], args, debs, version))
+            except kernel.Unavailable as error:
+                say(f"Debian {number}: no kernel to be had: {error}")
+                found.append(vm.NO_KERNEL)
+    return worst(found)
+
+
+def worst(found):
+    """One exit status of several: a failure counts more than a missing kernel."""
+    return next((status for status in found if status not in (0, vm.NO_KERNEL)),
+                max(found))
+
+
 def main(argv=None):
     """Command line of scripts/package-test."""
     parser = options.Parser(
         "package-test", description=__doc__.split("\n", 1)[1].strip(),
         epilog="Status: 0 passed; 1 failed; 77 no such kernel to be had here; "
         "with --vm that of scripts/vm.")
+    parser.add_argument("--debian", choices=tuple(DEBIANS), action="append",
+                        help="only this release of Debian; may be repeated "
+                        "(default: all of them)")
     parser.add_argument("--vm", action="store_true",
                         help="load the modules that DKMS has built by writing "
                         "their names into the disk's scheduler, and by a udev "
@@ -451,11 +553,13 @@ def main(argv=None):
     parser.add_argument("--keep", action="store_true",
                         help="leave the changed files of the root")
     args = parser.parse_args(argv)
+    # Each once, in the order of DEBIANS.
+    args.debian = [n for n in DEBIANS if n in (args.debian or DEBIANS)]
     if os.geteuid():
         say("wants root, for chroot and mounts: sudo scripts/package-test")
         return 1
     options.need("build", "deb", "package")
-    return vm.guarded("package-test", say, "6.1 or 6.12", lambda: run(args),
+    return vm.guarded("package-test", say, "of a release", lambda: run(args),
                       "ended by a signal")
 
 

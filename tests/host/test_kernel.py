@@ -143,6 +143,7 @@ def test_flavours_are_kept_apart():
 def test_every_series_has_its_packages_listed():
     """What apt is asked for has to begin what a release may look like."""
     examples = {"6.1": "6.1.0-56-amd64", "6.12": "6.12.117+deb12-amd64",
+                "debian13": "6.12.118+deb13-amd64",
                 "7.3": "7.3.4+deb13-amd64", "rt": "6.1.0-56-rt-amd64"}
     for name, release in examples.items():
         series = kernel.SERIES[name]
@@ -338,6 +339,7 @@ def test_packages_of_newer_headers():
     assert kernel.header_packages(fields) == [
         "linux-headers-7.3.4+deb13-common", "linux-kbuild-7.3.4+deb13"]
     assert kernel.compiler_package(fields) == "gcc-14"
+    assert kernel.compiler_package({"depends": "linux-base, gcc-14"}) == "gcc-14"
     assert kernel.compiler_package(
         {"depends": "linux-compiler-gcc-12-x86, gcc-12 | gcc"}) == ""
 

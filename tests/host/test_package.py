@@ -18,6 +18,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 
 sys.dont_write_bytecode = True
 
+kernel = importlib.import_module("kernel")
 package = importlib.import_module("package")
 packagetest = importlib.import_module("packagetest")
 sources = importlib.import_module("sources")
@@ -150,9 +151,9 @@ def test_a_refused_kernel_is_a_skip(tree, tmp_path, status, action):
 
 
 @pytest.mark.parametrize("status", [0, 1])
-@pytest.mark.parametrize("conf_of", ["", "old"])
+@pytest.mark.parametrize("conf_of", ["", "old", "x"])
 def test_a_kernel_that_comes_is_asked_for(tree, tmp_path, status, conf_of):
-    """dkms reads the file for a kernel that has been there, and means another."""
+    """dkms of Debian 12 reads the file for an older kernel, that of Debian 13 for this one."""
     has, said, calls = ask(tree, tmp_path, status, "autoinstall", "x", conf_of)
     assert has["auto"] == ("" if status else "yes")
     assert not has["exclusive"]
@@ -202,7 +203,9 @@ def dkms_install(tmp_path, target, *more, status="0"):
 
 def test_dkms_install_and_uninstall(tmp_path):
     copy = tmp_path / "src" / "flash-iosched-1.2"
-    assert dkms_install(tmp_path, "dkms-install") == (0, "", ["status", "install"])
+    assert dkms_install(tmp_path, "dkms-install", "KVER=6.1.0-x") == \
+        (0, "", ["status", "install"])
+    assert (tmp_path / "bin/dkms.calls").read_text().endswith(" -k 6.1.0-x\n")
     assert (copy / "dkms.conf").exists() and (copy / "Makefile").exists()
     (copy / "stale").touch()
     assert dkms_install(tmp_path, "dkms-install") == (0, "", ["status", "remove", "install"])
@@ -348,6 +351,28 @@ def test_uninstall_takes_what_another_build_installed(tmp_path):
     assert not updates.exists()
 
 
+@pytest.mark.parametrize("prefix, program, status", [
+    ("x86_64-linux-gnu-", "x86_64-linux-gnu-gcc-99", 0), ("x86_64-linux-gnu-", "gcc-99", 0),
+    ("x86_64-linux-gnu-", "gcc-98", 2), ("$(shell touch made)-", "-gcc-99", 2)])
+def test_the_compiler_of_the_headers(tmp_path, prefix, program, status):
+    """Under its own name, or under the longer one that kbuild calls."""
+    made = tmp_path / "kdir/include/generated"
+    made.mkdir(parents=True)
+    (made / "utsrelease.h").write_text('#define UTS_RELEASE "1.2.3"\n', "ascii")
+    (tmp_path / "kdir/.kernelvariables").write_text(
+        f"CC = $(CROSS_COMPILE)gcc-99\noverride CROSS_COMPILE = {prefix}\n", "ascii")
+    path = tmp_path / "bin" / program
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\n", "ascii")
+    path.chmod(0o755)
+    done = subprocess.run(
+        ["make", "-s", "-C", REPO, "compiler", f"KDIR={tmp_path / 'kdir'}"], check=False,
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        env=os.environ | {"PATH": f"{path.parent}:{os.environ['PATH']}"})
+    assert done.returncode == status
+    assert bool(status) == ("apt-get install gcc-99" in done.stdout)
+
+
 def test_uninstall_without_headers(tmp_path):
     """The headers may have been removed before our modules."""
     updates = tmp_path / "lib/modules/1.2.3-none/updates"
@@ -392,6 +417,78 @@ def test_packages_name_what_they_want():
     assert {"dwarves", "python3", "make", "kmod"} <= named["flash-iosched-dkms"]
     assert {"kmod", "fio", "blktrace", "lttng-tools", "python3"} <= \
         named["flash-iosched-tools"]
+
+
+# --- scripts/package-test ---------------------------------------------------
+
+def test_releases_of_debian_have_kernels_of_their_own():
+    """Two series each, of that release or of the machine's."""
+    assert list(packagetest.DEBIANS) == ["12", "13"]
+    for number, debian in packagetest.DEBIANS.items():
+        assert debian.number == number
+        assert debian.first != debian.newer
+        for name in (debian.first, debian.newer):
+            assert kernel.SERIES[name].codename in ("", debian.codename)
+
+
+def test_roots_are_kept_apart(tmp_path, monkeypatch):
+    """A new root replaces older ones of the same release, and no others."""
+    roots = tmp_path / "roots"
+    older = roots / f"trixie-{packagetest.FORMAT}-a-b"
+    other = roots / f"bookworm-{packagetest.FORMAT}-a-b"
+    for path in (older, other):
+        path.mkdir(parents=True)
+    monkeypatch.setattr(packagetest, "say", lambda text: None)
+    debian = packagetest.DEBIANS["13"]
+    assert packagetest.base(tmp_path, debian, "a", "b") == older
+    calls = []
+
+    def fails(command, **_):
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 1, "no archive")
+    monkeypatch.setattr(packagetest.subprocess, "run", fails)
+    with pytest.raises(RuntimeError, match="no archive"):
+        packagetest.base(tmp_path, debian, "a", "c")
+    assert other.exists() and not older.exists()
+    command, = calls
+    assert command[0] == "mmdebstrap" and "trixie" in command
+    assert any(re.match("--include=gcc-14,dkms,", word) for word in command)
+
+
+@pytest.mark.parametrize("statuses, status", [
+    ((0, 0), 0), ((0, 77), 77), ((77, 1), 1), ((125, 77), 125), ((2, 1), 2)])
+def test_a_failure_counts_more_than_a_missing_kernel(tmp_path, monkeypatch, statuses, status):
+    """A release without a kernel does not keep the other one from being tested."""
+    monkeypatch.setattr(packagetest.package, "build", lambda folder, version:
+                        [tmp_path / f"flash-iosched-dkms_{version or '0.1'}_all.deb"])
+    monkeypatch.setattr(packagetest.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packagetest.options, "need", lambda *_: None)
+    monkeypatch.setattr(packagetest.options, "catch_signals", lambda: None)
+    monkeypatch.setattr(kernel, "SPEAKER", kernel.SPEAKER)
+    left, seen = list(statuses), []
+
+    def on(debian, _args, debs, version):
+        seen.append((debian.number, sorted(debs), version))
+        if left[0] == 77:
+            left.pop(0)
+            raise kernel.Unavailable("none")
+        return left.pop(0)
+    monkeypatch.setattr(packagetest, "on", on)
+    assert packagetest.main([]) == status
+    assert seen == [(number, ["", packagetest.NEXT], "0.1") for number in ("12", "13")]
+
+
+@pytest.mark.parametrize("argv, numbers", [
+    (["--debian", "13"], ["13"]), (["--debian", "13", "--debian", "12"], ["12", "13"]),
+    (["--debian", "12", "--debian", "12"], ["12"]), ([], ["12", "13"])])
+def test_releases_are_chosen(monkeypatch, argv, numbers):
+    """Each of them once."""
+    monkeypatch.setattr(packagetest.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(packagetest.options, "need", lambda *_: None)
+    monkeypatch.setattr(packagetest.options, "catch_signals", lambda: None)
+    monkeypatch.setattr(kernel, "SPEAKER", kernel.SPEAKER)
+    monkeypatch.setattr(packagetest, "run", lambda args: args.debian.copy())
+    assert packagetest.main(argv) == numbers
 
 
 # --- examples -------------------------------------------------------------
