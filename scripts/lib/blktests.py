@@ -265,7 +265,7 @@ def prepare(args, facts, share):
                     ignore=shutil.ignore_patterns(".git", "results",
                                                   "config"))
     done = subprocess.run(
-        ["make", "-k", "-s", "-C", copy / "src", "CC=gcc-12", "CXX=g++-12"],
+        ["make", "-k", "-s", "-C", copy / "src", "CC=gcc", "CXX=g++"],
         check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, env=children.environment())
     if done.returncode:

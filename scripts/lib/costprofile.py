@@ -12,7 +12,10 @@ import collections
 import fcntl
 import pathlib
 import re
+import shutil
 import subprocess
+
+import qemu
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -22,6 +25,8 @@ KERNEL, USER = "kernel", "user space"
 BUILT_IN = {"mq-deadline": r"(__)?(dd|deadline)_\w+"}
 # Functions of the kernel in a table; functions in a picture.
 OTHERS, BARS = 40, 30
+# Versions of QEMU's interface for which profile-plugin.c is written.
+PLUGIN_APIS = (1, 2)
 # Instructions an I/O: smaller figures are left out.
 LEAST = 0.05
 
@@ -32,24 +37,52 @@ class ProfileError(ValueError):
 
 # --- the programs -----------------------------------------------------------
 
+def refusal(plugin):
+    """Why QEMU does not load a plugin, "" if it does or if there is no QEMU."""
+    if not shutil.which(qemu.QEMU):
+        return ""
+    option = str(plugin).replace(",", ",,")
+    done = subprocess.run(
+        [qemu.QEMU, "-machine", "none", "-nodefaults", "-display", "none", "-S",
+         "-monitor", "stdio", "-plugin", f"file={option},out=/dev/null"],
+        input="quit\n", text=True, check=False, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT)
+    return done.stdout.strip() if done.returncode else ""
+
+
+def _compile(source, target, words):
+    done = subprocess.run(
+        ["gcc", "-O2", "-Wall", "-Wextra", "-Werror", *words, "-o", target,
+         HERE / source], text=True, check=False, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise RuntimeError(f"{source} does not build: {done.stdout.strip()}")
+
+
+def build_plugin(target):
+    """Compiles the plugin for an interface that this machine's QEMU has."""
+    for api in PLUGIN_APIS:
+        _compile("profile-plugin.c", target,
+                 ["-shared", "-fPIC", f"-DAPI={api}"])
+        trouble = refusal(target)
+        if not trouble:
+            return
+    raise RuntimeError(f"{qemu.QEMU} does not load profile-plugin.c: {trouble}")
+
+
 def build(folder):
     """Compiles plugin.so for QEMU and files/profile-mark for the guest."""
     files = folder / "files"
     files.mkdir(parents=True, exist_ok=True)
-    usual = ["gcc-12", "-O2", "-Wall", "-Wextra", "-Werror"]
     with open(folder / ".lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        for source, target, words in (
-                ("profile-plugin.c", folder / "plugin.so", ["-shared", "-fPIC"]),
-                ("profile-mark.c", files / "profile-mark", ["-nostdlib", "-static"])):
-            new = folder / (target.name + ".new")
-            done = subprocess.run(
-                [*usual, *words, "-o", new, HERE / source], text=True, check=False,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT)
-            if done.returncode:
-                raise RuntimeError(f"{source} does not build: {done.stdout.strip()}")
-            new.replace(target)
+        plugin, mark = folder / "plugin.so", files / "profile-mark"
+        new = folder / "plugin.so.new"
+        build_plugin(new)
+        new.replace(plugin)
+        new = folder / "profile-mark.new"
+        _compile("profile-mark.c", new, ["-nostdlib", "-static"])
+        new.replace(mark)
 
 
 def vm_options(folder, counts, out):

@@ -381,7 +381,7 @@ class Round:
 def build_writers(place):
     """Compiles the guest's program."""
     done = subprocess.run(
-        ["gcc-12", "-O2", "-Wall", "-Wextra", "-o", place,
+        ["gcc", "-O2", "-Wall", "-Wextra", "-o", place,
          SOURCES / "writers.c"], check=False, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)

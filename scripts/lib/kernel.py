@@ -64,8 +64,8 @@ class Series:
     begin: str = ""
     # Further packages of a kernel, without RELEASE at the end.
     parts: tuple = ()
-    # The Debian release that it is from: "" is the machine's. From another
-    # one its headers need that one's compiler and libraries, see toolchain.py.
+    # The Debian release that it is from: "" is the machine's. Headers of another
+    # one may need its compiler and libraries, see toolchain.py.
     codename: str = ""
     # Takes kernels newer than its name says, as long as common/elevator/compat.h knows
     # their layout.
@@ -212,9 +212,22 @@ def header_packages(fields):
 
 def compiler_package(fields):
     """gcc-14 of headers that depend on it or on gcc-14-for-host, "" of others."""
-    entries = map(str.strip, fields.get("depends", "").split(","))
-    return next((match[1] for entry in entries if
-                 (match := re.fullmatch(r"(gcc-\d+)(?:-for-host)?", entry))), "")
+    found = (re.fullmatch(r"(?:linux-compiler-)?(gcc-\d+)(?:-for-host|-x86)?", name)
+             for name in dependencies(fields))
+    return next((match[1] for match in found if match), "")
+
+
+# Programs of linux-kbuild-* that a build of modules starts.
+_KBUILD = ("fixdep", "modpost", "objtool", "objtool.real-x86", "resolve_btfids")
+
+
+def lacking(root, compiler):
+    """What this machine lacks for the headers below `root`, "" if nothing."""
+    if not shutil.which(compiler):
+        return compiler
+    return next((path.name for path in toolchain.programs(
+        root / "usr/lib") if path.name in _KBUILD
+        and not toolchain.starts(path)), "")
 
 
 def payload(image):
@@ -449,9 +462,7 @@ class Store:
         if absent or len(names) < 4:
             raise Unavailable(
                 f"{release}: the archive lacks {' '.join(absent) or head}")
-        tools, compiler = None, compiler_package(packages[head])
-        if series.codename not in ("", aptroot.codename()):
-            tools = self._tools(apt, release, compiler, packages)
+        compiler = compiler_package(packages[head])
         size = sum(int(f.get("size", 0)) for f in packages.values())
         disk = sum(int(f.get("installed-size", 0)) for f in packages.values())
         say(f"fetching {release} ({version}): {size / 1e6:.0f} MB to download,"
@@ -470,8 +481,13 @@ class Store:
                 subprocess.run(["dpkg", "-x", deb, work / "root"], check=True)
             shutil.rmtree(debs)
             facts = self._arrange(series, release, version, work, final)
-            if tools:
-                facts.update(self._adopt(tools, compiler, work, final, facts))
+            words = self._checker(work, final, facts)
+            if series.codename not in ("", aptroot.codename()) and \
+                    self._lacks(work / "root", compiler):
+                tools = self._tools(apt, release, compiler, packages)
+                facts["tools"] = str(tools.root)
+                words += self._adopt(tools, compiler, work, final, facts)
+            facts["make"] = " ".join(words)
             self.keep(facts, work, final)
         except toolchain.ToolsError as error:
             raise Broken(f"{release}: {error}") from error
@@ -484,6 +500,14 @@ class Store:
                 shutil.rmtree(work, ignore_errors=True)
         say(f"{release} is ready after {time.monotonic() - started:.0f} s")
         return facts
+
+    @staticmethod
+    def _lacks(root, compiler):
+        """lacking(), once what scripts/deps can install is in place."""
+        if lacking(root, compiler):
+            subprocess.run([REPO / "scripts/deps", "build"], check=False,
+                           stdin=subprocess.DEVNULL)
+        return lacking(root, compiler)
 
     def _tools(self, apt, release, compiler, packages):
         """The compiler that headers ask for, and their tools' libraries."""
@@ -500,7 +524,7 @@ class Store:
 
     @staticmethod
     def _adopt(tools, compiler, work, final, facts):
-        """Lets unpacked headers use `tools`; facts that are new or changed."""
+        """Lets unpacked headers use `tools`; the words for make."""
         for folder in work.glob("root/usr/lib/linux-kbuild-*"):
             tools.adopt(folder, final / folder.relative_to(work))
         kdir = work / pathlib.Path(facts["kdir"]).relative_to(final)
@@ -512,22 +536,29 @@ class Store:
             raise Broken(f"{facts['release']}: its headers' .kernelvariables "
                          "has no CROSS_COMPILE that could be set")
         variables.write_text(text)
+        # Modules get no BTF: this machine's pahole is older than what the
+        # headers expect, and nobody in the lab reads it. The version is the
+        # one expected: kbuild warns of another, which it then does not run.
+        return [f"CC={tools.compiler(compiler)}",
+                "CONFIG_DEBUG_INFO_BTF_MODULES=",
+                *re.findall(r"^CONFIG_(PAHOLE_VERSION=\d+)$",
+                            (kdir / ".config").read_text(), re.M)]
+
+    @staticmethod
+    def _checker(work, final, facts):
+        """Words for make that let sparse 0.6.4 read headers newer than it."""
+        kdir = work / pathlib.Path(facts["kdir"]).relative_to(final)
+        common = kdir.with_name(kdir.name.rpartition("-")[0] + "-common")
+        valid = common / "scripts/checker-valid.sh"
+        makefile = common / "Makefile"
+        if not makefile.exists() or valid.name not in makefile.read_text():
+            return []
         sparse = work / "sparse"
-        valid = kdir.with_name(kdir.name.rpartition("-")[0] + "-common") / \
-            "scripts/checker-valid.sh"
         for path, text in ((sparse, _SPARSE), (valid, _CHECKER_VALID)):
             if not path.exists():
                 path.write_text(text)
                 path.chmod(0o755)
-        # Modules get no BTF: this machine's pahole is older than what the
-        # headers expect, and nobody in the lab reads it. The version is the
-        # one expected: kbuild warns of another, which it then does not run.
-        words = [f"CC={tools.compiler(compiler)}",
-                 f"CHECK={final / sparse.name}",
-                 "CONFIG_DEBUG_INFO_BTF_MODULES="]
-        words += re.findall(r"^CONFIG_(PAHOLE_VERSION=\d+)$",
-                            (kdir / ".config").read_text(), re.M)
-        return {"tools": str(tools.root), "make": " ".join(words)}
+        return [f"CHECK={final / sparse.name}"]
 
     @staticmethod
     def keep(facts, work, final):

@@ -43,8 +43,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of QEMU's interface, version 1, that this uses. */
+/*
+ * The part of QEMU's interface that this uses. Each QEMU loads plugins of a range of
+ * versions: 7.2 of 0 and 1, 10.0 of 2 to 4. costprofile.py finds one, API.
+ */
 typedef uint64_t qemu_plugin_id_t;
+struct qemu_info_t {
+	const char *target;
+	int oldest_api, newest_api;
+};
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
@@ -57,11 +64,14 @@ void qemu_plugin_register_vcpu_tb_exec_cb(
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *
 qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t at);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
+size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 
-int qemu_plugin_version = 1;
+int qemu_plugin_version = API;
+
+/* Since this version qemu_plugin_insn_data() copies; before, it returned a pointer. */
+#define API_COPIES 3
 
 #define SLOTS (1 << 20)
 #define KERNEL (1ULL << 63)
@@ -104,6 +114,7 @@ struct block {
 };
 
 static struct block *blocks[SLOTS];
+static bool copies;
 static FILE *out;
 static unsigned long marks;
 static bool irqs_off, in_user;
@@ -289,11 +300,27 @@ static void executed(unsigned int cpu, void *data)
 	b->count[irqs_off] += b->insns - b->before;
 }
 
+/* Copies the first @size bytes of an instruction, which must have as many. */
+static void copy_code(const struct qemu_plugin_insn *insn, uint8_t *to, size_t size)
+{
+	const void *(*pointer)(const struct qemu_plugin_insn *insn) =
+		(const void *(*)(const struct qemu_plugin_insn *))(void (*)(void))
+			qemu_plugin_insn_data;
+
+	if (copies)
+		qemu_plugin_insn_data(insn, to, size);
+	else
+		memcpy(to, pointer(insn), size);
+}
+
 static enum effect effect_of(const struct qemu_plugin_insn *insn)
 {
-	const uint8_t *code = qemu_plugin_insn_data(insn);
+	uint8_t code[3];
 	size_t size = qemu_plugin_insn_size(insn);
 
+	if (size > sizeof(code))
+		return KEEPS;
+	copy_code(insn, code, size);
 	if (size == 1 && code[0] == 0xfa)
 		return CLEARS;		/* CLI */
 	if (size == 1 && code[0] == 0xfc)
@@ -312,10 +339,13 @@ static enum word word_of(const struct qemu_plugin_insn *insn)
 	static const char words[][3] = { [MARK] = "\x48\x87\xf6", [ZERO] = "\x48\x87\xff",
 					 [ONE] = "\x4d\x87\xc0" };
 
-	if (qemu_plugin_insn_size(insn) != 3)
+	uint8_t code[3];
+
+	if (qemu_plugin_insn_size(insn) != sizeof(code))
 		return NOTHING;
+	copy_code(insn, code, sizeof(code));
 	for (enum word word = MARK; word <= ONE; word++)
-		if (!memcmp(qemu_plugin_insn_data(insn), words[word], 3))
+		if (!memcmp(code, words[word], sizeof(code)))
 			return word;
 	return NOTHING;
 }
@@ -372,10 +402,12 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 					     find(&key));
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv);
-int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, char **argv)
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc,
+			char **argv);
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc,
+			char **argv)
 {
-	(void)info;
+	copies = info->newest_api >= API_COPIES;
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "out=", 4))
 			out = fopen(argv[i] + 4, "w");

@@ -248,7 +248,8 @@ class Placer:
             bad = near.sum() + 20 * shared + 50 * self.beyond(
                 (low[0] - pad, low[1] - pad, high[0] + pad, high[1] + pad))
             # Text is straight, the line perhaps not.
-            bad += 2 * abs(numpy.cross(along, own[n] - middle)) \
+            away = own[n] - middle
+            bad += 2 * abs(along[0] * away[..., 1] - along[1] * away[..., 0]) \
                 + abs(width - length)
             # The upper half of the picture is where one looks first.
             bad += 4 * abs((middle[1] - self.limits[1])

@@ -26,8 +26,9 @@ import kernelsource
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 FRAGMENTS = kernel.KERNELS
-# The one that Debian's own 6.1 is built with; scripts/deps has it.
-COMPILER = "gcc-12"
+# The first that this machine has: the compiler of Debian's own 6.1, or the
+# release's. scripts/deps installs them in this order.
+COMPILERS = ("gcc-12", "gcc")
 # To be raised when what is kept, or how it is built, changes.
 RECIPE = 2
 
@@ -140,10 +141,16 @@ def fragments(series):
         raise kernel.Broken(f"{series.name}: {error}") from error
 
 
+def compiler_name():
+    """The compiler's command."""
+    return next((name for name in COMPILERS if shutil.which(name)),
+                COMPILERS[-1])
+
+
 def compiler():
     """The compiler in one line, "" if there is none."""
     try:
-        done = subprocess.run([COMPILER, "--version"], text=True, check=False,
+        done = subprocess.run([compiler_name(), "--version"], text=True, check=False,
                               stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE)
     except OSError:
@@ -234,7 +241,8 @@ def jobs():
 def _make(tree, log, *words, progress=None):
     _run(["nice", "-n", "10", "make", f"-j{jobs()}", "-C", tree,
           # Without LOCALVERSION= a tree in somebody's git gets a "+".
-          f"CC={COMPILER}", f"HOSTCC={COMPILER}", "LOCALVERSION=", *words],
+          f"CC={compiler_name()}", f"HOSTCC={compiler_name()}",
+          "LOCALVERSION=", *words],
          log, progress=progress)
 
 
@@ -324,7 +332,8 @@ class Build:
             self.series).unpack(self.source, self.tree, unwanted)], self.log)
         # Debian's Makefile reads it, and modules will be built with the same.
         (self.tree / ".kernelvariables").write_text(
-            f"CC = $(CROSS_COMPILE){COMPILER}\nHOSTCC = {COMPILER}\n")
+            f"CC = $(CROSS_COMPILE){compiler_name()}\n"
+            f"HOSTCC = {compiler_name()}\n")
         for name, lines in () if self.has_btf() else _ADDED:
             with open(self.tree / name, "a", encoding="utf-8") as makefile:
                 makefile.write(f"\n{lines}\n")
@@ -419,7 +428,7 @@ class Build:
 
     def _words(self):
         """Words for make: only Debian's Makefile reads .kernelvariables."""
-        return "" if self.series.package else f"CC={COMPILER}"
+        return "" if self.series.package else f"CC={compiler_name()}"
 
 
 # --- which one ------------------------------------------------------------

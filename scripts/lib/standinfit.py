@@ -66,7 +66,7 @@ def build(output=MODEL):
     output.parent.mkdir(parents=True, exist_ok=True)
     new = output.with_suffix(f".{os.getpid()}")
     subprocess.run(
-        ["gcc-12", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o",
+        ["gcc", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o",
          str(new), str(REPO / SOURCES[0])], check=True)
     new.replace(output)
     return output

@@ -73,6 +73,21 @@ def programs(folder):
     return found
 
 
+def starts(program):
+    """Does the machine have the libraries of a program, new enough?
+
+    The loader looks them up, and does not start the program.
+    """
+    try:
+        done = subprocess.run(
+            [program], check=False, text=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"})
+    except OSError:
+        return False
+    return done.returncode == 0 and "not found" not in done.stdout
+
+
 class Tools:
     """The unpacked packages, below `root`."""
 

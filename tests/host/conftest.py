@@ -26,7 +26,7 @@ def nothing_published(tmp_path, monkeypatch):
 # that do neither.
 GUARD = """#!/bin/sh
 case " $* " in
-*" --version "*|*" update "*|*" -s "*|*" --print-uris "*) [ ! "{real}" ] || exec "{real}" "$@" ;;
+*" --version "*|*" -machine none "*|*" update "*|*" -s "*|*" --print-uris "*) [ ! "{real}" ] || exec "{real}" "$@" ;;
 esac
 echo "{name} $*" >>"{log}"
 exit 1

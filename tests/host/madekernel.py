@@ -182,7 +182,7 @@ def source(**changes):
 
 def compiled(folder):
     """A file with the BTF of made.c in this folder."""
-    subprocess.run(["gcc-12", "-g", "-O0", "-w", "-fno-builtin", "-c", "made.c"],
+    subprocess.run(["gcc", "-g", "-O0", "-w", "-fno-builtin", "-c", "made.c"],
                    cwd=folder, check=True)
     subprocess.run(["pahole", "-J", "--btf_encode_detached=made.btf", "made.o"],
                    cwd=folder, check=True)

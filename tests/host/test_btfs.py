@@ -33,7 +33,7 @@ kernel = importlib.import_module("kernel")
 CHECK = REPO / "scripts/abi-check"
 DATA = REPO / "tests/host/data"
 IMAGES, ROWS = btfs.read()
-COMPILER = "gcc-12"
+COMPILER = "gcc"
 
 
 # --- a small reader of BTF --------------------------------------------------

@@ -285,5 +285,19 @@ def test_the_programs_build(tmp_path):
     assert [path.name for path in (tmp_path / "files").iterdir()] == ["profile-mark"]
 
 
+def test_the_plugin_is_built_for_this_qemu(tmp_path, monkeypatch):
+    """Versions are tried until QEMU loads one; else its own words are the error."""
+    target, tried = tmp_path / "plugin.so", []
+    monkeypatch.setattr(costprofile, "_compile",
+                        lambda source, place, words: tried.append(words[-1]))
+    monkeypatch.setattr(costprofile, "refusal", lambda plugin:
+                        "minimum version of 2" if len(tried) < 2 else "")
+    costprofile.build_plugin(target)
+    assert tried == ["-DAPI=1", "-DAPI=2"]
+    monkeypatch.setattr(costprofile, "refusal", lambda plugin: "no plugins here")
+    with pytest.raises(RuntimeError, match="no plugins here"):
+        costprofile.build_plugin(target)
+
+
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__, "-q"]))

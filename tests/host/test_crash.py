@@ -252,8 +252,8 @@ def test_a_disk_that_lies(image, tmp_path, lies, lost):
 @pytest.fixture(name="writers", scope="module")
 def the_writers(tmp_path_factory):
     """The program."""
-    if not shutil.which("gcc-12"):
-        pytest.skip("no gcc-12 here")
+    if not shutil.which("gcc"):
+        pytest.skip("no gcc here")
     path = tmp_path_factory.mktemp("writers") / "writers"
     crash.build_writers(path)
     return path

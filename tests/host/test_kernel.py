@@ -339,9 +339,38 @@ def test_packages_of_newer_headers():
     assert kernel.header_packages(fields) == [
         "linux-headers-7.3.4+deb13-common", "linux-kbuild-7.3.4+deb13"]
     assert kernel.compiler_package(fields) == "gcc-14"
-    assert kernel.compiler_package({"depends": "linux-base, gcc-14"}) == "gcc-14"
-    assert kernel.compiler_package(
-        {"depends": "linux-compiler-gcc-12-x86, gcc-12 | gcc"}) == ""
+    for text, compiler in (("linux-kbuild-6.1, linux-compiler-gcc-12-x86", "gcc-12"),
+                           ("linux-kbuild-6.12, gcc-14", "gcc-14"),
+                           ("linux-kbuild-6.12, gcc, libgcc-s1", "")):
+        assert kernel.compiler_package({"depends": text}) == compiler
+
+
+def test_what_a_machine_lacks_for_headers(tmp_path, monkeypatch):
+    """The compiler by its name; programs by libraries that are missing or old."""
+    tool = tmp_path / "usr/lib/linux-kbuild-9.9/scripts/basic/fixdep"
+    tool.parent.mkdir(parents=True)
+    shutil.copy("/usr/bin/true", tool)
+    assert kernel.lacking(tmp_path, "gcc-99") == "gcc-99"
+    assert kernel.lacking(tmp_path, "sh") == ""
+    monkeypatch.setattr(toolchain, "starts", lambda path: path != tool)
+    assert kernel.lacking(tmp_path, "sh") == "fixdep"
+    # A program that no build of modules starts does not count.
+    tool.rename(tool.with_name("sign-file"))
+    monkeypatch.setattr(toolchain, "starts", lambda path: False)
+    assert kernel.lacking(tmp_path, "sh") == ""
+
+
+def test_programs_that_start():
+    assert toolchain.starts("/usr/bin/true")
+    assert not toolchain.starts("/nonexistent")
+
+
+def test_a_library_that_is_too_old(monkeypatch):
+    """The loader complains and returns 0."""
+    monkeypatch.setattr(toolchain.subprocess, "run", lambda *_, **__:
+                        types.SimpleNamespace(returncode=0, stdout=(
+                            "x: libc.so.6: version `GLIBC_2.38' not found")))
+    assert not toolchain.starts("/usr/bin/true")
 
 
 def test_apt_answers_in_one_go(monkeypatch, tmp_path):
@@ -588,12 +617,14 @@ def test_unpacked_headers_use_the_tools(tmp_path):
     (head / ".config").write_text("CONFIG_PAHOLE_VERSION=130\n")
     facts = {"release": "7.3.4+deb13-amd64",
              "kdir": str(final / head.relative_to(work))}
-    new = kernel.Store._adopt(tools, "gcc-14", work, final, facts)
-    work.rename(final)
-    assert new["make"].split() == [
+    assert kernel.Store._checker(work, final, facts) == []
+    (common / "Makefile").write_text("$(srctree)/scripts/checker-valid.sh\n")
+    assert kernel.Store._checker(work, final, facts) == [
+        f"CHECK={final}/sparse"]
+    assert kernel.Store._adopt(tools, "gcc-14", work, final, facts) == [
         f"CC={tools.root}/usr/bin/x86_64-linux-gnu-gcc-14",
-        f"CHECK={final}/sparse", "CONFIG_DEBUG_INFO_BTF_MODULES=",
-        "PAHOLE_VERSION=130"]
+        "CONFIG_DEBUG_INFO_BTF_MODULES=", "PAHOLE_VERSION=130"]
+    work.rename(final)
     text = (final / (head / ".kernelvariables").relative_to(work)).read_text()
     assert f"override CROSS_COMPILE = {tools.root}/usr/bin/" in text
     assert os.access(final / "sparse", os.X_OK)

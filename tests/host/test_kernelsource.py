@@ -126,7 +126,7 @@ def test_the_package_is_kept(store):
     path = fetch()
     assert version == "6.1:192-2" and PACKAGE.kept(store) == {version: path}
     assert path.name == "linux-source-6.1_6.1_192-2.deb"
-    assert store.asked == [("", "deb")]
+    assert store.asked == [("bookworm", "deb")]
     assert store.apt.calls == [["linux-source-6.1=6.1:192-2"]]
 
 

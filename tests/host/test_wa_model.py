@@ -218,9 +218,9 @@ GOOD = {"--blocks": "64", "--pages": "16", "--op-permille": "200"}
     ({"--pages": "0"}, "from 1 to 8192"),
     ({"--op-permille": "0"}, "from 1 to 4000"),
     ({"--op-permille": "20"}, "want more than 2 (1 free, 1 open)"),
-    ({"--policy": "lucky"}, "'greedy', 'fifo'"),
-    ({"--scope": "die"}, "'device', 'chip'"),
-    ({"--pattern": "zipf"}, "'random', 'sequential'"),
+    ({"--policy": "lucky"}, "greedy, fifo"),
+    ({"--scope": "die"}, "device, chip"),
+    ({"--pattern": "zipf"}, "random, sequential"),
     ({"--chips": "0"}, "from 1 to 4096"),
     ({"--chips": "5"}, "multiple of the 5 chips"),
     ({"--overwrites": "0"}, "from 1 to 10000"),
@@ -234,7 +234,8 @@ def test_bad_option_is_one_line(change, text):
     assert got.stdout == ""
     assert got.stderr.startswith("wa_model.py: ")
     assert got.stderr.count("\n") == 1
-    assert text in got.stderr
+    # Newer versions of Python list choices without quotes.
+    assert text in got.stderr.replace("'", "")
 
 
 def test_option_is_missing():
