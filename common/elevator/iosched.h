@@ -655,7 +655,7 @@ enum flash_urgency {
  *	@started, @completed, @grown and @holds, and the time of each event in
  *	flash_queue.now. If false, the policy may change flash_queue.watches; the new value
  *	holds for requests that arrive later.
- * @ends_first: @pass may hear of ends before the arrival of a request that came before them;
+ * @ends_first: @pass may be called after the report of ends that are later than the request;
  *	the lock is held for a shorter time then
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
  *	many scheduler tags is kept from it, see compat_shallow_depth(); 0: any limit
