@@ -537,7 +537,7 @@ class Store:
                          "has no CROSS_COMPILE that could be set")
         variables.write_text(text)
         # Modules get no BTF: this machine's pahole is older than what the
-        # headers expect, and nobody in the lab reads it. The version is the
+        # headers expect, and nothing in the lab reads it. The version is the
         # one expected: kbuild warns of another, which it then does not run.
         return [f"CC={tools.compiler(compiler)}",
                 "CONFIG_DEBUG_INFO_BTF_MODULES=",
