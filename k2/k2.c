@@ -36,7 +36,7 @@
  * reasons to keep requests waiting (admit.c), and a choice of best-effort requests by
  * their chips (chips.c). Only with one of them does K2 watch which requests are in flight
  * (flash_queue.watches). Insert, merge and select have one branch for that; the hooks
- * started, completed, grown and holds are called only while K2 watches.
+ * started, completed and holds are called only while K2 watches.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>

@@ -949,7 +949,7 @@ static void piq_leave_turns(struct piq_sched *s, struct piq_req *req)
 }
 
 /**
- * piq_dispatch_queued - piq_dispatch(), unless it is a usual request of the FIFO
+ * piq_dispatch_queued - piq_dispatch(), but for requests of the FIFO that are not tracked
  * @s: the device
  * @req: the request
  * @tracked: its end will be reported by piq_release()
@@ -970,7 +970,7 @@ void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
 }
 
 /**
- * piq_pass_chips - piq_pass(), unless there is no layout
+ * piq_pass_chips - the second half of piq_pass()
  * @s: the device
  * @req: the request
  * @now: the time, ns

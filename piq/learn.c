@@ -20,7 +20,9 @@
  *   bounds the cost of the measurement, but not its duration.
  *
  * How many requests in flight does the FIFO need, and how many does each chip need? Each is
- * found by a search, see depth_search.h.
+ * found by a search, see depth_search.h. A FIFO without a layout in which no request was
+ * urgent so far needs no limit: it has no choice, so the device may as well have all requests.
+ * Then nothing is learned, and no end of a request is reported (flash_queue.watches).
  *
  * Does the order gain anything? It does where some requests are preferred, or where not all
  * of them can be in the device. With reads only, or writes only, none of them urgent, and no
@@ -692,15 +694,24 @@ u32 piq_learn_settings(struct piq_sched *s, const struct piq_learn *l, u32 max)
 	return piq_limit(s, l, max);
 }
 
-/* piq_learn_completion() for any request, layout and mode */
-static noinline u32 piq_learn_any(struct piq_sched *s, struct piq_learn *l,
-				  const struct piq_req *req, u32 max, u64 now)
+/**
+ * piq_learn_completion - a request that was outstanding has completed
+ * @s: the device, before piq_release()
+ * @l: state of the learning
+ * @req: the request
+ * @max: the in-flight limit that the user has set; 0: none
+ * @now: the time, ns
+ *
+ * Return: the in-flight limit from now on.
+ */
+u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
+			 const struct piq_req *req, u32 max, u64 now)
 {
 	struct piq_end e = { .waits = piq_waiting(s), .now = now };
 	bool full;
 
 	if (s->mode != PIQ_AUTO)
-		return 0;
+		return piq_limit(s, l, max);
 	/* Waiting requests were held back until now. */
 	full = e.waits && s->out >= piq_limit(s, l, max);
 	/* If requests are held back the device does not lack any. */
@@ -718,61 +729,4 @@ static noinline u32 piq_learn_any(struct piq_sched *s, struct piq_learn *l,
 		piq_follow_depth(s, l);
 	}
 	return piq_limit(s, l, max);
-}
-
-/* A window of the FIFO ends. Return: the in-flight limit from now on. */
-static noinline u32 piq_fifo_window(struct piq_learn *l, u32 max, u64 now)
-{
-	flash_pace_judge(&l->pace, !max, now);
-	return max ? max : flash_pace_limit(&l->pace);
-}
-
-/*
- * Does the end of a request leave the FIFO's load what it is, but for @mix? False: see
- * piq_learn_any().
- */
-static inline bool piq_fifo_load(const struct piq_sched *s, struct piq_learn *l,
-				 const struct piq_req *req)
-{
-	u32 mix;
-
-	if (!s->fifo || req->urgent || l->urgent_at)
-		return false;
-	/* With reads or writes only */
-	if (req->kind == (u32)l->last_dir && !l->mix && !piq_both_wait(s))
-		return true;
-	mix = piq_next_mix(s, l, req);
-	if (req->kind == PIQ_OTHER || piq_next_mixed(l, mix) != l->mixed)
-		return false;
-	l->mix = mix;
-	l->last_dir = piq_dir(req);
-	return true;
-}
-
-/**
- * piq_learn_completion - a request that was outstanding has completed
- * @s: the device, before piq_release()
- * @l: state of the learning
- * @req: the request
- * @max: the in-flight limit that the user has set; 0: none
- * @now: the time, ns
- *
- * Return: the in-flight limit from now on; 0: as before.
- */
-u32 piq_learn_completion(struct piq_sched *s, struct piq_learn *l,
-			 const struct piq_req *req, u32 max, u64 now)
-{
-	struct flash_pace *p = &l->pace;
-
-	if (!piq_fifo_load(s, l, req))
-		return piq_learn_any(s, l, req, max, now);
-	p->moved += req->sectors;
-	/* If requests are held back the device does not lack any. */
-	if (piq_waiting(s))
-		p->full |= s->out >= (max ? max : flash_pace_limit(p));
-	else if (s->out == 1)
-		p->dry = true;
-	if (flash_pace_count(p, false, !max, now))
-		return piq_fifo_window(l, max, now);
-	return 0;
 }

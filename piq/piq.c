@@ -144,17 +144,30 @@ static enum piq_kind piq_kind_of(const struct request *rq)
 	return (enum piq_kind)flash_dir_of(rq);
 }
 
-/* Set the in-flight limit; 0: it stays. */
-static void piq_set_limit(struct flash_queue *fq, unsigned int limit)
-{
-	if (limit)
-		flash_set_bound(fq, limit);
-}
-
+/*
+ * Put the in-flight limit into force. A search for it needs each end of a request, and is of
+ * use where some requests precede others. Without a layout and urgent requests none does.
+ */
 static void piq_update_limit(struct piq_queue *pq)
 {
-	piq_set_limit(&pq->fq, piq_learn_settings(&pq->state->s, pq->learn,
-						  flash_tun(&pq->fq, TUN_max_inflight)));
+	unsigned int max = flash_tun(&pq->fq, TUN_max_inflight);
+
+	if (pq->fq.watches)
+		max = piq_learn_settings(&pq->state->s, pq->learn, max);
+	flash_set_bound(&pq->fq, max ? max : UINT_MAX);
+}
+
+/* The mode, the layout or @one_by_one has changed: is each request watched from now on? */
+static void piq_watch(struct piq_queue *pq)
+{
+	struct flash_queue *fq = &pq->fq;
+	bool watches = pq->mode != PIQ_AUTO || pq->given.nr_chips || fq->one_by_one;
+
+	if (fq->watches == watches)
+		return;
+	WRITE_ONCE(fq->watches, watches);
+	pq->next = NULL;
+	flash_change(fq);
 }
 
 /* Put all settings of the user in force. */
@@ -172,6 +185,7 @@ static void piq_apply(struct piq_queue *pq)
 
 	lockdep_assert_held(&fq->lock);
 
+	piq_watch(pq);
 	if (piq_set(&pq->state->s, pq->mode, &pq->given,
 		    flash_tun(fq, TUN_lba_offset_sectors), &tun))
 		flash_resort(fq);
@@ -248,6 +262,14 @@ static __always_inline unsigned int piq_rq_class(struct flash_queue *fq, const s
 	return piq_class(req_get_ioprio((struct request *)rq));
 }
 
+/* The device's first urgent request */
+static noinline void piq_sees_urgent(struct piq_queue *pq)
+{
+	pq->fq.one_by_one = true;
+	piq_watch(pq);
+	piq_update_limit(pq);
+}
+
 static __always_inline void piq_insert_rq(struct flash_queue *fq, struct flash_rq *fr)
 {
 	enum piq_kind kind = piq_kind_of(fr->rq);
@@ -256,7 +278,8 @@ static __always_inline void piq_insert_rq(struct flash_queue *fq, struct flash_r
 	struct piq_req *req = piq_req_of(fr);
 
 	req->urgent = fr->class == PIQ_CLASS_URGENT;
-	fq->one_by_one |= req->urgent;
+	if (unlikely(req->urgent && !fq->one_by_one))
+		piq_sees_urgent(to_piq(fq));
 	piq_add(piq_sched_of(fq), req, fr->seq, kind, sector, sectors, fq->now);
 }
 
@@ -280,14 +303,17 @@ static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq 
 	struct piq_sched *s = piq_sched_of(fq);
 	struct request *rq = fr->rq;
 
+	if (fr->class == PIQ_CLASS_URGENT)
+		return false;
+	if (likely(!fq->watches))
+		return true;
 	/* The end of a polled request is not reported. */
-	if (!piq_in_order(s) || fr->class == PIQ_CLASS_URGENT ||
-	    !flash_op_placed(req_op(rq)) || !blk_rq_sectors(rq) ||
+	if (!piq_in_order(s) || !flash_op_placed(req_op(rq)) || !blk_rq_sectors(rq) ||
 	    rq->mq_hctx->type == HCTX_TYPE_POLL)
 		return false;
-	/* Without a layout nothing is learned from the time of the start. */
+	fr->watched = true;
 	piq_pass(s, piq_req_of(fr), fr->seq, piq_kind_of(rq), flash_sector_of(rq),
-		 blk_rq_sectors(rq), fr->time, s->fifo ? fr->time : flash_update_now(fq));
+		 blk_rq_sectors(rq), fr->time, flash_update_now(fq));
 	return true;
 }
 
@@ -332,16 +358,18 @@ static __always_inline bool piq_holds(struct flash_queue *fq)
 static __always_inline struct flash_rq *piq_select(struct flash_queue *fq)
 {
 	struct piq_queue *pq = to_piq(fq);
-	struct piq_req *req = pq->next;
+	struct piq_sched *s = &pq->state->s;
+	struct piq_req *req = likely(!fq->watches) ? piq_oldest_of_all(s) : pq->next;
 	struct flash_rq *fr;
 
 	if (WARN_ON_ONCE(!req))
 		return NULL;
 	fr = &container_of(req, struct piq_record, req)->fr;
 	pq->next = NULL;
+	/* It may have waited since before the change of a setting. */
+	fr->watched = fq->watches;
 	/* The end of a polled request is not reported. */
-	piq_dispatch(&pq->state->s, req,
-		     fr->rq->mq_hctx->type != HCTX_TYPE_POLL, fq->now);
+	piq_dispatch(s, req, fr->watched && fr->rq->mq_hctx->type != HCTX_TYPE_POLL, fq->now);
 	return fr;
 }
 
@@ -363,10 +391,10 @@ static __always_inline void piq_completed(struct flash_queue *fq, struct flash_r
 	struct piq_queue *pq = to_piq(fq);
 	struct piq_sched *s = &pq->state->s;
 
-	if (ended)
-		piq_set_limit(fq, piq_learn_completion(s, pq->learn, req,
-						       flash_tun(fq, TUN_max_inflight),
-						       fq->now));
+	if (ended && fq->watches)
+		flash_set_bound(fq, piq_learn_completion(s, pq->learn, req,
+							 flash_tun(fq, TUN_max_inflight),
+							 fq->now));
 	piq_release(s, req);
 }
 
@@ -474,7 +502,6 @@ const struct flash_policy flash_policy = {
 	.name		= "piq",
 	.queue_size	= sizeof(struct piq_queue),
 	.rq_size	= sizeof(struct piq_record),
-	.watches	= true,
 	.ends_first	= true,
 	.tags_kept	= FLASH_TAGS_KEPT,
 	FLASH_ATTRS,

@@ -501,14 +501,6 @@ static inline void piq_stop_waiting(struct piq_sched *s, struct piq_req *req)
 	s->pick.nr_reserved = 0;
 }
 
-/* A usual request of the FIFO counts as outstanding from now on. */
-static inline void piq_start_fifo(struct piq_sched *s, struct piq_req *req, u64 now)
-{
-	req->start.taken = now;
-	req->start.load = s->out++;
-	req->out = true;
-}
-
 /**
  * piq_dispatch - a request leaves the queues for the driver
  * @s: the device
@@ -521,11 +513,8 @@ static inline void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool t
 {
 	piq_count_dispatch(s, req, now);
 	piq_stop_waiting(s, req);
-	if (!s->fifo || !tracked || req->urgent) {
+	if (!s->fifo || tracked || req->urgent)
 		piq_dispatch_queued(s, req, tracked, now);
-		return;
-	}
-	piq_start_fifo(s, req, now);
 }
 
 /**
@@ -547,12 +536,7 @@ static __always_inline void piq_pass(struct piq_sched *s, struct piq_req *req, u
 	s->left[kind]++;
 	req->urgent = false;
 	s->pick.nr_reserved = 0;
-	if (likely(s->fifo)) {
-		flash_chipvec_none(&req->part.vec);
-		piq_start_fifo(s, req, now);
-	} else {
-		piq_pass_chips(s, req, now);
-	}
+	piq_pass_chips(s, req, now);
 }
 
 /**

@@ -172,10 +172,10 @@ static void elv_request_merged(struct request_queue *q, struct request *rq,
 	flash_store_grown(fq, flash_rq_of(rq));
 	if (type == ELEVATOR_FRONT_MERGE)
 		flash_store_move(fq, rq);
-	if (flash_watches(fq)) {
+	if (flash_policy.grown)
 		flash_policy.grown(fq, flash_rq_of(rq));
+	if (flash_watches(fq))
 		flash_change(fq);
-	}
 }
 
 /* @rq has absorbed @next, which the core is about to free. */

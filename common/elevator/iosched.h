@@ -36,7 +36,8 @@
  * @slot:	state of its slot of the in-flight limit
  * @class:	the policy's class; requests of different classes never merge
  * @watched:	the policy gets its @started and @completed hooks; the value of
- *		flash_queue.watches at its first insertion
+ *		flash_queue.watches at its first insertion, or what the policy has set in
+ *		@pass or @select
  * @lookup:	an enum flash_lookup; with the lock from drain to dispatch
  * @ended:	it has completed; false: the driver has requeued it. Of records in
  *		flash_pending.ends
@@ -652,9 +653,9 @@ enum flash_urgency {
  * @queue_size: size of the policy's structure, which begins with a flash_queue, bytes
  * @rq_size: size of its record of a request, which begins with a flash_rq, bytes
  * @watches: initial value of flash_queue.watches: whether the policy gets the hooks
- *	@started, @completed, @grown and @holds, and the time of each event in
+ *	@started, @completed and @holds, and the time of each event in
  *	flash_queue.now. If false, the policy may change flash_queue.watches; the new value
- *	holds for requests that arrive later.
+ *	holds for requests that arrive later, see flash_rq.watched.
  * @ends_first: @pass may be called after the report of ends that are later than the request;
  *	the lock is held for a shorter time then
  * @tags_kept: the smallest limit that @tag_limit or the core sets for a task: one in so
@@ -691,7 +692,7 @@ enum flash_urgency {
  *	later end; the policy brings it up to date, see flash_update_now().
  * @insert: adds a request to the policy's queues; its class and sequence number are set
  * @grown: a waiting request has grown by a bio at one of its ends, and may start at
- *	another sector. Only while flash_queue.watches is set.
+ *	another sector. Optional.
  * @merged: @fr has absorbed @gone; the policy removes @gone from its queues, and @fr gets
  *	its place in the order if that was earlier
  *

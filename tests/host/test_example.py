@@ -100,7 +100,7 @@ def test_the_example_has_every_hook_that_is_not_optional():
     optional = {name for name in hooks if re.search(
         rf"\* @{name}: (?:(?! \* @).)*?\bOptional\b", said, re.S)}
     has = set(re.findall(r"^\t\.(\w+) = rf_", code(), re.M))
-    assert optional and has >= hooks - optional - {"started", "completed", "grown"}
+    assert optional and has >= hooks - optional - {"started", "completed"}
     assert has <= hooks
 
 
