@@ -1251,10 +1251,10 @@ static inline bool fair_may_pass(const struct fair_queue *q, const struct tenant
 {
 	const struct hlist_node *paused = q->paused.list.first;
 
-	if (q->waiting || (q->active && q->active != t) || !list_empty(&q->urgent.tenants))
+	if (q->waiting || !list_empty(&q->urgent.tenants))
 		return false;
 	if (q->rules.exclusive)
-		return true;
+		return !q->active || q->active == t;
 	return (q->out < FAIR_LIMIT || q->rules.limit) &&
 	       (!paused || (paused == &t->think.pause && !paused->next));
 }
@@ -1284,7 +1284,8 @@ static __always_inline void fair_pass(struct fair_queue *q, struct fair_rq *rq,
 
 	q->wake = 0;
 	if (q->active) {
-		enum flash_reason why = fair_turn_over(q, t, 1, now);
+		/* In a window the turn of another tenant is over, as none of its requests waits. */
+		enum flash_reason why = fair_turn_over(q, q->active, q->active == t, now);
 
 		if (why)
 			fair_end_turn(q, why, now);
