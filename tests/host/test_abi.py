@@ -26,9 +26,9 @@ CHECK = TOP / "scripts/abi-check"
 COMPAT = (TOP / "common/elevator/compat.h").read_text(encoding="utf-8")
 LAYOUT = (TOP / "common/elevator/abi.c").read_text(encoding="utf-8")
 # The features of each that are 1
-SERIES = {"6.1": madekernel.KERNELS["6.1"][1], "6.12": "",
-          "7.3": madekernel.KERNELS["7.0"][1],
-          "rt": madekernel.KERNELS["6.1"][1]}
+SERIES = {"6.1": madekernel.KERNELS["6.1"][0], "6.12": "",
+          "7.3": madekernel.KERNELS["7.0"][0],
+          "rt": madekernel.KERNELS["6.1"][0]}
 # What a series restates less than the others.
 LESS = {"7.3": {"elevator_alloc"}}
 ALL = pytest.mark.parametrize("series", SERIES)
@@ -165,18 +165,12 @@ def test_btf_alone(series):
 
 # Kernels of our own
 
-def derived(tmp_path, **changes):
-    """The features of such a kernel."""
-    module = loaded()
-    path = madekernel.btf(tmp_path, **changes)
-    return elvfeatures.derive(module.Btf(path.read_bytes(), str(path)))
-
-
 @pytest.mark.parametrize("kernel", madekernel.KERNELS)
 def test_features_of_each_kernel(tmp_path, kernel):
     """Found right, and their combination is reviewed."""
-    changes, ones = madekernel.KERNELS[kernel]
-    found = derived(tmp_path, **changes)
+    ones, _ = madekernel.KERNELS[kernel]
+    path = madekernel.of_kernel(tmp_path, kernel)
+    found = elvfeatures.derive(loaded().Btf(path.read_bytes(), str(path)))
     assert not found.refusals
     assert found.ones() == {f"ELV_{name}" for name in ones.split()}
     assert found.combination()
@@ -191,50 +185,45 @@ def test_each_combination_has_a_kernel():
     ones = [known.ones for known in elvfeatures.REVIEWED]
     assert len(set(ones)) == len(ones)
     assert {frozenset(f"ELV_{name}" for name in text.split())
-            for _, text in madekernel.KERNELS.values()} == set(ones)
+            for text, _ in madekernel.KERNELS.values()} == set(ones)
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "7.0", "no debugfs"])
 def test_kernel_equals_what_is_restated(tmp_path, kernel):
     """Compared without its headers; test_btfs.py has more kernels."""
     facts("6.12")
-    changes, _ = madekernel.KERNELS[kernel]
-    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
+    status, text = check("--btf", madekernel.of_kernel(tmp_path, kernel))
     assert status == 0 and "restated types equal" in text, text
 
 
 def test_other_sizes_of_public_types(tmp_path):
     """A larger mutex moves what is behind it: by the kernel's own BTF."""
     facts("6.12")
-    text = madekernel.source().replace("char rest[24]", "char rest[88]")
-    (tmp_path / "made.c").write_text(text, "ascii")
-    status, text = check("--btf", madekernel.compiled(tmp_path))
+    status, text = check("--btf", madekernel.btf(tmp_path, "MUTEX_WORDS=12"))
     assert status == 0 and "restated types equal" in text, text
 
 
-MIDDLE = madekernel.OPS.replace(
-    "	{sched_data}", "	unsigned long rh_reserved1;\n	{sched_data}")
 UNKNOWN = {
     "a third type of the queue": (
-        {"init": "struct gendisk"},
+        "INIT_ARG=struct gendisk",
         ("elevator_mq_ops", "'init_sched', parameter 2", "struct gendisk *",
          "struct elevator_type *", "struct elevator_queue *")),
     "a third type of flags": (
-        {"insert": "int"}, ("'insert_requests', parameter 3", "'int'")),
+        "INSERT_ARG=int", ("'insert_requests', parameter 3", "'int'")),
     "one hook of two": (
-        {"sched_data": "void (*free_sched_data)(void *);"},
+        "ONLY_FREE",
         ("elevator_mq_ops", "free_sched_data", "alloc_sched_data", "neither")),
     "neither list of requests": (
-        {"cached": "void *more"}, ("blk_mq_alloc_data", "cached_rqs")),
+        "CACHED=void *more", ("blk_mq_alloc_data", "cached_rqs")),
     "a hook that is gone": (
-        {"ops": madekernel.OPS.replace("(*depth_updated)", "(*depth_changed)")},
+        "depth_updated=depth_changed",
         ("elevator_mq_ops", "'depth_updated'")),
     "a reserved member in the middle": (
-        {"ops": MIDDLE},
+        "RESERVED_FIRST",
         ("elevator_mq_ops", "rh_reserved1", "before 'allow_merge'",
          "at the end")),
     "a reserved bit field": (
-        {"type_end": "unsigned long rh_reserved1:1;"},
+        "TYPE_TAIL=unsigned long rh_reserved1:1;",
         ("elevator_type", "rh_reserved1")),
 }
 
@@ -242,8 +231,8 @@ UNKNOWN = {
 @pytest.mark.parametrize("what", UNKNOWN)
 def test_unknown_value(tmp_path, what):
     """Refused: the member, what is known of it, and what to do."""
-    changes, words = UNKNOWN[what]
-    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
+    macro, words = UNKNOWN[what]
+    status, text = check("--btf", madekernel.btf(tmp_path, macro))
     assert status == 1 and "refused" in text, text
     for word in (*words, "known", "newer version"):
         assert word in text, f"no '{word}' in:\n{text}"
@@ -251,19 +240,17 @@ def test_unknown_value(tmp_path, what):
 
 DIFFERENT = {
     "swapped": (
-        {"ops": madekernel.OPS.replace("(*finish_request)", "(*x)").replace(
-            "(*prepare_request)", "(*finish_request)").replace(
-                "(*x)", "(*prepare_request)")},
+        "SWAPPED",
         ("elevator_mq_ops", "prepare_request: offset", "RANDSTRUCT")),
     "added": (
-        {"ops_end": "void (*more)(struct request *);"},
+        "OPS_TAIL=void (*more)(struct request *);",
         ("elevator_mq_ops", "more: only in the kernel")),
-    "retyped": ({"limit": "int"}, ("blk_mq_alloc_data", "shallow_depth: type")),
-    "prototype": ({"sector": "u32"}, ("function elv_rb_find", "(prototype)")),
-    "function gone": ({"alloc": ""},
+    "retyped": ("LIMIT=int", ("blk_mq_alloc_data", "shallow_depth: type")),
+    "prototype": ("PROTOTYPE", ("function elv_rb_find", "(prototype)")),
+    "function gone": ("elevator_alloc=elevator_gone",
                       ("function elevator_alloc", "not in the kernel's BTF")),
     "unused member of another size": (
-        {"cached": "struct request *cached_rqs[2]"},
+        "CACHED=struct request *cached_rqs[2]",
         ("blk_mq_alloc_data", "cached_rqs: size", "hctx: offset")),
 }
 
@@ -272,8 +259,8 @@ DIFFERENT = {
 def test_kernel_that_differs(tmp_path, what):
     """A kernel whose features are known and whose structures are not."""
     facts("6.12")
-    changes, words = DIFFERENT[what]
-    status, text = check("--btf", madekernel.btf(tmp_path, **changes))
+    macro, words = DIFFERENT[what]
+    status, text = check("--btf", madekernel.btf(tmp_path, macro))
     assert status == 1 and "refused" in text, text
     for word in (*words, "newer version"):
         assert word in text, f"no '{word}' in:\n{text}"
@@ -282,20 +269,18 @@ def test_kernel_that_differs(tmp_path, what):
 def test_unused_member_of_another_type(tmp_path):
     """Its offset and size are enough."""
     facts("6.12")
-    path = madekernel.btf(tmp_path, cached="void *cached_rqs",
-                          ops=madekernel.OPS.replace(
-                              "(*init_icq)(struct io_cq *)", "(*init_icq)(int)"))
+    path = madekernel.btf(tmp_path, "CACHED=void *cached_rqs", "ICQ_ARG=int")
     status, text = check("--btf", path)
     assert status == 0 and "restated types equal" in text, text
 
 
 # 6.12 with a member that 6.9 removed
-UNREVIEWED = {"features": "const unsigned int elevator_features;"}
+UNREVIEWED = "HAS_FEATURES"
 
 
 def test_combination_that_was_not_reviewed(tmp_path):
     """Refused, unless the user wants it; then the modules are marked."""
-    path = madekernel.btf(tmp_path, **UNREVIEWED)
+    path = madekernel.btf(tmp_path, UNREVIEWED)
     for no in ({}, {"ELV_UNTESTED": "0"}):
         Run(tmp_path, "6.12", btf=path, **no).refused(
             "not reviewed", "6.4 to 6.8", "ELV_CACHED_RQ_PTR",
@@ -308,15 +293,14 @@ def test_combination_that_was_not_reviewed(tmp_path):
 def test_nothing_unknown_is_wanted(tmp_path):
     """ELV_UNTESTED=1 is for what was not reviewed, not for what differs."""
     Run(tmp_path, "6.12", ELV_UNTESTED="1", btf=madekernel.btf(
-        tmp_path, init="struct gendisk")).refused("struct gendisk *")
+        tmp_path, "INIT_ARG=struct gendisk")).refused("struct gendisk *")
     Run(tmp_path, "6.12", ELV_UNTESTED="1", btf=madekernel.btf(
-        tmp_path, limit="int")).refused("shallow_depth: type")
+        tmp_path, "LIMIT=int")).refused("shallow_depth: type")
 
 
 def test_reserved_members_are_padding(tmp_path):
     """At the end of the hooks they move all that is behind these."""
-    run = Run(tmp_path, "6.12", btf=madekernel.btf(
-        tmp_path, ops_end=madekernel.KABI, type_end=madekernel.KABI))
+    run = Run(tmp_path, "6.12", btf=madekernel.btf(tmp_path, *madekernel.KABI))
     run.passed("")
     assert "-DELV_RESERVED_OPS=4 -DELV_RESERVED_TYPE=4" in run.out.read_text()
 
@@ -601,7 +585,7 @@ def test_unreviewed_kernel_is_built_marked(tree, tmp_path):
     """Only if the user wants it, and the module says so."""
     kernel = facts("6.12")
     words = (f"KDIR={kernel['kdir']}",
-             f"BTF={madekernel.btf(tmp_path, **UNREVIEWED)}")
+             f"BTF={madekernel.btf(tmp_path, UNREVIEWED)}")
     status, text = make(*words, cwd=tree)
     assert status and "ELV_UNTESTED=1" in text, text
     assert not list(tree.rglob("*.ko"))

@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 
+import madekernel
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
@@ -31,9 +32,7 @@ btfs = importlib.import_module("btfs")
 kernel = importlib.import_module("kernel")
 
 CHECK = REPO / "scripts/abi-check"
-DATA = REPO / "tests/host/data"
 IMAGES, ROWS = btfs.read()
-COMPILER = "gcc"
 
 
 # --- a small reader of BTF --------------------------------------------------
@@ -244,18 +243,9 @@ WRONG = ("SWAPPED", "ADDED", "RETYPED", "PROTOTYPE", "RESERVED_INSIDE",
          "ENUMERATOR")
 
 
-def make(folder, name, *defines):
+def make(folder, name, *macros):
     """Path of the BTF of a made-up kernel."""
-    for tool in (COMPILER, "pahole"):
-        if not shutil.which(tool):
-            pytest.skip(f"no {tool}")
-    out, btf = folder / "structs.o", folder / "structs.btf"
-    subprocess.run([COMPILER, "-g", "-c", "-Wall", "-Wextra", "-Werror",
-                    "-mno-sse", *(f"-D{word}" for word in defines), "-o", out,
-                    DATA / f"structs-{name}.c"], check=True)
-    subprocess.run(["pahole", "-J", f"--btf_encode_detached={btf}", out],
-                   check=True)
-    return btf
+    return madekernel.btf(folder, *macros, name=name)
 
 
 def row_of(name):
@@ -266,7 +256,7 @@ def row_of(name):
 
 def test_every_file_is_used():
     assert {path.stem.removeprefix("structs-")
-            for path in DATA.glob("structs-*.c")} == set(MADE)
+            for path in madekernel.DATA.glob("structs-*.c")} == set(MADE)
 
 
 @pytest.mark.parametrize("name", MADE)

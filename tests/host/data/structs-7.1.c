@@ -3,7 +3,7 @@
 #define CONST_ATTRS
 #define CORE_QUEUE
 #define DEPTH_OF_QUEUE
-#define ALLOC_DATA
+#define SCHED_DATA
 #define ASYNC_DEPTH
 #define MUTEX_WORDS	3
 #include "structs.h"

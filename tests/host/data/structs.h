@@ -2,12 +2,13 @@
 /*
  * structs.h - the private elevator interface of kernels that nobody can fetch
  *
- * A file structs-*.c says in macros what its kernel has and includes this one.
- * tests/host/test_btfs.py compiles it and makes BTF of it. Written from
- * what changed between versions, not from compat.h: it is compared with that.
+ * A file structs-*.c says in macros what its kernel has and includes this one. Without
+ * any it is a 6.12. tests/host/madekernel.py compiles it and makes BTF of it. Written
+ * from what changed between versions, not from compat.h: it is compared with that.
  *
- * One of SWAPPED, ADDED, RETYPED, PROTOTYPE, RESERVED_INSIDE and ENUMERATOR makes
- * a kernel that has to be refused.
+ * One of SWAPPED, ADDED, RETYPED, PROTOTYPE, RESERVED_INSIDE, RESERVED_FIRST, ONLY_FREE
+ * and ENUMERATOR makes a kernel that has to be refused. The types INIT_ARG, INSERT_ARG,
+ * LIMIT and ICQ_ARG and the member CACHED may be others, too.
  */
 
 typedef _Bool bool;
@@ -66,6 +67,7 @@ struct blk_mq_hw_ctx;
 struct elevator_queue;
 struct elevator_tags;
 struct elevator_type;
+struct gendisk;
 struct io_cq;
 struct kmem_cache;
 struct module;
@@ -100,33 +102,58 @@ enum elv_merge {
 	ELEVATOR_DISCARD_MERGE,
 };
 
-#ifdef CORE_QUEUE
-typedef struct elevator_queue init_arg_t;
-#else
-typedef struct elevator_type init_arg_t;
+#ifndef INIT_ARG
+# ifdef CORE_QUEUE
+#  define INIT_ARG	struct elevator_queue
+# else
+#  define INIT_ARG	struct elevator_type
+# endif
 #endif
 
 #ifdef DEPTH_OF_QUEUE
-typedef struct request_queue depth_arg_t;
+# define DEPTH_ARG	struct request_queue
 #else
-typedef struct blk_mq_hw_ctx depth_arg_t;
+# define DEPTH_ARG	struct blk_mq_hw_ctx
 #endif
 
-#ifdef INSERT_BOOL
-typedef bool insert_arg_t;
-#else
-typedef blk_insert_t insert_arg_t;
+#ifndef INSERT_ARG
+# ifdef INSERT_BOOL
+#  define INSERT_ARG	bool
+# else
+#  define INSERT_ARG	blk_insert_t
+# endif
+#endif
+
+#ifndef ICQ_ARG
+# define ICQ_ARG	struct io_cq *
+#endif
+
+#ifndef LIMIT
+# define LIMIT		unsigned int
+#endif
+
+#ifndef CACHED
+# ifdef CACHED_RQ_PTR
+#  define CACHED	struct request **cached_rq
+# else
+#  define CACHED	struct rq_list *cached_rqs
+# endif
 #endif
 
 struct elevator_mq_ops {
-	int (*init_sched)(struct request_queue *q, init_arg_t *arg);
+	int (*init_sched)(struct request_queue *q, INIT_ARG *arg);
 	void (*exit_sched)(struct elevator_queue *e);
 	int (*init_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int index);
 	void (*exit_hctx)(struct blk_mq_hw_ctx *hctx, unsigned int index);
-	void (*depth_updated)(depth_arg_t *arg);
-#ifdef ALLOC_DATA
+	void (*depth_updated)(DEPTH_ARG *arg);
+#ifdef SCHED_DATA
 	void *(*alloc_sched_data)(struct request_queue *q);
+#endif
+#if defined SCHED_DATA || defined ONLY_FREE
 	void (*free_sched_data)(void *data);
+#endif
+#ifdef RESERVED_FIRST
+	unsigned long rh_reserved1;
 #endif
 	bool (*allow_merge)(struct request_queue *q, struct request *rq,
 			    struct bio *bio);
@@ -147,7 +174,7 @@ struct elevator_mq_ops {
 	void (*finish_request)(struct request *rq);
 #endif
 	void (*insert_requests)(struct blk_mq_hw_ctx *hctx,
-				struct list_head *list, insert_arg_t how);
+				struct list_head *list, INSERT_ARG how);
 	struct request *(*dispatch_request)(struct blk_mq_hw_ctx *hctx);
 	bool (*has_work)(struct blk_mq_hw_ctx *hctx);
 #ifdef ADDED
@@ -159,7 +186,7 @@ struct elevator_mq_ops {
 					  struct request *rq);
 	struct request *(*next_request)(struct request_queue *q,
 					struct request *rq);
-	void (*init_icq)(struct io_cq *icq);
+	void (*init_icq)(ICQ_ARG icq);
 	void (*exit_icq)(struct io_cq *icq);
 	OPS_TAIL
 };
@@ -196,8 +223,10 @@ struct elevator_type {
 	const unsigned int elevator_features;
 #endif
 	struct module *elevator_owner;
+#ifndef NO_DEBUGFS
 	const struct blk_mq_debugfs_attr *queue_debugfs_attrs;
 	const struct blk_mq_debugfs_attr *hctx_debugfs_attrs;
+#endif
 #ifdef RESERVED_INSIDE
 	unsigned long rh_reserved0;
 #endif
@@ -225,7 +254,7 @@ struct elevator_queue {
 struct blk_mq_alloc_data {
 	struct request_queue *q;
 	blk_mq_req_flags_t flags;
-	unsigned int shallow_depth;
+	LIMIT shallow_depth;
 	blk_opf_t cmd_flags;
 	req_flags_t rq_flags;
 #ifdef RETYPED
@@ -233,11 +262,7 @@ struct blk_mq_alloc_data {
 #else
 	unsigned int nr_tags;
 #endif
-#ifdef CACHED_RQ_PTR
-	struct request **cached_rq;
-#else
-	struct rq_list *cached_rqs;
-#endif
+	CACHED;
 	struct blk_mq_ctx *ctx;
 	struct blk_mq_hw_ctx *hctx;
 };
