@@ -36,8 +36,8 @@
  * urgent requests pass unless its first request has waited for max_wait.
  *
  * Invariants:
- * - If a request waits and none is outstanding, piq_choose() returns one. So the end of a
- *   request is always awaited, and no timer is needed.
+ * - If a request waits and none is outstanding, piq_choose() returns one. So requests only
+ *   wait for the end of another one, and no timer is needed.
  * - piq_chips.demand counts each waiting or outstanding request on its chips, and
  *   piq_chips.occ each outstanding one. The chips of an outstanding request do not change.
  * - All that the user sets may change at any time: waiting requests are sorted again if

@@ -37,7 +37,7 @@
  * Invariant: the evidence is forgotten when trust begins or ends, because other requests are
  * compared from then on.
  *
- * Entry points: piq_learn_completion() for each completed request, piq_learn_forget() after a
+ * Entry points: piq_learn_completion() for each end that is reported, piq_learn_forget() after a
  * change of the layout.
  */
 #include <linux/log2.h>

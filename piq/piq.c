@@ -11,7 +11,8 @@
  *
  * batch.c has the schemes of the paper, auto.c has ours, learn.c finds out whether the map
  * can be trusted and what the device needs. The hooks here connect them with the block layer.
- * piq_holds() runs after each event and chooses the request that piq_select() returns.
+ * piq_holds() runs after each event and chooses the request that piq_select() returns, but for
+ * a FIFO without a layout and urgent requests, which needs neither events nor a limit.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -111,7 +112,7 @@ struct piq_state {
  * @fq:		part of all policies
  * @state:	the large part
  * @learn:	what is learned
- * @next:	request that piq_select() returns, or NULL
+ * @next:	request that piq_select() returns, or NULL; while requests are watched
  * @mode:	mode set by the user
  * @given:	layout set by the user
  */
@@ -305,8 +306,10 @@ static __always_inline bool piq_pass_rq(struct flash_queue *fq, struct flash_rq 
 
 	if (fr->class == PIQ_CLASS_URGENT)
 		return false;
-	if (likely(!fq->watches))
+	if (likely(!fq->watches)) {
+		fr->watched = false;
 		return true;
+	}
 	/* The end of a polled request is not reported. */
 	if (!piq_in_order(s) || !flash_op_placed(req_op(rq)) || !blk_rq_sectors(rq) ||
 	    rq->mq_hctx->type == HCTX_TYPE_POLL)

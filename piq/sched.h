@@ -6,7 +6,9 @@
  *
  *   piq_add() -> piq_choose() -> piq_dispatch() -> piq_release()
  *
- * The four are here for the FIFO of mode auto without a layout. For the rest they call auto.c.
+ * The four are here for the FIFO of mode auto without a layout. For the rest, and where ends are
+ * reported to that FIFO, they call auto.c. Without such reports the FIFO may dispatch a request
+ * that piq_oldest_of_all() returns, or that never was added: it is in no counter then.
  *
  * A waiting request can be absorbed by another one (piq_absorb()) and can get other
  * chips (piq_grow()). A request that bypasses the queues occupies chips, too: it starts

@@ -809,7 +809,7 @@ static inline bool flash_watches(const struct flash_queue *fq)
 	return flash_policy.watches || fq->watches;
 }
 
-/* Did the policy watch when the request was inserted first? */
+/* Does the policy get the hooks of this request? See flash_rq.watched */
 static inline bool flash_watched(const struct flash_rq *fr)
 {
 	return flash_policy.watches || fr->watched;

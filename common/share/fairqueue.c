@@ -1243,7 +1243,6 @@ static __always_inline void fair_issue(struct fair_queue *q, struct fair_rq *rq,
  * fair_may_pass - may a request that is about to be added be issued at once?
  * @q: the queues
  * @t: its tenant
- * @rq: the request, which is not urgent
  *
  * If no request waits, and nothing holds it back. An approximation: false may be wrong.
  */

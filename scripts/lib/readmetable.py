@@ -157,7 +157,8 @@ ROWS = (
     ("acfq", acfq, "acfq"),
     ("hbfq", hbfq, "hbfq"),
     ("layer_read", layer_read, "layer_read"),
-    ("piq, chip map", piq, "piq"),
+    ("piq, chip map", piq, "piq layout set"),
+    ("piq, no map", None, "piq"),
     ("mq-deadline", None, "mq-deadline"),
     ("bfq", None, "bfq"),
 )

@@ -16,9 +16,12 @@ struct choice {
 static const struct choice *a_choice(unsigned int random);
 static void more(struct flash_queue *fq);
 
+/* Are there real-time requests in this round? */
+static bool urgent;
+
 static void describe(struct request *rq)
 {
-	bool rt = tap_rand(&turns) % 4 == 0;
+	bool rt = urgent && tap_rand(&turns) % 4 == 0;
 
 	rq->op = tap_rand(&turns) % 2 ? REQ_OP_READ : REQ_OP_WRITE;
 	rq->sector = tap_rand(&turns) % 4096 * 8;
@@ -79,6 +82,7 @@ static struct flash_queue *begin_round(unsigned int round)
 	hands_back = round / 2 % 3 == 1;
 	restarts = round % 7 == 5;
 	asks_twice = round / 4 % 2;
+	urgent = round % 3;
 	memcpy(the_disk.val, flash_policy.defaults,
 	       flash_policy.nr_tunables * sizeof(the_disk.val[0]));
 	memcpy(the_disk.text, flash_policy.text_defaults,
