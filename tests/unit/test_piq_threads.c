@@ -30,14 +30,15 @@
 
 static const char * const layouts[] = { "none", "page=4096 chips=4" };
 
+/* Without urgent requests and another mode, PIQ begins and stops to watch. */
 static const struct choice *a_choice(unsigned int random)
 {
 	static const struct choice choices[] = {
-		{ TEXT_mode, piq_modes, PIQ_NR_MODES },
 		{ TEXT_layout, layouts, ARRAY_SIZE(layouts) },
+		{ TEXT_mode, piq_modes, PIQ_NR_MODES },
 	};
 
-	return &choices[random % ARRAY_SIZE(choices)];
+	return &choices[urgent ? random % ARRAY_SIZE(choices) : 0];
 }
 
 static void more(struct flash_queue *fq)
