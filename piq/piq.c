@@ -158,17 +158,17 @@ static void piq_update_limit(struct piq_queue *pq)
 	flash_set_bound(&pq->fq, max ? max : UINT_MAX);
 }
 
-/* The mode, the layout or @one_by_one has changed: is each request watched from now on? */
+/*
+ * The mode, the layout or @one_by_one has changed: is each request watched from now on? The
+ * caller has the policy choose again.
+ */
 static void piq_watch(struct piq_queue *pq)
 {
 	struct flash_queue *fq = &pq->fq;
 	bool watches = pq->mode != PIQ_AUTO || pq->given.nr_chips || fq->one_by_one;
 
-	if (fq->watches == watches)
-		return;
-	WRITE_ONCE(fq->watches, watches);
-	pq->next = NULL;
-	flash_change(fq);
+	if (fq->watches != watches)
+		WRITE_ONCE(fq->watches, watches);
 }
 
 /* Put all settings of the user in force. */

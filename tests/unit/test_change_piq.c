@@ -68,7 +68,7 @@ static void test_watching(void)
 	change(fq, &chips);
 	eq(fq->watches, 1, "a layout needs the ends");
 	change(fq, &none);
-	eq(fq->watches, 0, "until it is gone");
+	eq(fq->watches, 0, "until it is removed");
 	change(fq, &paper);
 	eq(fq->watches, 1, "and so do the modes of the paper");
 	end_case(fifo.what);
