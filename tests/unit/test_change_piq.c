@@ -121,9 +121,29 @@ static void test_waited(void)
 	end_case(fifo.what);
 }
 
+/* A request was described before a layout was set, and is in the pending list after that. */
+static void test_passes(void)
+{
+	static const struct change chips = CHIPS;
+	struct flash_queue *fq = begin_case(&fifo, SOME_TAGS);
+
+	change(fq, &chips);
+	insert(1);
+	llist_entry(fq->pending.list.first, struct flash_rq, pending)->watched = false;
+	dispatch();
+	eq(fq->queued, 0, "it passes");
+	eq(piq_sched_of(fq)->out, 1, "PIQ knows that it is in the device");
+	eq(fq->out, 1, "and will hear of its end");
+	drain(SOME);
+	hear(fq);
+	eq(piq_sched_of(fq)->out, 0, "which frees its chips");
+	end_case(fifo.what);
+}
+
 int main(void)
 {
 	test_watching();
 	test_waited();
+	test_passes();
 	return test_changes(cases, ARRAY_SIZE(cases));
 }
