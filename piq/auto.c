@@ -44,7 +44,7 @@
  *   need be, outstanding ones keep their chips and their batch.
  *
  * Entry points, in the order of a request's life: piq_add_queued(), piq_grow(),
- * piq_absorb(), piq_choose_waiting(), piq_dispatch_queued(), piq_start_head(),
+ * piq_absorb(), piq_choose_waiting(), piq_dispatch_queued(), piq_pass(), piq_start_head(),
  * piq_release_chips(); piq_set(), piq_sort_next(). sched.h handles the FIFO's usual requests itself.
  */
 #include <linux/minmax.h>
@@ -970,13 +970,23 @@ void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
 }
 
 /**
- * piq_pass_chips - the second half of piq_pass()
- * @s: the device
- * @req: the request
+ * piq_pass - piq_add() and piq_dispatch() of the only request that waits, without a queue
+ * @s: the device, and piq_in_order()
+ * @req: its part in the order, a read or a write that is not urgent
+ * @seq: its place in the order of arrival
+ * @kind: its kind
+ * @sector: its first sector
+ * @sectors: its length
+ * @arrived: the time of its arrival, ns
  * @now: the time, ns
  */
-void piq_pass_chips(struct piq_sched *s, struct piq_req *req, u64 now)
+void piq_pass(struct piq_sched *s, struct piq_req *req, u64 seq, enum piq_kind kind,
+	      u64 sector, u32 sectors, u64 arrived, u64 now)
 {
+	piq_arrive(s, req, seq, kind, sector, sectors, arrived);
+	s->left[kind]++;
+	req->urgent = false;
+	s->pick.nr_reserved = 0;
 	flash_chipvec_clear(&req->part.vec, &s->geo);
 	if (s->geo.nr_chips && !piq_find_chip(s, req)) {
 		piq_find_chips(s, req);

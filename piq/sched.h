@@ -382,7 +382,8 @@ void piq_set_depth(struct piq_sched *s, u32 depth);
 void piq_change_blind(struct piq_sched *s);
 void piq_trust(struct piq_sched *s);
 void piq_add_queued(struct piq_sched *s, struct piq_req *req);
-void piq_pass_chips(struct piq_sched *s, struct piq_req *req, u64 now);
+void piq_pass(struct piq_sched *s, struct piq_req *req, u64 seq, enum piq_kind kind,
+	      u64 sector, u32 sectors, u64 arrived, u64 now);
 void piq_grow(struct piq_sched *s, struct piq_req *req, u64 sector, u32 sectors);
 void piq_absorb(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed,
 		u64 sector, u32 sectors);
@@ -517,28 +518,6 @@ static inline void piq_dispatch(struct piq_sched *s, struct piq_req *req, bool t
 	piq_stop_waiting(s, req);
 	if (!s->fifo || tracked || req->urgent)
 		piq_dispatch_queued(s, req, tracked, now);
-}
-
-/**
- * piq_pass - piq_add() and piq_dispatch() of the only request that waits, without a queue
- * @s: the device, and piq_in_order()
- * @req: its part in the order, a read or a write that is not urgent
- * @seq: its place in the order of arrival
- * @kind: its kind
- * @sector: its first sector
- * @sectors: its length
- * @arrived: the time of its arrival, ns
- * @now: the time, ns
- */
-static __always_inline void piq_pass(struct piq_sched *s, struct piq_req *req, u64 seq,
-				     enum piq_kind kind, u64 sector, u32 sectors, u64 arrived,
-				     u64 now)
-{
-	piq_arrive(s, req, seq, kind, sector, sectors, arrived);
-	s->left[kind]++;
-	req->urgent = false;
-	s->pick.nr_reserved = 0;
-	piq_pass_chips(s, req, now);
 }
 
 /**
