@@ -13,10 +13,10 @@
 # not the disk's values; flash_hctx_init() continues without memory; or
 # flash_hctx_resize() frees the old records before it has new ones.
 #
-# Which allocations: those with code of ours on their stack, found by halving the
-# module until a few bytes are left. /proc/PID/fail-nth would count the block
-# layer's, too; some of those lose the module's reference on 6.1, by no fault of
-# ours, and then the case could not judge ours.
+# Which allocations: the first one below each function of ours, found by halving the
+# list of functions. /proc/PID/fail-nth would count the block layer's, too; some of
+# those lose the module's reference on 6.1, by no fault of ours, and then the case
+# could not judge ours.
 
 fault=/sys/kernel/debug/failslab
 [[ -e $fault/require-start && -e /proc/self/make-it-fail ]] ||
@@ -32,15 +32,6 @@ symbol() {
 		$3 == name && $4 == "" { at = $1; found = 1 }' /proc/kallsyms)
 	[[ -n $FIRST ]]
 }
-# site OFFSET - the module's function there
-site() {
-	awk -v module="[$SCHED]" -v at="$(printf '%016x' $((base + $1)))" '
-		$4 == module && $1 "" <= at && $1 "" >= best {
-			best = $1 ""
-			name = $3
-		}
-		END { print name }' /proc/kallsyms
-}
 
 echo 1 >$fault/task-filter
 echo 0 >$fault/ignore-gfp-wait
@@ -54,6 +45,10 @@ if ! kernel_at_least 6.2 && symbol elevator_alloc; then
 	echo "$FIRST" >$fault/reject-start
 	echo "$BEHIND" >$fault/reject-end
 fi
+
+# Any of the allocations, and larger numbers of requests, this number of times
+some=24 times=6
+((${LAB_SLOW:-1} == 1)) || some=8 times=3
 
 # inject FIRST BEHIND PERCENT FILE TEXT - writes TEXT, and the first allocation,
 # or one of them, fails that is made below code in that range. Sets HIT to how many
@@ -113,7 +108,7 @@ holds "$HIT && $STATUS" "the first allocation fails, the switch does"
 selected "the very first allocation" none
 
 # A disk that is not known yet needs memory to be remembered.
-for ((n = 0; n < 10; n++)); do
+for ((n = 0; n < 5; n++)); do
 	null_del allocs
 	add_disk
 	file=/sys/block/$DISK/queue/scheduler
@@ -123,36 +118,35 @@ for ((n = 0; n < 10; n++)); do
 	none_left "after an allocation for a new disk"
 done
 
-ranges=("0 $size")
+mapfile -t functions < <(awk -v module="[$SCHED]" \
+	'$2 ~ /^[tT]$/ && $4 == module { print "0x" $1, $3 }' /proc/kallsyms | sort)
+# They begin at the places AT, the last one being the module's end.
+mapfile -t AT < <(printf '%s\n' "${functions[@]%% *}" $((base + size)))
+ranges=("0 ${#functions[@]}")
 sites=()
-hits=0 tries=0
-while ((${#ranges[@]})); do
+for ((tries = 0; ${#ranges[@]}; tries++)); do
 	read -r first behind <<<"${ranges[-1]}"
 	unset "ranges[-1]"
-	inject $((base + first)) $((base + behind)) 100 "$file" "$SCHED"
-	tries=$((tries + 1))
+	inject "${AT[first]}" "${AT[behind]}" 100 "$file" "$SCHED"
 	((HIT || STATUS == 0)) || fail "fails without a fault: $(<"$TMP/said")"
-	selected "a fault in $first to $behind" none
-	if ((HIT)); then
-		hits=$((hits + 1))
-		if ((behind - first > 4)); then
-			middle=$(((first + behind) / 2))
-			ranges+=("$middle $behind" "$first $middle")
-		else
-			sites+=("$first")
-			say "below $(site "$first"): status $STATUS"
-			read_some "after a fault below $(site "$first")"
-		fi
+	selected "a fault below functions $first to $behind" none
+	if ((HIT && behind - first > 1)); then
+		middle=$(((first + behind) / 2))
+		ranges+=("$middle $behind" "$first $middle")
+	elif ((HIT)); then
+		sites+=("$first")
+		say "below ${functions[first]#* }: status $STATUS"
+		read_some "after a fault below ${functions[first]#* }"
 	fi
 	sched_set "$DISK" none
-	none_left "after $first to $behind"
+	none_left "after functions $first to $behind"
 done
-say "$tries tries, $hits faults"
-holds "${#sites[@]} >= 5" "places in the module below which memory is taken"
+say "$tries tries among ${#functions[@]} functions"
+holds "${#sites[@]} >= 4" "functions of the module below which memory is taken"
 
 # Any of them, and the second hardware queue's, with another scheduler before.
 failed=0
-for ((n = 0; n < 24; n++)); do
+for ((n = 0; n < some; n++)); do
 	sched_set "$DISK" mq-deadline
 	inject "$base" $((base + size)) 30 "$file" "$SCHED"
 	selected "one of the allocations" mq-deadline
@@ -168,7 +162,7 @@ holds "$failed > 0"
 if symbol elv_register_queue; then
 	dmesg -n 1
 	failed=0
-	for ((n = 0; n < 24; n++)); do
+	for ((n = 0; n < some; n++)); do
 		inject "$FIRST" "$BEHIND" 30 "$file" "$SCHED"
 		failed=$((failed + (STATUS != 0)))
 		selected "the kernel's registration" none
@@ -185,7 +179,7 @@ fi
 queue=/sys/block/$DISK/queue
 hit=0
 untracked=0
-for ((n = 0; n < 6; n++)); do
+for ((n = 0; n < times; n++)); do
 	sched_new "$DISK"
 	inject "$base" $((base + size)) $((n % 2 ? 50 : 100)) \
 		"$queue/nr_requests" 7
@@ -210,20 +204,13 @@ done
 holds "$hit > 1" "tables did not grow"
 holds "$untracked > 0" "requests without records"
 
-# The number of hardware queues changes, at each of the places and at any.
-hit=0
-for first in "${sites[@]}" any any any any; do
+# change_queues INJECT... - the number of hardware queues changes with a fault
+change_queues() {
+	local now
 	sched_set "$DISK" none
 	echo 1 >"$NULLB/allocs/submit_queues" || fail "cannot have one queue"
 	sched_set "$DISK" "$SCHED"
-	if [[ $first == any ]]; then
-		inject "$base" $((base + size)) 40 \
-			"$NULLB/allocs/submit_queues" 2
-	else
-		inject $((base + first)) $((base + first + 4)) 100 \
-			"$NULLB/allocs/submit_queues" 2
-	fi
-	hit=$((hit + HIT))
+	"$@" "$NULLB/allocs/submit_queues" 2
 	now=$(sched_get "$DISK")
 	[[ $now == "$SCHED" || $now == none ]] ||
 		fail "$DISK has $now after its queues have changed"
@@ -232,8 +219,16 @@ for first in "${sites[@]}" any any any any; do
 	[[ $now != "$SCHED" ]] || assert_idle "$DISK"
 	sched_set "$DISK" none
 	none_left "after a change of queues"
+}
+hit=0
+for n in "${sites[@]}"; do
+	change_queues inject "${AT[n]}" "${AT[n + 1]}" 100
+	hit=$((hit + HIT))
 done
 holds "$hit > 1" "changes of queues met a fault"
+for n in 1 2 3 4; do
+	change_queues inject "$base" $((base + size)) 40
+done
 sched_set "$DISK" "$SCHED"
 run_fio --filename="/dev/$DISK" --direct=1 --ioengine=libaio --iodepth=16 \
 	--thread=1 --rw=randrw --bs=4k --size=1m --verify=crc32c --name=after
