@@ -14,30 +14,8 @@
 #ifndef FLASH_SEAM_H
 #define FLASH_SEAM_H
 
-#include <linux/types.h>
-
-#ifdef __KERNEL__
 #include <linux/atomic.h>
-#else
-typedef struct {
-	int counter;
-} atomic_t;
-
-static inline void atomic_inc(atomic_t *v)
-{
-	__atomic_fetch_add(&v->counter, 1, __ATOMIC_RELAXED);
-}
-
-static inline void atomic_dec(atomic_t *v)
-{
-	__atomic_fetch_sub(&v->counter, 1, __ATOMIC_RELAXED);
-}
-
-static inline int atomic_read(const atomic_t *v)
-{
-	return __atomic_load_n(&v->counter, __ATOMIC_RELAXED);
-}
-#endif
+#include <linux/types.h>
 
 /* Smallest and largest table: log2 of the number of counters */
 #define FLASH_SEAM_BITS_MIN	12
