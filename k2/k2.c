@@ -253,8 +253,7 @@ static void k2_chips_apply(struct k2_queue *k2)
 
 	lockdep_assert_held(&k2->fq.lock);
 
-	k2_chips_set_layout(k2->chips, &k2->layout,
-			    flash_tun(&k2->fq, TUN_lba_offset_sectors));
+	k2_chips_set_layout(k2->chips, &k2->layout, flash_tun(&k2->fq, TUN_lba_offset_sectors));
 	if (!k2_chips_has_layout(k2->chips) || list_empty(be))
 		return;
 	k2->unsorted = be->next;
@@ -430,7 +429,8 @@ static __always_inline void k2_insert(struct flash_queue *fq, struct flash_rq *f
 	list_add_tail(&fr->rq->queuelist, &k2->fifo[fr->class]);
 	k2->nr[fr->class]++;
 	k2->order.busy |= 1U << fr->class;
-	fq->one_by_one |= fr->class < K2_RT_LEVELS;
+	if (unlikely(fr->class < K2_RT_LEVELS && !fq->one_by_one))
+		WRITE_ONCE(fq->one_by_one, true);
 	if (unlikely(fr->class == K2_IDLE) && k2->nr[K2_IDLE] == 1)
 		k2->idle.since = ktime_get_ns();
 	if (unlikely(fq->watches))

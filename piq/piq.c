@@ -266,7 +266,7 @@ static __always_inline unsigned int piq_rq_class(struct flash_queue *fq, const s
 /* The device's first urgent request */
 static noinline void piq_sees_urgent(struct piq_queue *pq)
 {
-	pq->fq.one_by_one = true;
+	WRITE_ONCE(pq->fq.one_by_one, true);
 	piq_watch(pq);
 	piq_update_limit(pq);
 }

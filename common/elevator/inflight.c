@@ -10,7 +10,7 @@
  *   - a request is added to the pending list (pending.c), or inserted: the block layer
  *     runs its hardware queue next;
  *   - a request ends and frees its slot: flash_release() kicks, unless flash_needs_run()
- *     finds that a run is scheduled;
+ *     finds that a run is scheduled, or that others in flight will end and kick then;
  *   - the limit changes: flash_unlock() runs a hardware queue, see flash_set_bound();
  *   - the policy stops holding requests back: see flash_ask_holds(). If it does so because
  *     time has passed, its timer calls flash_ask_again();
@@ -45,6 +45,13 @@
  * lost the CPU, the next completion schedules a run.
  */
 #define FLASH_NO_RUNS		8
+
+/*
+ * log2 of the part of the limit's slots that are free before a completion schedules a run, as
+ * a run costs two context switches. Most slots are taken before by submitters, whose tasks
+ * the completions have woken.
+ */
+#define FLASH_FREE_SHIFT	3
 
 /*
  * Limit the time for which @first blocks other requests. A timer that was armed for an
@@ -386,28 +393,52 @@ void flash_first_exit(struct flash_queue *fq)
 	hrtimer_cancel(&fq->first.timer);
 }
 
+/*
+ * If more requests than this are in flight after a completion, it leaves the free slots to a
+ * later one: enough others will end. Not on a device that has seen urgent requests.
+ */
+static unsigned int flash_runs_from(const struct flash_queue *fq, unsigned int bound)
+{
+	unsigned int free = bound >> FLASH_FREE_SHIFT;
+
+	if (!free || READ_ONCE(fq->urgent_seen) || READ_ONCE(fq->one_by_one))
+		free = 1;
+	return bound - free;
+}
+
 /**
  * flash_needs_run - does a completion have to schedule a run?
  * @fq: the device
- * @inflight: slots in use before this completion
- * @bound: the in-flight limit
+ * @inflight: slots in use after this completion
+ * @bound: the in-flight limit, at least 1
  *
  * While requests wait. A single one that had a free slot before this completion has just
  * been inserted, and its submitter's run is scheduled. Completion interrupts often arrive
  * between insertion and dispatch; a kick there would wake a worker that finds no work.
  *
- * In other cases requests may wait for this slot, or a round ended early because a driver
- * was busy and left them behind (@left). And the submitter may lose the CPU before its
- * run, so at most FLASH_NO_RUNS completions in a row schedule none.
+ * In other cases requests may wait for this slot, or for others that were left to this
+ * completion, or a round ended early because a driver was busy and left them behind (@left).
+ * And the submitter may lose the CPU before its run, so at most FLASH_NO_RUNS completions in
+ * a row schedule none. That is also how many it takes at most if the first urgent request
+ * comes while slots are left to a later completion; a limit that does so has more in flight.
+ *
+ * If the policy holds all requests back, a completion lets it choose again, unless it has
+ * said that enough are in flight (@held_above).
  *
  * A context that changes the limit kicks afterwards, see flash_set_bound().
  */
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
-	unsigned int queued = READ_ONCE(fq->queued);
+	unsigned int from;
 
-	if (!flash_slot_free(inflight, bound) || flash_precedes(fq) ||
-	    READ_ONCE(fq->left) || queued > 1)
+	if (flash_precedes(fq))
+		return true;
+	if (READ_ONCE(fq->held))
+		return inflight <= READ_ONCE(fq->held_above);
+	from = flash_runs_from(fq, bound);
+	if (inflight >= 0 && (unsigned int)inflight >= from)
+		return (unsigned int)inflight == from;
+	if (READ_ONCE(fq->left) || READ_ONCE(fq->queued) > 1)
 		return true;
 	/* Concurrent increments may be lost; a later completion makes up for that. */
 	WRITE_ONCE(fq->no_runs, READ_ONCE(fq->no_runs) + 1);
@@ -429,12 +460,11 @@ __always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
 	 * A full barrier. Pairs with the barriers in elv_insert_requests(),
 	 * flash_pending_add() and flash_ask_holds().
 	 */
-	int inflight = atomic_fetch_dec(&fq->inflight);
+	int inflight = atomic_dec_return(&fq->inflight);
 
 	if (!flash_any_waits(fq))
 		return;
-	if (was_first || READ_ONCE(fq->held) ||
-	    flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
+	if (was_first || flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
 		flash_kick(fq, idx);
 }
 

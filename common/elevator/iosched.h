@@ -272,7 +272,10 @@ struct flash_round {
  * @pass_on:	flash_policy.select() returned NULL, as a worker has to dispatch the next
  *		request; under the lock
  * @one_by_one:	requests are chosen one by one, as urgent ones would have to wait for the rest
- *		of a set; set by the policy, under the lock
+ *		of a set, and each completion runs a hardware queue; set by the policy under
+ *		the lock, read without it
+ * @held_above:	while @held, completions let the policy choose again only if at most this
+ *		number are in flight; set by the policy in @holds, read without the lock
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
  * @first:	the request that must be issued first
@@ -298,13 +301,14 @@ struct flash_queue {
 	bool watches;
 	bool held;
 	bool urgent_seen;
+	bool one_by_one;
+	int held_above;
 
 	struct flash_first first ____cacheline_aligned_in_smp;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	bool limit_changed;
 	bool pass_on;
-	bool one_by_one;
 	unsigned int out;
 	unsigned int why;
 	u64 now;
@@ -712,8 +716,9 @@ enum flash_urgency {
  *	flash_queue.watches is set and requests wait, after the hooks above have changed
  *	something and before @select, once however many they were; see flash_settle(). A
  *	policy that chooses ahead chooses here the request that @select returns. If it
- *	holds them for some time, its timer calls flash_ask_again(). It changes no limit,
- *	as it is not called while the limit is reached; see flash_set_bound().
+ *	holds them for some time, its timer calls flash_ask_again(). If it will do so until
+ *	few requests are in flight, it sets flash_queue.held_above. It changes no limit, as
+ *	it is not called while the limit is reached; see flash_set_bound().
  *
  * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
  * @text_tuned: text @idx has changed to @text, which its check has accepted.

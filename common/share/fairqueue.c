@@ -27,6 +27,8 @@
  */
 #define FAIR_LIMIT		64
 #define FAIR_LIMIT_FIRST	216
+/* While a tenant lags, others have requests issued again when this number are in the device. */
+#define FAIR_ENOUGH		(FAIR_LIMIT - FAIR_LIMIT / 8)
 #define FAIR_LIMIT_MAX		1024
 
 /* Requests by which a tenant that was busy all the time may be behind */
@@ -1089,6 +1091,7 @@ static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 	struct tenant *t;
 
 	q->wake = 0;
+	q->enough = INT_MAX;
 	if (!q->waiting)
 		return NULL;
 	if (unlikely(!list_empty(&q->urgent.tenants))) {
@@ -1096,8 +1099,10 @@ static inline struct fair_rq *fair_next(struct fair_queue *q, u64 now)
 		if (rq)
 			return rq;
 	}
-	if (fair_lags(q))
+	if (fair_lags(q)) {
+		q->enough = FAIR_ENOUGH;
 		return NULL;
+	}
 	if (q->active) {
 		rq = fair_pick_active(q, now);
 		if (q->active)

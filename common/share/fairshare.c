@@ -402,6 +402,8 @@ __always_inline bool fairshare_holds(struct flash_queue *fq)
 	struct fair_queue *q = fsq->fair;
 
 	fsq->next = fair_next(q, fq->now);
+	if (fq->held_above != q->enough)
+		WRITE_ONCE(fq->held_above, q->enough);
 	/* A timer that is not needed any more may expire: it chooses, too. */
 	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
 		WRITE_ONCE(fsq->armed, q->wake);

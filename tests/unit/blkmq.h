@@ -183,7 +183,7 @@ static inline void shared(void)
 	__typeof__(*(p)) was = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); \
 	meanwhile(EXCHANGED);						\
 	was; })
-#define atomic_fetch_dec(v)	__atomic_fetch_sub(&(v)->counter, 1, __ATOMIC_SEQ_CST)
+#define atomic_dec_return(v)	__atomic_sub_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_inc_return(v)	__atomic_add_fetch(&(v)->counter, 1, __ATOMIC_SEQ_CST)
 #define atomic_long_inc(v)	COUNT((v)->counter)
 #define atomic_long_read(v)	READ_ONCE((v)->counter)

@@ -41,12 +41,15 @@ static void elv_rqhash_del(struct request_queue *q, struct request *rq);
 enum holding {
 	HOLD_NONE,
 	HOLD_ALL,	/* for the test */
-	HOLD_FULL,	/* while two are in flight */
+	HOLD_FULL,	/* while @full are in flight */
 	HOLD_ONE,	/* after each fourth one, until it has ended */
 	HOLD_TIME,	/* after each third one, for 200 us */
 };
 
 static enum holding holding;
+
+/* For HOLD_FULL, until half of that are in flight or a request is added */
+static unsigned int full = 2;
 
 /* Does the in-flight limit change with each end? Are all sorted again after each one? */
 static bool limit_moves, sorts;
@@ -229,11 +232,12 @@ static bool fifo_holds(struct flash_queue *fq)
 
 	fifo_event(fifo);
 	fifo->asked = true;
+	WRITE_ONCE(fq->held_above, holding == HOLD_FULL ? (int)full / 2 : INT_MAX);
 	switch (holding) {
 	case HOLD_ALL:
 		return true;
 	case HOLD_FULL:
-		return fifo->out >= 2;
+		return fifo->out >= full;
 	case HOLD_ONE:
 		return fifo->one;
 	case HOLD_TIME:

@@ -567,6 +567,95 @@ static void end_of_full(void)
 	end();
 }
 
+/* Insert, choose and issue @nr requests into @out. */
+static void fill(struct request **out, unsigned int nr)
+{
+	unsigned int n;
+
+	for (n = 0; n < nr; n++) {
+		insert(n % QUEUES, false);
+		out[n] = choose();
+		issue(out[n]);
+	}
+}
+
+/* A limit of many: an eighth of the slots are free before an end starts a run. */
+static void ends_of_full(void)
+{
+	struct flash_queue *fq = anew(16);
+	struct request *out[16];
+	unsigned int n;
+
+	fill(out, 16);
+	for (n = 0; n < 4; n++)
+		insert(n % QUEUES, false);
+	run_pending();
+	finish(out[0]);
+	eq(run_pending(), 0, "of a limit of 16 one slot is free: an end starts no run");
+	eq(elv_has_work(&hctxs[0]), 1, "but there is work");
+	finish(out[1]);
+	eq(run_pending(), 1, "two are: it does");
+	fill(out, 2);
+	fq->urgent_seen = true;
+	finish(out[0]);
+	eq(run_pending(), 1, "a device that has seen urgent tasks waits for no second slot");
+	fill(out, 1);
+	fq->urgent_seen = false;
+	fq->one_by_one = true;
+	finish(out[0]);
+	eq(run_pending(), 1, "nor does one that has seen urgent requests");
+	fill(out, 1);
+	fq->one_by_one = false;
+	for (n = 0; n < 2; n++)
+		insert(n % QUEUES, false);
+	flash_lock(fq);
+	flash_set_bound(fq, 8);
+	flash_unlock(fq);
+	run_pending();
+	for (n = 0; n < 8; n++)
+		finish(out[n]);
+	eq(run_pending(), 0, "after the limit was lowered no end above it starts a run");
+	finish(out[8]);
+	eq(run_pending(), 1, "the one does that frees the first slot of 8");
+	while ((out[0] = choose()))
+		issue_and_finish(out[0]);
+	for (n = 9; n < 16; n++)
+		finish(out[n]);
+	while ((out[0] = choose()))
+		issue_and_finish(out[0]);
+	end();
+}
+
+/* A policy holds all back until few are in flight, and says so. */
+static void held_until_few(void)
+{
+	struct flash_queue *fq = anew(16);
+	struct request *out[8], *waits;
+	unsigned int n, runs = 0;
+
+	fq->watches = true;
+	holding = HOLD_FULL;
+	full = 8;
+	fill(out, 8);
+	waits = insert(0, false);
+	eq(choose() == NULL && fq->held, 1, "a request is held back while 8 are in flight");
+	run_pending();
+	for (n = 0; n < 3; n++) {
+		finish(out[n]);
+		runs += run_pending();
+	}
+	eq(runs, 0, "ends start no run while more than 4 are");
+	finish(out[3]);
+	eq(run_pending(), 1, "the fourth does");
+	eq(choose() == waits, 1, "and the request is dispatched");
+	issue_and_finish(waits);
+	for (n = 4; n < 8; n++)
+		finish(out[n]);
+	holding = HOLD_NONE;
+	full = 2;
+	end();
+}
+
 /* What a policy holds back while it watches */
 static void held_back(void)
 {
@@ -641,6 +730,8 @@ int main(void)
 	end_before_dispatch();
 	end_after_short_round();
 	end_of_full();
+	ends_of_full();
+	held_until_few();
 	held_back();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");
 	eq_faults();

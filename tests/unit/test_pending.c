@@ -704,9 +704,11 @@ static struct flash_queue *begin_round(unsigned int round)
 	stalls = round % 2;
 	mq_ops.get_budget = round % 8 == 7;
 	holding = ways[round / 3 % ARRAY_SIZE(ways)];
+	full = round % 4 < 2 ? 2 : 9;
 	limit_moves = round % 11 < 3;
 	/* What holds requests back is the limit, or the policy. */
-	fq = begin(holding && round % 2 ? TAGS : round % 9 ? 1 : 1 + round % 3);
+	fq = begin(holding && round % 2 ? TAGS : round % 9 ? 1 :
+		   round % 4 ? 1 + round % 3 : 24);
 	if (!fq)
 		return NULL;
 	the_disk.val[0] = round % 3 == 0;

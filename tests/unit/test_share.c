@@ -367,6 +367,7 @@ static void lags(void)
 	eq(beside(20, first), FAIR_LIMIT - 20, "the device is kept busy");
 	eq(fair_lags(&m.s), true, "but nothing goes beyond that");
 	eq(m.s.wake, 0, "until a request ends");
+	eq(m.s.enough, FAIR_LIMIT - FAIR_LIMIT / 8, "or, if none is added, an eighth of them");
 	it = sends(1, 100, 8, false);
 	eq(goes() == it, 1, "who is behind may");
 	ends(it);
@@ -374,6 +375,7 @@ static void lags(void)
 	rules.limit = 100;
 	fair_set_rules(&m.s, &rules);
 	eq(goes() != NULL, 1, "unless the user says how many");
+	eq(m.s.enough, INT_MAX, "and each end counts");
 
 	model_init(&sfq);
 	/* As much as the other one has: none is behind. */
