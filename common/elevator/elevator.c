@@ -274,8 +274,12 @@ static noinline void flash_insert_alone(struct blk_mq_hw_ctx *hctx, struct list_
 	 * they may complete before this function returns.
 	 */
 	percpu_ref_get(&q->q_usage_counter);
-	/* If a request may be dispatched already, its run is scheduled. */
-	run = run && !flash_ready(fq);
+	/*
+	 * If a request may be dispatched already, its run is scheduled, unless completions have
+	 * left slots free.
+	 */
+	run = run && (flash_slot_above(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) ||
+		      !flash_ready(fq));
 	flash_insert_any(fq, hctx->sched_data, list, at_head);
 	run = run && flash_ready(fq);
 	if (run) {
@@ -451,6 +455,9 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	struct request *rq = NULL;
 	bool pass_on, missed;
 
+	/* Before the drain, which finds the request that has set it. */
+	if (unlikely(READ_ONCE(fq->hurry)))
+		WRITE_ONCE(fq->hurry, false);
 	/* First, as it may release the lock. */
 	if (flash_pending_events(fq))
 		flash_drain(fq);

@@ -4,8 +4,9 @@
  *
  * A limit on requests in flight stalls the device for ever if a wake-up is lost. The
  * invariant against that: whenever a request waits and a slot is free, a run of a
- * hardware queue is scheduled, or the context that made both true schedules one. These
- * events make both true:
+ * hardware queue is scheduled, or the context that made both true schedules one, or
+ * enough requests are in flight that one of those which end schedules it (the mark of
+ * slot.h, flash_queue.held_above). These events make both true:
  *
  *   - a request is added to the pending list (pending.c), or inserted: the block layer
  *     runs its hardware queue next;
@@ -40,18 +41,11 @@
 #define FLASH_FIRST_NS		(4 * NSEC_PER_MSEC)
 
 /*
- * Completions in a row that schedule no run although a request waits. Few requests
+ * Completions in a row, below the mark, that schedule no run although a request waits. Few
  * complete between the insertion of a request and its dispatch; if the submitter has
  * lost the CPU, the next completion schedules a run.
  */
 #define FLASH_NO_RUNS		8
-
-/*
- * log2 of the part of the limit's slots that are free before a completion schedules a run, as
- * a run costs two context switches. Most slots are taken before by submitters, whose tasks
- * the completions have woken.
- */
-#define FLASH_FREE_SHIFT	3
 
 /*
  * Limit the time for which @first blocks other requests. A timer that was armed for an
@@ -393,51 +387,38 @@ void flash_first_exit(struct flash_queue *fq)
 	hrtimer_cancel(&fq->first.timer);
 }
 
-/*
- * If more requests than this are in flight after a completion, it leaves the free slots to a
- * later one: enough others will end. Not on a device that has seen urgent requests.
- */
-static unsigned int flash_runs_from(const struct flash_queue *fq, unsigned int bound)
-{
-	unsigned int free = bound >> FLASH_FREE_SHIFT;
-
-	if (!free || READ_ONCE(fq->urgent_seen) || READ_ONCE(fq->one_by_one))
-		free = 1;
-	return bound - free;
-}
-
 /**
  * flash_needs_run - does a completion have to schedule a run?
  * @fq: the device
  * @inflight: slots in use after this completion
  * @bound: the in-flight limit, at least 1
  *
- * While requests wait. A single one that had a free slot before this completion has just
- * been inserted, and its submitter's run is scheduled. Completion interrupts often arrive
- * between insertion and dispatch; a kick there would wake a worker that finds no work.
+ * While requests wait. From the mark on (flash_slot_mark()) free slots are left to the
+ * completion that reaches it: more will end. Each ends by one, and who changes the limit runs a
+ * hardware queue, so one completion does reach it. Slots are not left free on a device that has
+ * seen urgent requests (which of them are is the policy's choice), nor while one waits with
+ * FLASH_ROOT_FLAGS.
  *
- * In other cases requests may wait for this slot, or for others that were left to this
- * completion, or a round ended early because a driver was busy and left them behind (@left).
- * And the submitter may lose the CPU before its run, so at most FLASH_NO_RUNS completions in
- * a row schedule none. That is also how many it takes at most if the first urgent request
- * comes while slots are left to a later completion; a limit that does so has more in flight.
+ * Below the mark, a single request has just been inserted, and its submitter's run is scheduled.
+ * Completion interrupts often arrive between insertion and dispatch; a kick there would wake a
+ * worker that finds no work. Several may have been left behind by a round that ended early
+ * because a driver was busy (@left). And the submitter may lose the CPU before its run, so at
+ * most FLASH_NO_RUNS completions in a row schedule none.
  *
- * If the policy holds all requests back, a completion lets it choose again, unless it has
- * said that enough are in flight (@held_above).
- *
- * A context that changes the limit kicks afterwards, see flash_set_bound().
+ * If the policy holds all requests back, a completion lets it choose again, unless the policy
+ * has said that enough are in flight (@held_above), and knows all that has arrived or changed.
  */
 bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
-	unsigned int from;
-
 	if (flash_precedes(fq))
 		return true;
 	if (READ_ONCE(fq->held))
-		return inflight <= READ_ONCE(fq->held_above);
-	from = flash_runs_from(fq, bound);
-	if (inflight >= 0 && (unsigned int)inflight >= from)
-		return (unsigned int)inflight == from;
+		return inflight <= READ_ONCE(fq->held_above) || flash_pending_any(fq) ||
+		       READ_ONCE(fq->changed);
+	if (flash_slot_above(inflight, bound))
+		return (unsigned int)inflight == flash_slot_mark(bound) ||
+		       READ_ONCE(fq->urgent_seen) || READ_ONCE(fq->one_by_one) ||
+		       READ_ONCE(fq->hurry);
 	if (READ_ONCE(fq->left) || READ_ONCE(fq->queued) > 1)
 		return true;
 	/* Concurrent increments may be lost; a later completion makes up for that. */

@@ -248,8 +248,10 @@ struct flash_round {
  * @changed:	@held has to be computed again before the next choice; read without the lock
  * @left:	requests waited when the latest request was dispatched; read without the
  *		lock
- * @no_runs:	completions in a row, since the latest dispatch, that scheduled no run
- *		although a request waited; approximate, without the lock
+ * @hurry:	a request with FLASH_ROOT_FLAGS has arrived since the latest choice, or waits and
+ *		the policy wants it to have the next slot; without the lock
+ * @no_runs:	completions in a row below the mark (slot.h), since the latest dispatch, that
+ *		scheduled no run although a request waited; approximate, without the lock
  * @round:	requests that were chosen and that a run takes without the lock
  * @head:	requests that precede all others, and are dispatched even above the limit:
  *		requeued by the driver, or needed by the flush machinery
@@ -274,8 +276,8 @@ struct flash_round {
  * @one_by_one:	requests are chosen one by one, as urgent ones would have to wait for the rest
  *		of a set, and each completion runs a hardware queue; set by the policy under
  *		the lock, read without it
- * @held_above:	while @held, completions let the policy choose again only if at most this
- *		number are in flight; set by the policy in @holds, read without the lock
+ * @held_above:	while @held, ends do not change that as long as more than this number are in
+ *		flight; set by flash_policy.holds(), read without the lock
  * @urgent_seen: flash_policy.urgency() has returned FLASH_URGENT on this device; a policy
  *		may clear it
  * @first:	the request that must be issued first
@@ -332,6 +334,7 @@ struct flash_queue {
 	unsigned int no_runs;
 	bool left;
 	bool changed;
+	bool hurry;
 	struct flash_round round;
 };
 
@@ -716,9 +719,10 @@ enum flash_urgency {
  *	flash_queue.watches is set and requests wait, after the hooks above have changed
  *	something and before @select, once however many they were; see flash_settle(). A
  *	policy that chooses ahead chooses here the request that @select returns. If it
- *	holds them for some time, its timer calls flash_ask_again(). If it will do so until
- *	few requests are in flight, it sets flash_queue.held_above. It changes no limit, as
- *	it is not called while the limit is reached; see flash_set_bound().
+ *	holds them for some time, its timer calls flash_ask_again(). A policy that may hold
+ *	them until few are in flight sets flash_queue.held_above in each call, to INT_MAX if
+ *	any end may change the answer. It changes no limit, as it is seldom called while the
+ *	limit is reached; see flash_set_bound().
  *
  * @tuned: tunable @idx has its new value. Optional. Process context, no lock held.
  * @text_tuned: text @idx has changed to @text, which its check has accepted.

@@ -74,6 +74,12 @@ static __always_inline struct flash_rq *flash_pending_begin(struct flash_queue *
 		return NULL;
 	INIT_LIST_HEAD(&rq->queuelist);
 	flash_rq_begin(fq, fr, rq);
+	/*
+	 * If a run clears it before the request is in the list, the request waits for the mark
+	 * of slot.h at worst.
+	 */
+	if (unlikely(rq->cmd_flags & FLASH_ROOT_FLAGS))
+		WRITE_ONCE(fq->hurry, true);
 	if (unlikely(flash_pending_waits(fq)))
 		flash_store_expect(fq, fr);
 	return fr;

@@ -174,9 +174,9 @@ void flash_insert(struct flash_queue *fq, struct flash_hctx *fh,
  *
  * So a context that may clear @held has to schedule a run if none is scheduled: after an
  * insertion the block layer runs the hardware queue, after flash_policy.select() the round
- * continues, after an end flash_release() kicks, after a merge elv_bio_merge() kicks, and a
- * change of a tunable calls flash_resume(). A policy that holds all requests while none is
- * in flight, and has no timer armed, stalls the device.
+ * continues, after an end flash_release() kicks (see flash_needs_run()), after a merge
+ * elv_bio_merge() kicks, and a change of a tunable calls flash_resume(). A policy that holds
+ * all requests while none is in flight, and has no timer armed, stalls the device.
  */
 void flash_ask_holds(struct flash_queue *fq)
 {

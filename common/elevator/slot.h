@@ -89,11 +89,38 @@ static inline int flash_slot_finish(enum flash_slot *slot)
  * @bound: the in-flight limit
  *
  * A level, never an edge: the limit may change in either direction at any time, so a test
- * for "has just fallen below" would miss each slot that a higher limit adds.
+ * for "has just fallen below" would miss each slot that a higher limit adds. Who changes the
+ * limit runs a hardware queue, so flash_needs_run() may look for an edge.
  */
 static inline int flash_slot_free(int inflight, unsigned int bound)
 {
 	return inflight < 0 || (unsigned int)inflight < bound;
+}
+
+/*
+ * log2 of the part of the limit's slots that completions leave free until a run is scheduled,
+ * as a run costs two context switches. Most of these slots are taken before by submitters,
+ * whose tasks the completions have woken.
+ */
+#define FLASH_FREE_SHIFT	3
+
+/**
+ * flash_slot_mark - the number of requests in flight at which a completion schedules a run
+ * @bound: the in-flight limit, at least 1
+ *
+ * One less than the limit, or a smaller number if the limit is 16 or more.
+ */
+static inline unsigned int flash_slot_mark(unsigned int bound)
+{
+	unsigned int left = bound >> FLASH_FREE_SHIFT;
+
+	return bound - (left ? left : 1);
+}
+
+/** flash_slot_above - are at least flash_slot_mark() requests in flight? */
+static inline int flash_slot_above(int inflight, unsigned int bound)
+{
+	return inflight >= 0 && (unsigned int)inflight >= flash_slot_mark(bound);
 }
 
 #endif /* FLASH_SLOT_H */

@@ -27,7 +27,10 @@
  */
 #define FAIR_LIMIT		64
 #define FAIR_LIMIT_FIRST	216
-/* While a tenant lags, others have requests issued again when this number are in the device. */
+/*
+ * While a tenant lags, and submits none, requests of others are issued, up to FAIR_LIMIT, when
+ * no more than this number are in the device. So a run is scheduled for each eighth end.
+ */
 #define FAIR_ENOUGH		(FAIR_LIMIT - FAIR_LIMIT / 8)
 #define FAIR_LIMIT_MAX		1024
 

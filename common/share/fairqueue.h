@@ -236,8 +236,8 @@ struct fair_stats {
  * @active: the tenant that has the turn, or NULL
  * @last: the tenant of the latest dispatch, or NULL
  * @wake: time at which fair_next() has to be asked again, ns; 0: at the next event
- * @enough: after fair_next() has returned NULL: while more requests than this are in the device,
- *	ends do not change that
+ * @enough: after fair_next() has returned NULL: as long as more requests than this are in the
+ *	device, it need not be asked after ends; INT_MAX: after each
  * @vtime: virtual time of the device
  * @least: least virtual time in @backlog at the latest choice
  * @latest: latest virtual time of any tenant
@@ -265,7 +265,6 @@ struct fair_queue {
 	struct tenant *active;
 	struct tenant *last;
 	u64 wake;
-	int enough;
 	u64 vtime;
 	u64 least;
 	u64 latest;
@@ -274,6 +273,7 @@ struct fair_queue {
 	u32 busy;
 	u32 waiting;
 	u32 out;
+	int enough;
 	struct fair_second second;
 	struct fair_stats stats;
 	struct fair_device dev;

@@ -404,6 +404,8 @@ __always_inline bool fairshare_holds(struct flash_queue *fq)
 	fsq->next = fair_next(q, fq->now);
 	if (fq->held_above != q->enough)
 		WRITE_ONCE(fq->held_above, q->enough);
+	if (unlikely(!list_empty(&q->urgent.tenants)))
+		WRITE_ONCE(fq->hurry, true);
 	/* A timer that is not needed any more may expire: it chooses, too. */
 	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
 		WRITE_ONCE(fsq->armed, q->wake);

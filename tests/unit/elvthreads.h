@@ -23,8 +23,8 @@ static void *looker(void *arg);
 static struct request *device[QUEUES * TAGS];
 static bool device_locked;
 static unsigned int in_device;
-static int ended, over, each, in_vain, in_earnest, firsts, overtaken, together;
-static bool hands_back, restarts, asks_twice, hurries, stalls;
+static int ended, over, each, in_vain, in_earnest, firsts, overtaken, together, left_free;
+static bool hands_back, restarts, asks_twice, hurries, stalls, slow;
 static unsigned long long seed;
 
 /*
@@ -202,6 +202,16 @@ static void hand_back(struct request *rq)
 	in_irq = true;
 }
 
+/* Has the end of a request left slots free while others wait? */
+static bool leaves_slots(struct flash_queue *fq)
+{
+	unsigned int bound = READ_ONCE(fq->bound);
+	int inflight = atomic_read(&fq->inflight);
+
+	return flash_slot_above(inflight, bound) && flash_slot_free(inflight, bound) &&
+	       flash_any_waits(fq);
+}
+
 static void *interrupt(void *arg)
 {
 	struct request *rq;
@@ -209,6 +219,8 @@ static void *interrupt(void *arg)
 	turns = seed + (size_t)arg;
 	in_irq = true;
 	while (!GET(over)) {
+		if (slow)
+			idle(20);
 		rq = from_device();
 		if (!rq) {
 			idle(50);
@@ -220,6 +232,8 @@ static void *interrupt(void *arg)
 		}
 		elv_completed_request(rq, ktime_get_ns());
 		elv_finish_request(rq);
+		if (leaves_slots(compat_queue_data(rq->q)))
+			COUNT(left_free);
 		if (restarts && tap_rand(&turns) % 4 == 0)
 			blk_mq_run_hw_queue(rq->mq_hctx, true);
 		COUNT(ended);

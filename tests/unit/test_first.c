@@ -22,16 +22,22 @@ void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
 }
 
 /* The current task inserts a request. */
-static struct request *insert(unsigned int by, bool urgent)
+static struct request *insert_with(unsigned int by, bool urgent, unsigned int flags)
 {
 	struct request *rq = get(by, nth[by] + 1);
 	LIST_HEAD(list);
 
 	nth[by]++;
 	rq->urgent = urgent;
+	rq->cmd_flags |= flags;
 	list_add_tail(&rq->queuelist, &list);
 	elv_insert_requests(&hctxs[by % QUEUES], &list, false);
 	return rq;
+}
+
+static struct request *insert(unsigned int by, bool urgent)
+{
+	return insert_with(by, urgent, 0);
 }
 
 /* Another task than the current one inserts a request. */
@@ -530,9 +536,11 @@ static void end_before_dispatch(void)
 /* A busy driver ends a round early, and a request is left behind. */
 static void end_after_short_round(void)
 {
+	struct flash_queue *fq = anew(16);
 	struct request *out, *busy_one, *behind;
 
-	anew(16);
+	/* Else the other one would be chosen together with it. */
+	fq->one_by_one = true;
 	insert(1, false);
 	out = choose();
 	issue(out);
@@ -567,62 +575,127 @@ static void end_of_full(void)
 	end();
 }
 
+/* The hardware queue with most free tags */
+static unsigned int roomy(void)
+{
+	unsigned int n;
+	int used = 0;
+
+	for (n = 0; n < TAGS; n++)
+		used += busy[0][n] - busy[1][n];
+	return used > 0;
+}
+
 /* Insert, choose and issue @nr requests into @out. */
 static void fill(struct request **out, unsigned int nr)
 {
 	unsigned int n;
 
 	for (n = 0; n < nr; n++) {
-		insert(n % QUEUES, false);
+		insert(roomy(), false);
 		out[n] = choose();
 		issue(out[n]);
 	}
 }
 
+/* The lock's holder looks at all that has arrived. */
+static void look(struct flash_queue *fq)
+{
+	flash_lock(fq);
+	flash_settle(fq);
+	flash_unlock(fq);
+}
+
+/* Take what may be dispatched, and let it all end. */
+static void rest(struct request **out, unsigned int from, unsigned int to)
+{
+	struct request *rq;
+
+	while (from < to)
+		finish(out[from++]);
+	while ((rq = choose()))
+		issue_and_finish(rq);
+}
+
 /* A limit of many: an eighth of the slots are free before an end starts a run. */
 static void ends_of_full(void)
 {
-	struct flash_queue *fq = anew(16);
-	struct request *out[16];
-	unsigned int n;
+	struct flash_queue *fq = anew(24);
+	struct request *out[24];
+	unsigned int n, runs;
 
-	fill(out, 16);
+	fill(out, 24);
 	for (n = 0; n < 4; n++)
 		insert(n % QUEUES, false);
 	run_pending();
-	finish(out[0]);
-	eq(run_pending(), 0, "of a limit of 16 one slot is free: an end starts no run");
+	for (n = runs = 0; n < 2; n++) {
+		finish(out[n]);
+		runs += run_pending();
+	}
+	eq(runs, 0, "of a limit of 24 two slots are free: ends start no run");
 	eq(elv_has_work(&hctxs[0]), 1, "but there is work");
-	finish(out[1]);
-	eq(run_pending(), 1, "two are: it does");
-	fill(out, 2);
-	fq->urgent_seen = true;
+	finish(out[2]);
+	eq(run_pending(), 1, "three are: it does");
+	fill(out, 3);
+	look(fq);
 	finish(out[0]);
-	eq(run_pending(), 1, "a device that has seen urgent tasks waits for no second slot");
-	fill(out, 1);
+	eq(run_pending(), 0, "one is free again");
+	fq->urgent_seen = true;
+	finish(out[1]);
+	eq(run_pending(), 1, "a device that has seen urgent tasks waits for no third one");
 	fq->urgent_seen = false;
+	fill(out, 2);
+	look(fq);
 	fq->one_by_one = true;
 	finish(out[0]);
 	eq(run_pending(), 1, "nor does one that has seen urgent requests");
-	fill(out, 1);
 	fq->one_by_one = false;
-	for (n = 0; n < 2; n++)
+	fill(out, 1);
+	finish(out[0]);
+	eq(run_pending(), 0, "one is free again");
+	fill(out, 1);
+	insert_with(roomy(), false, REQ_META);
+	finish(out[0]);
+	eq(run_pending(), 1, "a request that others may wait for waits for no other end");
+	fill(out, 1);
+	finish(out[0]);
+	eq(run_pending(), 0, "but once a run has looked at it");
+	rest(out, 1, 24);
+	end();
+
+	fq = anew(32);
+	fill(out, 17);
+	for (n = 0; n < 4; n++)
 		insert(n % QUEUES, false);
 	flash_lock(fq);
-	flash_set_bound(fq, 8);
+	flash_set_bound(fq, 16);
 	flash_unlock(fq);
 	run_pending();
-	for (n = 0; n < 8; n++)
+	for (n = runs = 0; n < 2; n++) {
 		finish(out[n]);
-	eq(run_pending(), 0, "after the limit was lowered no end above it starts a run");
-	finish(out[8]);
-	eq(run_pending(), 1, "the one does that frees the first slot of 8");
-	while ((out[0] = choose()))
-		issue_and_finish(out[0]);
-	for (n = 9; n < 16; n++)
-		finish(out[n]);
-	while ((out[0] = choose()))
-		issue_and_finish(out[0]);
+		runs += run_pending();
+	}
+	eq(runs, 0, "after the limit was lowered ends start no run until a part of it is free");
+	finish(out[2]);
+	eq(run_pending(), 1, "the one does that reaches the mark of the new limit");
+	rest(out, 3, 17);
+	end();
+}
+
+/* A task that has no plug dispatches itself if slots were left free. */
+static void inline_above(void)
+{
+	struct request *out[16];
+
+	anew(16);
+	the_disk.val[0] = 1;
+	fill(out, 16);
+	insert(0, false);
+	finish(out[0]);
+	inlined = 0;
+	insert(0, false);
+	eq(inlined, 1, "a submitter takes a slot that an end has left free");
+	rest(out, 1, 16);
 	end();
 }
 
@@ -649,9 +722,32 @@ static void held_until_few(void)
 	eq(run_pending(), 1, "the fourth does");
 	eq(choose() == waits, 1, "and the request is dispatched");
 	issue_and_finish(waits);
-	for (n = 4; n < 8; n++)
-		finish(out[n]);
 	holding = HOLD_NONE;
+	rest(out, 4, 8);
+	end();
+
+	fq = anew(8);
+	fq->watches = true;
+	fill(out, 8);
+	holding = HOLD_FULL;
+	full = 4;
+	insert(0, false);
+	eq(elv_dispatch_request(&hctxs[0]) == NULL && fq->held, 1,
+	   "held back, while the limit is reached, too");
+	run_pending();
+	insert(1, false);
+	finish(out[0]);
+	eq(run_pending(), 1, "an end starts a run for a request that the policy does not know");
+	look(fq);
+	finish(out[1]);
+	eq(run_pending(), 0, "and none once it does");
+	flash_lock(fq);
+	flash_change(fq);
+	flash_unlock(fq);
+	finish(out[2]);
+	eq(run_pending(), 1, "nor is a changed setting left to a later end");
+	holding = HOLD_NONE;
+	rest(out, 3, 8);
 	full = 2;
 	end();
 }
@@ -731,6 +827,7 @@ int main(void)
 	end_after_short_round();
 	end_of_full();
 	ends_of_full();
+	inline_above();
 	held_until_few();
 	held_back();
 	eq(timers_preemptible, 0, "timers are set where no task is preempted");

@@ -704,11 +704,14 @@ static struct flash_queue *begin_round(unsigned int round)
 	stalls = round % 2;
 	mq_ops.get_budget = round % 8 == 7;
 	holding = ways[round / 3 % ARRAY_SIZE(ways)];
-	full = round % 4 < 2 ? 2 : 9;
+	full = round % 4 == 2 ? 9 : 2;
 	limit_moves = round % 11 < 3;
 	/* What holds requests back is the limit, or the policy. */
-	fq = begin(holding && round % 2 ? TAGS : round % 9 ? 1 :
-		   round % 4 ? 1 + round % 3 : 24);
+	slow = round % 4 == 2;
+	if (slow)
+		each = 40;
+	fq = begin(slow ? 16 + round % 3 : holding && round % 2 ? TAGS :
+		   round % 9 ? 1 : 1 + round % 3);
 	if (!fq)
 		return NULL;
 	the_disk.val[0] = round % 3 == 0;
@@ -740,8 +743,9 @@ int main(void)
 	eq(races, 0, "data races that ThreadSanitizer reports");
 	eq(in_vain * 3 < in_earnest, 1, "few runs find nothing to dispatch");
 	eq(together > 100, 1, "many requests are chosen together");
+	eq(left_free > 100, 1, "many ends leave slots free while requests wait");
 	printf("# %d of %d runs in vain; %d requests issued first, %d of them overtaken;\n"
-	       "# %d chosen together\n",
-	       in_vain, in_vain + in_earnest, firsts, overtaken, together);
+	       "# %d chosen together; %d ends left slots free\n",
+	       in_vain, in_vain + in_earnest, firsts, overtaken, together, left_free);
 	return tap_done();
 }

@@ -91,6 +91,19 @@ static void bound_is_a_level(void)
 	eq(flash_slot_free(0x7fffffff, 0xffffffffU), 1, "no bound: free");
 }
 
+/* Where completions schedule a run */
+static void mark(void)
+{
+	eq(flash_slot_mark(1), 0, "limit 1: an end schedules a run when none is left");
+	eq(flash_slot_mark(15), 14, "limit 15: when one slot is free");
+	eq(flash_slot_mark(16), 14, "limit 16: when two are");
+	eq(flash_slot_mark(216), 189, "limit 216: 27");
+	eq(flash_slot_above(14, 16), 1, "14 of 16: at the mark");
+	eq(flash_slot_above(13, 16), 0, "13 of 16: below it");
+	eq(flash_slot_above(-1, 1), 0, "fewer than none: below");
+	eq(flash_slot_above(0x6fffffff, 0xffffffffU), 0, "no limit: below");
+}
+
 int main(void)
 {
 	requeue_does_not_leak();
@@ -98,5 +111,6 @@ int main(void)
 	merged_away();
 	random_hooks();
 	bound_is_a_level();
+	mark();
 	return tap_done();
 }
