@@ -453,10 +453,10 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	__releases(&fq->lock)
 {
 	struct request *rq = NULL;
-	bool pass_on, missed;
+	bool kick, hurry = READ_ONCE(fq->hurry);
 
 	/* Before the drain, which finds the request that has set it. */
-	if (unlikely(READ_ONCE(fq->hurry)))
+	if (unlikely(hurry))
 		WRITE_ONCE(fq->hurry, false);
 	/* First, as it may release the lock. */
 	if (flash_pending_events(fq))
@@ -469,17 +469,19 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	}
 	if (!rq) {
 		rq = flash_dispatch_best(fq, hctx);
+		hurry &= !rq;
 		if (rq)
 			flash_dispatched(fq);
 	}
-	pass_on = fq->pass_on;
+	if (unlikely(hurry))
+		WRITE_ONCE(fq->hurry, true);
+	kick = fq->pass_on || (fq->held && flash_pending_events(fq));
 	fq->pass_on = false;
-	missed = fq->held && flash_pending_events(fq);
 	flash_unlock(fq);
 
 	if (rq)
 		flash_round_ends(fq, hctx, rq);
-	if (unlikely(pass_on || missed))
+	if (unlikely(kick))
 		flash_kick(fq, hctx->queue_num);
 	return rq;
 }

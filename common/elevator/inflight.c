@@ -393,11 +393,10 @@ void flash_first_exit(struct flash_queue *fq)
  * @inflight: slots in use after this completion
  * @bound: the in-flight limit, at least 1
  *
- * While requests wait. From the mark on (flash_slot_mark()) free slots are left to the
- * completion that reaches it: more will end. Each ends by one, and who changes the limit runs a
- * hardware queue, so one completion does reach it. Slots are not left free on a device that has
- * seen urgent requests (which of them are is the policy's choice), nor while one waits with
- * FLASH_ROOT_FLAGS.
+ * While requests wait. Above the mark (flash_slot_mark()) free slots are left to the completion
+ * that reaches it. One does: more requests will end, a completion lowers @inflight by one, and a
+ * change of the limit runs a hardware queue. No slot is left free on a device that has seen
+ * requests that its policy calls urgent, or while flash_queue.hurry is set.
  *
  * Below the mark, a single request has just been inserted, and its submitter's run is scheduled.
  * Completion interrupts often arrive between insertion and dispatch; a kick there would wake a

@@ -248,8 +248,8 @@ struct flash_round {
  * @changed:	@held has to be computed again before the next choice; read without the lock
  * @left:	requests waited when the latest request was dispatched; read without the
  *		lock
- * @hurry:	a request with FLASH_ROOT_FLAGS has arrived since the latest choice, or waits and
- *		the policy wants it to have the next slot; without the lock
+ * @hurry:	a request with FLASH_ROOT_FLAGS has arrived since the latest choice, or one waits
+ *		that flash_policy.select() wants to have the next slot; without the lock
  * @no_runs:	completions in a row below the mark (slot.h), since the latest dispatch, that
  *		scheduled no run although a request waited; approximate, without the lock
  * @round:	requests that were chosen and that a run takes without the lock

@@ -89,7 +89,7 @@ static inline int flash_slot_finish(enum flash_slot *slot)
  * @bound: the in-flight limit
  *
  * A level, never an edge: the limit may change in either direction at any time, so a test
- * for "has just fallen below" would miss each slot that a higher limit adds. Who changes the
+ * for "has just fallen below" would miss each slot that a higher limit adds. A change of the
  * limit runs a hardware queue, so flash_needs_run() may look for an edge.
  */
 static inline int flash_slot_free(int inflight, unsigned int bound)
@@ -99,8 +99,8 @@ static inline int flash_slot_free(int inflight, unsigned int bound)
 
 /*
  * log2 of the part of the limit's slots that completions leave free until a run is scheduled,
- * as a run costs two context switches. Most of these slots are taken before by submitters,
- * whose tasks the completions have woken.
+ * as a run costs two context switches. Submitters that the completions have woken take most
+ * of these slots before that.
  */
 #define FLASH_FREE_SHIFT	3
 

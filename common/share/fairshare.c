@@ -404,8 +404,6 @@ __always_inline bool fairshare_holds(struct flash_queue *fq)
 	fsq->next = fair_next(q, fq->now);
 	if (fq->held_above != q->enough)
 		WRITE_ONCE(fq->held_above, q->enough);
-	if (unlikely(!list_empty(&q->urgent.tenants)))
-		WRITE_ONCE(fq->hurry, true);
 	/* A timer that is not needed any more may expire: it chooses, too. */
 	if (q->wake && q->wake != READ_ONCE(fsq->armed)) {
 		WRITE_ONCE(fsq->armed, q->wake);
@@ -436,6 +434,8 @@ __always_inline struct flash_rq *fairshare_select(struct flash_queue *fq)
 	fsq->next = NULL;
 	fr = &container_of(fair, struct fairshare_rq, fair)->fr;
 	fair_issue(fsq->fair, fair, fq->now);
+	if (unlikely(!list_empty(&fsq->fair->urgent.tenants)))
+		WRITE_ONCE(fq->hurry, true);
 	/* The completion of a polled request is not reported. */
 	if (unlikely(fr->rq->mq_hctx->type == HCTX_TYPE_POLL))
 		fairshare_completed(fq, fr, false);

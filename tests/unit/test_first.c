@@ -658,6 +658,11 @@ static void ends_of_full(void)
 	finish(out[0]);
 	eq(run_pending(), 1, "a request that others may wait for waits for no other end");
 	fill(out, 1);
+	insert_with(roomy(), false, REQ_META);
+	eq(elv_dispatch_request(&hctxs[0]) == NULL, 1, "a run that has found no slot");
+	finish(out[0]);
+	eq(run_pending(), 1, "does not make one wait for other ends");
+	fill(out, 1);
 	finish(out[0]);
 	eq(run_pending(), 0, "but once a run has looked at it");
 	rest(out, 1, 24);

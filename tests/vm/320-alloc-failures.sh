@@ -46,10 +46,6 @@ if ! kernel_at_least 6.2 && symbol elevator_alloc; then
 	echo "$BEHIND" >$fault/reject-end
 fi
 
-# Any of the allocations, and larger numbers of requests, this number of times
-some=24 times=6
-((${LAB_SLOW:-1} == 1)) || some=8 times=3
-
 # inject FIRST BEHIND PERCENT FILE TEXT - writes TEXT, and the first allocation,
 # or one of them, fails that is made below code in that range. Sets HIT to how many
 # did, and STATUS to that of the writer.
@@ -142,11 +138,11 @@ for ((tries = 0; ${#ranges[@]}; tries++)); do
 	none_left "after functions $first to $behind"
 done
 say "$tries tries among ${#functions[@]} functions"
-holds "${#sites[@]} >= 4" "functions of the module below which memory is taken"
+holds "${#sites[@]} >= 5" "functions of the module below which memory is taken"
 
 # Any of them, and the second hardware queue's, with another scheduler before.
 failed=0
-for ((n = 0; n < some; n++)); do
+for ((n = 0; n < 8; n++)); do
 	sched_set "$DISK" mq-deadline
 	inject "$base" $((base + size)) 30 "$file" "$SCHED"
 	selected "one of the allocations" mq-deadline
@@ -162,7 +158,7 @@ holds "$failed > 0"
 if symbol elv_register_queue; then
 	dmesg -n 1
 	failed=0
-	for ((n = 0; n < some; n++)); do
+	for ((n = 0; n < 8; n++)); do
 		inject "$FIRST" "$BEHIND" 30 "$file" "$SCHED"
 		failed=$((failed + (STATUS != 0)))
 		selected "the kernel's registration" none
@@ -179,7 +175,7 @@ fi
 queue=/sys/block/$DISK/queue
 hit=0
 untracked=0
-for ((n = 0; n < times; n++)); do
+for ((n = 0; n < 3; n++)); do
 	sched_new "$DISK"
 	inject "$base" $((base + size)) $((n % 2 ? 50 : 100)) \
 		"$queue/nr_requests" 7
