@@ -240,7 +240,7 @@ report:
 
 .PHONY: unit
 unit:
-	+$(Q)$(MAKE) -C tests/unit
+	+$(Q)$(MAKE) -k -C tests/unit
 
 # Not through modules_install: that wants to sign with a key that only the
 # distribution has, and says so in an error that is none.

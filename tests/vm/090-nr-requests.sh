@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
 #
 #
 # Proves: nr_requests changes under load lose no request, also between switches

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC1091,SC2153,SC2154
 # for: layer_read
 # core: yes
-# takes: 40 s
+# takes: 60 s
 # limit: 300 s
 #
 # Proves: all tunables change under verified load on two devices at once, each with
