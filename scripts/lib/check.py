@@ -490,7 +490,8 @@ def deal(args, names):
                     case for case in leg.cases
                     if case.once or not case.single(names) or
                     (leg is args.legs[0] and (dealt == 3 or case.core))]
-            if dealt > 4 and leg.series == "6.1":
+            if dealt > 4 and leg.series == "6.1" and \
+                    "debug" in kernel.SERIES:
                 leg.cases = [case for case in leg.cases
                              if not case.of_core("debug")]
         if estimate(args, names, lambda series: False) <= BUDGET:

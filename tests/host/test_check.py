@@ -165,12 +165,13 @@ def test_dealing(cases, monkeypatch, capsys):
     for leg in (second, slow):
         assert leg.machines(FIVE) == {"default": ["020-core.a", "030-k2-own"]}
     (check.CASES / "035-k2-more.sh").write_text("# takes: 8 s\n")
+    (check.CASES / "037-fast.sh").write_text("# core: fast\n")
     found = {}
     for budget in range(2 * whole, 0, -5):
         monkeypatch.setattr(check, "BUDGET", budget)
         args = check.parse([])
         found.setdefault(args.legs[0].dealt, args)
-    assert sorted(found) == [0, 1, 2, 3, 4]
+    assert sorted(found) == [0, 1, 2, 3, 4, 5]
     assert found[2].legs[0].machines(FIVE)["default"][:3] == [
         "010-plain.a", "020-core.b", "030-k2-own"]
     # The cases of one scheduler run last: on the other kernels, then those of
@@ -182,8 +183,19 @@ def test_dealing(cases, monkeypatch, capsys):
     assert own[4] == [True, False, False]
     assert "035-k2-more" not in found[4].legs[0].machines(FIVE)["default"]
     check.announce(found[4])
-    assert "cases of one scheduler only on 6.12, and only of the core" in \
+    said = capsys.readouterr().out
+    assert "cases of one scheduler only on 6.12, and only of the core" in said
+    assert "is left out" not in said
+    # Last, what the debug kernel runs anyway.
+    _, old, slow = found[4].legs
+    assert names(old) == ["020-core", "037-fast"] and names(slow) == ["020-core"]
+    _, old, slow = found[5].legs
+    assert names(old) == ["037-fast"] and names(slow) == ["020-core"]
+    check.announce(found[5])
+    assert "what the debug kernel runs is left out on 6.1" in \
         capsys.readouterr().out
+    monkeypatch.delitem(kernel.SERIES, "debug")
+    assert names(check.parse([]).legs[1]) == ["020-core", "037-fast"]
 
 
 def test_kernels_that_are_built_share_their_source(monkeypatch, capsys):
