@@ -941,13 +941,6 @@ static __always_inline void piq_start(struct piq_sched *s, struct piq_req *req, 
 	}
 }
 
-/* Leave the batch and queue_length, where it has these. */
-static void piq_leave_turns(struct piq_sched *s, struct piq_req *req)
-{
-	if (s->mode != PIQ_AUTO || req->part.batch || req->window)
-		piq_turns_release(s, req);
-}
-
 /**
  * piq_dispatch_queued - piq_dispatch(), but for requests of the FIFO that are not tracked
  * @s: the device
@@ -965,7 +958,7 @@ void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
 		piq_start(s, req, now);
 	} else {
 		piq_demand_add(s, req, -1);
-		piq_leave_turns(s, req);
+		flash_batches_remove(&s->turns.batches, &req->part);
 	}
 }
 
@@ -1010,7 +1003,6 @@ void piq_start_head(struct piq_sched *s, struct piq_req *req, enum piq_kind kind
 		    u64 sector, u32 sectors, u64 now)
 {
 	piq_describe(req, kind, sector, sectors);
-	req->window = false;
 	req->urgent = false;
 	piq_fill(s, req, &req->part.vec);
 	piq_demand_add(s, req, 1);
@@ -1033,7 +1025,8 @@ void piq_release_chips(struct piq_sched *s, struct piq_req *req)
 		if (piq_chip_known(s, chip))
 			piq_chip_update(s, chip);
 	}
-	piq_leave_turns(s, req);
+	if (req->part.batch)
+		flash_batches_remove(&s->turns.batches, &req->part);
 }
 
 /* The user changes a setting */
@@ -1171,7 +1164,7 @@ bool piq_sort_next(struct piq_sched *s)
 /**
  * piq_sched_init - no request waits or is outstanding
  * @s: the device, all zeroes
- * @pool: memory for PIQ_QUEUE_MAX batches, which stays the caller's
+ * @pool: memory for PIQ_NR_BATCHES batches, which stays the caller's
  * @tun: any valid tunables
  *
  * The mode is auto, without a layout. piq_set() changes that.

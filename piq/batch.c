@@ -23,14 +23,18 @@
  * chips are free, as in a FIFO. The paper's text allows this reading, too.
  *
  * Invariants:
- * - At most queue_length requests are inside, outstanding ones included. The others wait
- *   outside, in order of arrival.
+ * - At most queue_length waiting requests are in batches. The others wait outside, in order
+ *   of arrival. Outstanding requests are no part of the scheduler's queue, whose length the
+ *   paper varies in Figure 11; with 1 requests go in order of arrival. Mode noop orders
+ *   nothing, so it does not look at queue_length.
+ * - Each outstanding request of a batch has a chip that no other request is given, so there
+ *   are at most FLASH_MAX_CHIPS batches without waiting requests.
  * - A request of a FIFO is a batch that no other request can join. So both sorts of lists
  *   are one, and the id of a batch marks the end of a turn.
  * - Requests without chips (discards) are dispatched between two turns, if they waited when
  *   the turn before ended.
  *
- * Entry points: piq_turns_add() to piq_turns_release(), called by auto.c.
+ * Entry points: piq_turns_add() to piq_turns_dispatch(), called by auto.c.
  */
 #include "sched.h"
 
@@ -44,12 +48,12 @@ static bool piq_batched(enum piq_mode mode, enum flash_dir dir)
 /**
  * piq_turns_init - no request yet
  * @t: the turns
- * @pool: memory for PIQ_QUEUE_MAX batches, which stays the caller's
+ * @pool: memory for PIQ_NR_BATCHES batches, which stays the caller's
  */
 void piq_turns_init(struct piq_turns *t, struct flash_batch *pool)
 {
 	INIT_LIST_HEAD(&t->outside);
-	flash_batches_init(&t->batches, pool, PIQ_QUEUE_MAX);
+	flash_batches_init(&t->batches, pool, PIQ_NR_BATCHES);
 }
 
 /**
@@ -96,7 +100,6 @@ void piq_turns_admit(struct piq_sched *s)
 		if (!piq_batch_join(s, req))
 			return;
 		list_del_init(&req->line);
-		req->window = true;
 		t->inside++;
 	}
 }
@@ -115,13 +118,6 @@ void piq_turns_add(struct piq_sched *s, struct piq_req *req)
 	piq_turns_admit(s);
 }
 
-/* The request is not among queue_length any more. */
-static void piq_window_leave(struct piq_sched *s, struct piq_req *req)
-{
-	s->turns.inside -= req->window;
-	req->window = false;
-}
-
 /**
  * piq_turns_leave - take out a waiting request
  * @s: the device
@@ -130,10 +126,12 @@ static void piq_window_leave(struct piq_sched *s, struct piq_req *req)
 void piq_turns_leave(struct piq_sched *s, struct piq_req *req)
 {
 	list_del_init(&req->line);
-	if (req->part.batch && piq_batched(s->mode, piq_dir(req)))
+	if (!req->part.batch)
+		return;
+	if (piq_batched(s->mode, piq_dir(req)))
 		s->stats.batched--;
 	flash_batches_remove(&s->turns.batches, &req->part);
-	piq_window_leave(s, req);
+	s->turns.inside--;
 }
 
 /**
@@ -159,7 +157,7 @@ void piq_turns_grow(struct piq_sched *s, struct piq_req *req,
 	s->stats.batched--;
 	if (piq_batch_join(s, req))
 		return;
-	piq_window_leave(s, req);
+	s->turns.inside--;
 	list_add(&req->line, &s->turns.outside);
 }
 
@@ -175,8 +173,6 @@ static void piq_batch_swap(struct piq_req *req, struct piq_req *absorbed)
 	absorbed->part.batch = batch;
 	if (batch)
 		list_add(&absorbed->part.link, &batch->waiting);
-	absorbed->window = req->window;
-	req->window = true;
 }
 
 /**
@@ -190,14 +186,14 @@ void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req 
 	if (s->mode == PIQ_NOOP)
 		return;
 	/* The place in a FIFO is a batch, and its id may mark the end of the turn. */
-	if (absorbed->window && !piq_batched(s->mode, piq_dir(req))) {
+	if (absorbed->part.batch && !piq_batched(s->mode, piq_dir(req))) {
 		list_del_init(&req->line);
 		piq_batch_swap(req, absorbed);
 	}
-	if (req->window)
+	if (req->part.batch)
 		return;
 	/* The first one outside is let in as soon as @absorbed has left. */
-	list_move(&req->line, absorbed->window ? &s->turns.outside : &absorbed->line);
+	list_move(&req->line, absorbed->part.batch ? &s->turns.outside : &absorbed->line);
 }
 
 /* Are the chips free that a batch, or its first request, needs? */
@@ -276,8 +272,6 @@ static struct piq_req *piq_noop_next(struct piq_sched *s)
 
 	if (!req || req->kind == PIQ_OTHER)
 		return req;
-	if (s->turns.inside >= s->tun.queue_length)
-		return NULL;
 	return flash_occupancy_load(&s->chips.occ, &req->part.vec) ? NULL : req;
 }
 
@@ -323,25 +317,12 @@ struct piq_req *piq_turns_next(struct piq_sched *s)
  */
 void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req)
 {
-	if (s->mode == PIQ_NOOP) {
-		req->window = true;
-		s->turns.inside++;
-	} else if (req->part.batch) {
-		flash_batch_dispatch(&req->part);
-	} else {
-		list_del_init(&req->line);
-	}
-}
-
-/**
- * piq_turns_release - a dispatched request is done, or was requeued by the driver
- * @s: the device
- * @req: the request; its batch may be of an earlier mode
- */
-void piq_turns_release(struct piq_sched *s, struct piq_req *req)
-{
-	flash_batches_remove(&s->turns.batches, &req->part);
-	piq_window_leave(s, req);
-	if (s->mode != PIQ_AUTO)
-		piq_turns_admit(s);
+	if (s->mode == PIQ_NOOP)
+		return;
+	list_del_init(&req->line);
+	if (!req->part.batch)
+		return;
+	flash_batch_dispatch(&req->part);
+	s->turns.inside--;
+	piq_turns_admit(s);
 }

@@ -614,7 +614,7 @@ static inline void piq_follow_depth(struct piq_sched *s, const struct piq_learn 
 
 /*
  * The in-flight limit, in requests; @max: the one that the user has set, 0: it is found. The
- * chips limit the paper's modes, or queue_length.
+ * chips limit the paper's modes.
  */
 static inline u32 piq_limit(const struct piq_sched *s, const struct piq_learn *l, u32 max)
 {

@@ -104,7 +104,7 @@ struct piq_record {
  */
 struct piq_state {
 	struct piq_sched s;
-	struct flash_batch pool[PIQ_QUEUE_MAX];
+	struct flash_batch pool[PIQ_NR_BATCHES];
 };
 
 /**

@@ -28,8 +28,11 @@
 #include "../common/flash/batch.h"
 #include "../common/flash/occupancy.h"
 
-/* Largest queue_length, and so the largest number of batches */
+/* Largest queue_length */
 #define PIQ_QUEUE_MAX	512
+
+/* Batches of so many waiting requests, and those with outstanding ones only */
+#define PIQ_NR_BATCHES	(PIQ_QUEUE_MAX + FLASH_MAX_CHIPS)
 
 /* Requests of a direction for which chips are reserved at a time */
 #define PIQ_RESERVED	4
@@ -103,7 +106,6 @@ struct piq_start {
  * @kind:	its kind
  * @urgent:	real-time: dispatched first in mode auto; set by the caller of piq_add()
  * @late:	it joined the requests of several chips out of the order of arrival
- * @window:	it is one of the queue_length requests of the paper's modes
  * @reserved:	chips have been reserved for it
  * @conflicts:	it arrived while a request of one of its chips was not done
  * @out:	it is outstanding
@@ -129,7 +131,6 @@ struct piq_req {
 	enum piq_kind kind;
 	bool urgent;
 	bool late;
-	bool window;
 	bool reserved;
 	bool conflicts;
 	bool out;
@@ -140,7 +141,7 @@ struct piq_req {
  * @chip_depth:	requests outstanding on a chip; 0: found by search
  * @scan_depth:	requests of several chips that a choice looks at
  * @max_pass:	younger requests of its kind that may pass a request of several chips
- * @queue_length: requests that the paper's modes look at
+ * @queue_length: waiting requests that the paper's modes look at
  * @batch_overlap: batches do not wait for each other's end
  * @max_wait:	wait after which chips are reserved for a request, ns
  */
@@ -245,7 +246,7 @@ struct piq_pick {
  * @last_other:	seq of the last request without chips that may be dispatched between two
  *		turns
  * @outside:	waiting requests beyond queue_length, by arrival
- * @inside:	requests within queue_length, outstanding ones included
+ * @inside:	waiting requests within queue_length, each in a batch
  */
 struct piq_turns {
 	struct flash_batches batches;
@@ -545,7 +546,6 @@ void piq_turns_grow(struct piq_sched *s, struct piq_req *req,
 void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed);
 struct piq_req *piq_turns_next(struct piq_sched *s);
 void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req);
-void piq_turns_release(struct piq_sched *s, struct piq_req *req);
 
 /* learn.c */
 struct piq_learn;

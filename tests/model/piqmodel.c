@@ -94,7 +94,7 @@ struct count {
  * @fifo: waiting requests in order of arrival: reads, writes; all in [0] for noop
  * @batch: batches of each direction, oldest first
  * @outside: requests that have arrived, beyond the queue's length
- * @queued: requests in the queue, including those in flight
+ * @queued: requests in the queue, which wait
  * @length: maximum of @queued
  * @out: requests in flight
  * @busy: chips of the requests in flight
@@ -238,6 +238,7 @@ static void issue(struct host *h, struct drive *d, struct rq *rq)
 	if (!rq->write && rq->seq >= skip)
 		h->prioritised += h->oldest_write < rq->seq;
 	rq->issued = d->now;
+	h->queued--;
 	h->out++;
 	for (v = rq->vec; v; v &= v - 1)
 		h->flying[__builtin_ctzll(v)]++;
@@ -433,6 +434,7 @@ static void pump(struct host *h, struct drive *d)
 {
 	if (exact)
 		h->busy = working(d);
+	/* Each that is issued makes room for one more. */
 	do
 		admit(h);
 	while (step(h, d));
@@ -459,7 +461,6 @@ static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
 		if (!--h->flying[__builtin_ctzll(v)])
 			h->busy &= ~(v & -v);
 	h->out--;
-	h->queued--;
 	if (rq->batch)
 		rq->batch->out--;
 	rq->batch = NULL;
@@ -544,7 +545,8 @@ static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 	memset(&h, 0, sizeof(h));
 	memset(write_waits, 0, nr_trace * sizeof(*write_waits));
 	h.scheme = scheme;
-	h.length = scheme == KERNEL ? UINT_MAX : length;
+	/* These order nothing. */
+	h.length = scheme <= NOOP ? UINT_MAX : length;
 	h.batched[0] = scheme == PIQ_R || scheme == PIQ;
 	h.batched[1] = scheme == PIQ_W || scheme == PIQ;
 	h.was = WRITES;

@@ -108,7 +108,7 @@ static inline struct op_charge op_charge(enum req_op op, u32 sectors)
 		.chip_depth = 1, .scan_depth = 64, .max_pass = 32,
 		.queue_length = 64, .max_wait = 50000000,
 	};
-	static struct flash_batch pool[PIQ_QUEUE_MAX];
+	static struct flash_batch pool[PIQ_NR_BATCHES];
 	static struct layer_sched layer;
 	static struct layer_part part;
 	static struct piq_sched piq;

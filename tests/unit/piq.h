@@ -20,7 +20,7 @@
 struct dev {
 	struct piq_sched s;
 	struct piq_learn l;
-	struct flash_batch pool[PIQ_QUEUE_MAX];
+	struct flash_batch pool[PIQ_NR_BATCHES];
 	struct piq_req req[MAX_RQ];
 	bool waits[MAX_RQ];
 	u64 due[MAX_RQ];		/* time of its completion by the device, ns */

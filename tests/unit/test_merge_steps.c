@@ -109,7 +109,7 @@ static void layer_steps(enum layer_mode mode, const char *text)
 /* PIQ */
 
 static struct piq_sched piq;
-static struct flash_batch pool[PIQ_QUEUE_MAX];
+static struct flash_batch pool[PIQ_NR_BATCHES];
 static struct piq_req piq_rq[WAITING + 4];
 
 static void piq_one(u32 i, u64 sector, u32 sectors, bool urgent)

@@ -97,7 +97,7 @@ static void without_chips(void)
 		.chip_depth = 1, .scan_depth = 64, .max_pass = 32,
 		.queue_length = 64, .max_wait = 50000000,
 	};
-	static struct flash_batch pool[PIQ_QUEUE_MAX];
+	static struct flash_batch pool[PIQ_NR_BATCHES];
 	static const enum piq_mode modes[] = { PIQ_NOOP, PIQ_RWS, PIQ_AUTO };
 	static struct piq_req req[32];
 	static struct piq_sched s;

@@ -22,7 +22,7 @@ struct rec {
 static struct {
 	struct piq_sched s;
 	struct piq_learn l;
-	struct flash_batch pool[PIQ_QUEUE_MAX];
+	struct flash_batch pool[PIQ_NR_BATCHES];
 	struct rec rec[RECS];
 	u32 by[NR_STATES][RECS], at[RECS], nr[NR_STATES];
 	struct piq_req *next;
@@ -495,7 +495,7 @@ static void audit(void)
 		must(req->out == (f.rec[i].state == OUT), "out");
 		waits += waiting;
 		out += req->out;
-		inside += req->window;
+		inside += waiting && req->part.batch;
 		part += req->part.batch != NULL;
 		ranked += waiting && req->kind != PIQ_OTHER;
 		urgent += waiting && req->kind != PIQ_OTHER && req->urgent;
