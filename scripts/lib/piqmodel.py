@@ -11,16 +11,19 @@ import argparse
 import json
 import pathlib
 import sys
+import tempfile
 import time
 
 import options
 import standin
 import standinfit
-import suitetrace
 import synthetic
+import trace2fio
 
 REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULT = REPO / "tests" / "traces" / "piq15-model.json"
+PIECES = REPO / "tests" / "traces" / "piq15-pieces.json"
+LOADS = (1, 3, 10, 30, 100)
 SCHEMES = ("none", "noop", "rws", "piq_r", "piq_w", "piq")
 LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 ORDERS = ("in_order", "chip_fifo", "read_first")
@@ -30,11 +33,9 @@ SECONDS_MILLION = 15
 
 
 def trace(name, count, seed):
-    """The text of a stand-in as the model reads it, with its own load."""
-    compress = suitetrace.compression(f"piq15-{name}")
-    found = synthetic.synthesize(f"piq15-{name}", count, seed)
-    return standinfit.text_of((int(when / compress), *rest)
-                              for when, *rest in found)
+    """The text of a stand-in as the model reads it."""
+    return standinfit.text_of(synthetic.synthesize(
+        f"piq15-{name}", count, seed))
 
 
 def figures(one):
@@ -52,8 +53,9 @@ def figures(one):
             one[f"{way}_conflict_wait_ns"] / 1e9, 1)
         result[f"{way}_wait_all_mean_s"] = one[f"{way}_wait_ns"] / 1e9
         result[f"{way}_service_mean_s"] = one[f"{way}_service_ns"] / 1e9
-        result[f"{way}_conflict_share"] = share(one[f"{way}_conflicts"],
-                                                one[f"{way}s"])
+        for key, what in (("conflict", "conflicts"), ("blocked", "blocked")):
+            result[f"{way}_{key}_share"] = share(one[f"{way}_{what}"],
+                                                 one[f"{way}s"])
     return result
 
 
@@ -85,12 +87,78 @@ def parse(argv):
         "chip is free, and nothing is written")
     add("--gc", action="store_true", help="with the garbage collection of a "
         "64th of the device, and nothing is written")
+    add("--trace", metavar="FILE", action="append", default=[],
+        help="these real traces, in any format of scripts/trace2fio, at the "
+        "loads 1, 3, 10, 30 and 100, for the page of PIQ's results; may be "
+        "given again")
     return found.parse_args(argv)
+
+
+def piece(path, load, count):
+    """The text of a real trace as the model reads it, its times divided by `load`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        out = pathlib.Path(scratch, "trace")
+        trace2fio.convert(trace2fio.parse([
+            str(path), f"--out={out}", "--to=mqsim", "--fold=modulo",
+            "--size=128G", f"--compress={load}", f"--max-requests={count}"]))
+        rows = [line.split() for line in out.read_text(
+            encoding="ascii").splitlines() if line[:1].isdigit()]
+    return "".join(f"{when} {'WR'[int(way)]} {sector} {sectors}\n"
+                   for when, _, sector, sectors, way in rows)
+
+
+def at_loads(path, count):
+    """{load: {scheme: figures}} of a real trace; piq-overlap is a scheme."""
+    found = {}
+    for load in LOADS:
+        text = piece(path, load, count)
+        found[str(load)] = one = {
+            scheme: figures(values) for scheme, values in standinfit.model(
+                text, schemes="noop,rws,piq").items()}
+        one["piq-overlap"] = figures(standinfit.model(
+            text, schemes="piq", begin="free")["piq"])
+        base = one["rws"]
+        print(f"{path.name} x{load}: " + "; ".join(
+            f"{scheme} against rws " + ", ".join(
+                f"{one[scheme][key] / base[key] - 1:+.1%}" for key in (
+                    "read_latency_mean_s", "write_latency_mean_s",
+                    "busy_chips") if base[key])
+            for scheme in ("piq", "piq-overlap")), flush=True)
+    return found
+
+
+def lines_of(value, depth=2):
+    """JSON with a line for each input."""
+    if not depth or not isinstance(value, dict):
+        return json.dumps(value)
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {lines_of(one, depth - 1)}"
+                              for key, one in value.items()) + "\n}"
+
+
+def pieces(args):
+    """Writes what the model expects of real traces."""
+    found = {}
+    for path in map(pathlib.Path, args.trace):
+        try:
+            path.open("rb").close()
+            found[path.name.split(".")[0]] = rounded(
+                at_loads(path, args.requests))
+        except (OSError, trace2fio.TraceError) as error:
+            print(f"piq-model: --trace {path}: {error}", file=sys.stderr)
+            return 2
+    PIECES.write_text(lines_of({
+        "SPDX-License-Identifier": "GPL-2.0", "requests": args.requests,
+        "pieces": found}) + "\n", encoding="utf-8")
+    print(f"written: {PIECES.relative_to(REPO)}")
+    return 0
 
 
 def main(argv=None):
     """Command line."""
     args = parse(sys.argv[1:] if argv is None else argv)
+    if args.trace:
+        options.need("unit", "bench")
+        return pieces(args)
     rows = standin.fitted()
     for name in args.only:
         if name not in rows:
@@ -144,7 +212,7 @@ def main(argv=None):
               flush=True)
     if not whole:
         return 0
-    RESULT.write_text(json.dumps({
+    RESULT.write_text(lines_of({
         "SPDX-License-Identifier": "GPL-2.0",
         "made_by": "scripts/piq-model " + " ".join(
             sys.argv[1:] if argv is None else argv),
@@ -163,14 +231,14 @@ def main(argv=None):
         "orders": rounded({
             order: {name: run(name, args.requests, args.seed,
                               schemes="none,noop,piq", order=order)
-                    for name in LENGTH_INPUTS} for order in ORDERS})},
-        indent=1) + "\n", encoding="utf-8")
+                    for name in LENGTH_INPUTS} for order in ORDERS})})
+        + "\n", encoding="utf-8")
     print(f"written: {RESULT.relative_to(REPO)}")
     return 0
 
 
 # Inputs of Figure 11 and of the other orders: reads, a mix, writes
-LENGTH_INPUTS = tuple(name + end for end in ("", standin.DEEP) for name in
+LENGTH_INPUTS = tuple(name + end for end in ("", standin.HEAD) for name in
                       ("hm_0", "prn_1", "src1_2", "src2_0"))
 
 

@@ -2,19 +2,35 @@
 """Stand-ins for the PIQ paper's fifteen inputs.
 
 The published figures of each are in tests/traces/piq15.csv, the fitted ones in
-piq15-fit.csv beside it (scripts/fit-standins). Arrivals and sizes are those of
-the other stand-ins of MSR volumes. New are the exact numbers of reads and
-writes, and which chips requests begin on: on a device that is striped page by
-page over 64 chips this decides which requests conflict.
+piq15-fit.csv beside it (scripts/fit-standins). Numbers of reads and of writes
+are exact.
 
-An address has two parts. Its MiB is drawn with Zipf weights, as in all
-stand-ins; the number of MiBs decides how much writes rewrite. Its place within
-128 KiB, once around the chips, is drawn by `lean`, a number for reads and one
-for writes. Above 0: the share that begins on the chip that the request before
-began on. Below 0: the share that begins behind the chip that the request before
-ended on. The rest begins anywhere.
+Three properties are those of public pieces of such volumes (HM's, of 1,000 and
+10,000 requests), alike for all inputs:
+
+- Requests come in clusters, with microseconds within one. Half of the clusters
+  are a single request; the others have `cluster` requests in the mean, which is
+  fitted. In HM's pieces half are one or two, and the mean of longer ones is 8 to
+  14. No time is compressed: the rate is the published one.
+- A request goes the way of the one before, read or write, but for one in 20: in
+  the pieces 90 to 98 % go the same way.
+- One request in five begins where one of the 64 before it of its kind began.
+
+Other addresses have two parts. The MiB is drawn with Zipf weights, as in all
+stand-ins; the number of MiBs decides how much writes rewrite. The place within
+128 KiB, once around the 64 chips of a device that is striped page by page, is
+drawn by `lean`, a number for reads and one for writes, also fitted: it decides
+which requests conflict. Above 0: the share that begins on the chip that the
+request before began on. Below 0: the share that begins behind the chip that the
+request before ended on. The rest begins anywhere.
+
+There are two sets, as Table I's "requests enrolled in conflicts" can be counted
+in two ways. First set: at arrival, a request that is not done needs one of its
+chips. Second set: it is the first in noop's queue, and one of its chips is busy.
 """
 
+import array
+import collections
 import csv
 import itertools
 import math
@@ -31,10 +47,16 @@ SECTOR, BLOCK, REGION = 512, 4096, 1 << 20
 ROUND = 64 * 2048
 # Zipf weights of the MiBs; the same as synthetic.py has for MSR volumes
 SKEW = 0.85
-# The second set of inputs. The number of requests in bursts is this multiple of
-# the number of requests in conflict: in bursts most are, between them few.
-DEEP = "-deep"
-BURSTS, MOST_IN_BURSTS = 1.25, 0.95
+# The second set of inputs
+HEAD = "-head"
+# Share of requests that keep the direction whatever is left, and of those that
+# repeat one of so many places
+PERSISTENCE = 0.95
+REPEATED, RECENT = 0.2, 64
+# Share of clusters that are one request. Seconds within a cluster: median, and
+# the deviation of the logarithm, which makes the mean 7 times the median
+SINGLE = 0.5
+WITHIN, WITHIN_DEVIATION = 8e-6, 2.0
 # For which nothing but Table I's row is published: sizes, rate and what was
 # fitted are the medians of the others.
 UNCALIBRATED = ("wdev_0", "usr_0")
@@ -130,7 +152,12 @@ def rewritten(writes, sectors, regions):
     per_region = REGION // BLOCK
     weights = [(n + 1) ** -SKEW for n in range(regions)]
     total = sum(weights)
-    covered = sum(per_region * (1 - math.exp(-blocks * weight / total /
+    # A repeat rewrites what the shorter one of the two has.
+    mix = sizes(sectors)
+    again = sum(min(one, other) * p * q for one, p in mix
+                for other, q in mix) / sectors / sum(p for _, p in mix)**2
+    new = (1 - REPEATED * again) * blocks
+    covered = sum(per_region * (1 - math.exp(-new * weight / total /
                                              per_region))
                   for weight in weights)
     return 1 - covered / blocks
@@ -138,14 +165,7 @@ def rewritten(writes, sectors, regions):
 
 def base(name):
     """The input that a stand-in of either set is for."""
-    return name.removesuffix(DEEP)
-
-
-def in_bursts(row):
-    """The share of a deep input's requests that arrive in bursts."""
-    share = (row["read_conflicts"] + row["write_conflicts"]) / \
-        (row["reads"] + row["writes"])
-    return round(min(BURSTS * share, MOST_IN_BURSTS), 4)
+    return name.removesuffix(HEAD)
 
 
 def footprint(row):
@@ -161,6 +181,27 @@ def footprint(row):
         else:
             high = middle
     return low
+
+
+def arrivals(kind, count, rng):
+    """Times in seconds from 0, with the mean rate exactly as stated."""
+    mean = max(kind.calibrated["cluster"], 1.0)
+    # Apart, so that other clusters do not change all times
+    inner = random.Random(rng.random())
+    # The time before each request; 0: it begins a cluster
+    within = []
+    while len(within) < count:
+        within.append(0.0)
+        if mean > 1 and rng.random() >= SINGLE:
+            more = int(math.log(1 - rng.random()) / math.log(1 - 1 / mean))
+            within += (inner.lognormvariate(math.log(WITHIN), WITHIN_DEVIATION)
+                       for _ in range(more))
+    within = within[1:count]
+    between = [0.0 if gap else rng.expovariate(1) for gap in within]
+    stretch = max(count / kind.iops - sum(within), 0) / (sum(between) or 1)
+    return array.array("d", itertools.accumulate(
+        (gap + stretch * lull for gap, lull in zip(within, between)),
+        initial=0.0))
 
 
 def requests(kind, times, seed, name):
@@ -184,10 +225,14 @@ def requests(kind, times, seed, name):
     reads = round(left * values["reads"] /
                   (values["reads"] + values["writes"]))
     begin = end = 0
+    recent = {way: collections.deque(maxlen=RECENT) for way in parts}
     draw, total = rng.random, weights[-1]
+    read = None
     for at in times:
         # Draws without putting back: the number of reads is exact.
-        read = draw() * left < reads
+        if read is None or draw() >= PERSISTENCE or \
+                not (reads if read else left - reads):
+            read = draw() * left < reads
         left -= 1
         reads -= read
         lengths, shares, order, lean = parts[read]
@@ -197,7 +242,10 @@ def requests(kind, times, seed, name):
             place = begin if lean > 0 else end
         offset = order[bisect(weights, draw() * total)] * REGION + \
             int(draw() * (REGION // ROUND)) * ROUND + place
+        if recent[read] and draw() < REPEATED:
+            offset = rng.choice(recent[read])
         while offset + length > regions * REGION:
             offset -= ROUND
-        begin, end = place, (offset + length) % ROUND
+        recent[read].append(offset)
+        begin, end = offset % ROUND, (offset + length) % ROUND
         yield int(at * 1e9), "0", read, offset, length

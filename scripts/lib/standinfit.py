@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/fit-standins: fits the PIQ paper's inputs to its Table I.
 
-For each of the thirteen inputs three numbers: where reads begin, where writes
-begin (`lean`, see standin.py), and by what the times are divided. What they
-are fitted to is Table I: the shares of reads and of writes in conflict and
-the busy chips, all under noop. For the second set, the deep one, it is only
-what times are divided by, and the share of all requests in conflict. Nothing
-but noop is run here. What is fitted goes to tests/traces/piq15-fit.csv, with
-what was reached.
+For each of the thirteen inputs three numbers: how many requests a cluster has,
+where reads begin, and where writes begin (`cluster` and `lean`, see standin.py).
+What they are fitted to is Table I: the shares of reads and of writes in conflict
+and the busy chips, all under noop; the two sets count conflicts in two ways.
+Beside it rws says how many reads go before an older write (Figure 9), which
+decides how long directions persist, alike for all. No other scheme is run here.
+What is fitted goes to tests/traces/piq15-fit.csv, with what was reached.
 
 The drive and noop are those of tests/model/piqmodel.c. Seeds are those for
 tuning.
@@ -37,24 +37,31 @@ SOURCES = ("tests/model/piqmodel.c", "tests/unit/flashsim.h",
 
 SEEDS = (1, 2)
 REQUESTS = 20000
-STEPS = 20
-# Of log(compress) and of the leans: to see what they do, and at most at once
+# At most, and without coming nearer
+STEPS, PATIENCE = 20, 4
+# Of log(cluster) and of the leans: to see what they do, and at most at once
 WIDTHS, LONGEST = (0.1, 0.05, 0.05), (0.7, 0.4, 0.4)
 SECONDS_INPUT = 40
 # Good enough: as far as another seed is away.
 NEAR_SHARE, NEAR_CHIPS = 0.003, 0.01
-SLOWEST, FASTEST = 0.02, 2000.0
-COLUMNS = ("compress", "lean_read", "lean_write", "footprint_mib", "in_bursts",
-           "read_conflicts", "write_conflicts", "busy_chips", "reads_longer",
-           "writes_longer", "calibrated")
+SMALLEST, LARGEST = 1.05, 2000.0
+COLUMNS = ("cluster", "lean_read", "lean_write", "footprint_mib",
+           "read_conflicts", "write_conflicts", "read_blocked",
+           "write_blocked", "busy_chips", "reads_longer", "writes_longer",
+           "prioritised", "calibrated")
+# What is fitted to Table I, of COLUMNS: the first set, the second
+FITTED_TO = {"": ("busy_chips", "read_conflicts", "write_conflicts"),
+             standin.HEAD: ("busy_chips", "read_blocked", "write_blocked")}
 HEAD = """# SPDX-License-Identifier: GPL-2.0
 #
-# Made by scripts/fit-standins; noop alone was run for it. compress: times are
-# divided by it. lean_read, lean_write: see scripts/lib/standin.py, which also
-# says what -deep is. in_bursts: share of the requests. From read_conflicts on:
-# what noop came to with these numbers in the model, mean of the tuning seeds;
-# Table I's are in piq15.csv. ..._longer: waiting by conflicts over service,
-# Figure 2(b). calibrated 0: medians of the others.
+# Made by scripts/fit-standins; noop and rws alone were run for it. cluster,
+# lean_read, lean_write: see scripts/lib/standin.py, which also says what -head
+# is. From read_conflicts on: what noop came to with these numbers in the model,
+# mean of the tuning seeds; Table I's are in piq15.csv. ..._conflicts: shares that
+# meet a request at arrival; ..._blocked: shares that are first while a chip is
+# busy. ..._longer: waiting by conflicts over service, Figure 2(b). prioritised:
+# share of reads that go before an older write under rws, Figure 9. calibrated 0:
+# medians of the others.
 """
 
 
@@ -92,22 +99,17 @@ def model(text, **options_):
     return {one.pop("scheme"): one for one in found}
 
 
-def bursts(name, row):
-    """The share of an input's requests that arrive in bursts."""
-    return standin.in_bursts(row) if name.endswith(standin.DEEP) else \
-        synthetic.MSR_SHAPE["in_bursts"]
-
-
-def kind_of(name, row, lean_read, lean_write, regions):
+def kind_of(name, row, fit):
     """The stand-in with these numbers."""
     return synthetic.StandIn(
         name, "", iops=1000 / row["gap_ms"], read_share=0.5,
         read_sizes=standin.sizes(row["read_sectors"]),
         write_sizes=standin.sizes(row["write_sectors"]),
-        footprint_mib=regions, calibrated={
-            "lean_read": lean_read, "lean_write": lean_write,
+        footprint_mib=fit.regions, calibrated={
+            "cluster": fit.cluster, "lean_read": fit.lean[0],
+            "lean_write": fit.lean[1],
             "reads": row["reads"], "writes": row["writes"]},
-        **{**synthetic.MSR_SHAPE, "in_bursts": bursts(name, row)})
+        **synthetic.MSR_SHAPE)
 
 
 class Fit:
@@ -116,60 +118,64 @@ class Fit:
     def __init__(self, name, row, count=REQUESTS, seeds=SEEDS):
         self.name, self.row, self.count, self.seeds = name, row, count, seeds
         self.regions = min(standin.footprint(row), 131072)
-        self.targets = standin.targets(name)
-        self.compress, self.lean = 1.0, [0.0, 0.0]
-        self.times = {}
+        reads, writes, chips = standin.targets(name)
+        self.targets = dict(zip(FITTED_TO[
+            standin.HEAD if name.endswith(standin.HEAD) else ""],
+            (chips, reads, writes)))
+        self.cluster, self.lean = 12.0, [0.0, 0.0]
         self.runs = 0
 
     def trace(self, seed):
-        """The requests with the numbers as they are, not yet compressed."""
-        kind = kind_of(self.name, self.row, *self.lean, self.regions)
-        if seed not in self.times:
-            self.times[seed] = synthetic.arrivals(
-                kind, self.count, random.Random(
-                    f"{self.name} {seed} times"))
-        return standin.requests(kind, self.times[seed], seed, self.name)
+        """The requests with the numbers as they are."""
+        kind = kind_of(self.name, self.row, self)
+        times = standin.arrivals(kind, self.count, random.Random(
+            f"{self.name} {seed} times"))
+        return standin.requests(kind, times, seed, self.name)
 
     def measure(self):
-        """(share of reads in conflict, of writes, busy chips) under noop."""
+        """{column: value} under noop, and what rws prioritises."""
         found = []
         for seed in self.seeds:
-            text = text_of((int(when / self.compress), *rest)
-                           for when, *rest in self.trace(seed))
-            one = model(text, schemes="noop")["noop"]
-            found.append((one["read_conflicts"] / one["reads"],
-                          one["write_conflicts"] / one["writes"],
-                          one["busy_chips"],
-                          one["read_conflict_wait_ns"] /
-                          one["read_service_ns"],
-                          one["write_conflict_wait_ns"] /
-                          one["write_service_ns"]))
+            both = model(text_of(self.trace(seed)), schemes="noop,rws")
+            one, other = both["noop"], both["rws"]
+            values = {"busy_chips": one["busy_chips"],
+                      "prioritised": other["prioritised_reads"] /
+                      other["reads"]}
+            for way in ("read", "write"):
+                for what in ("conflicts", "blocked"):
+                    values[f"{way}_{what}"] = one[f"{way}_{what}"] / \
+                        one[f"{way}s"]
+                values[f"{way}s_longer"] = one[f"{way}_conflict_wait_ns"] / \
+                    one[f"{way}_service_ns"]
+            found.append(values)
             self.runs += 1
-        return tuple(map(statistics.fmean, zip(*found)))
+        return {key: statistics.fmean(one[key] for one in found)
+                for key in found[0]}
 
     def values(self):
         """The fitted parameters, scaled so that steps of all three are of a size."""
-        return [math.log(self.compress), *self.lean]
+        return [math.log(self.cluster), *self.lean]
 
     def take(self, values):
         """Sets the parameters from values(), limited to their ranges."""
-        self.compress = math.exp(min(max(
-            values[0], math.log(SLOWEST)), math.log(FASTEST)))
+        self.cluster = math.exp(min(max(
+            values[0], math.log(SMALLEST)), math.log(LARGEST)))
         self.lean = [min(max(value, -1.0), 1.0) for value in values[1:]]
 
     def misses(self, found):
         """Differences from the targets, in units of the accepted difference; chips first."""
-        return [(found[2] - self.targets[2]) / (NEAR_CHIPS * self.targets[2]),
-                *((have - want) / NEAR_SHARE
-                  for have, want in zip(found, self.targets[:2]))]
+        return [(found[key] - want) / (
+            NEAR_CHIPS * want if key == "busy_chips" else NEAR_SHARE)
+            for key, want in self.targets.items()]
 
     def fit(self, said=lambda text: None):
-        """Newton's method with Broyden's updates; (shares, chips) reached.
+        """Newton's method with Broyden's updates; what is reached.
 
         The best point that was seen is kept: at the end of a range, or where
         the target cannot be had, the last one need not be it.
         """
         best = slopes = old = None
+        since = 0
         reach = 1.0
         for turn in range(STEPS):
             at = self.values()
@@ -177,15 +183,13 @@ class Fit:
             off = self.misses(found)
             size = sum(x * x for x in off)
             if best is None or size < best[0]:
-                best = (size, at, found, off)
+                best, since = (size, at, found, off), turn
             elif size > 4 * best[0]:
                 # Too far: from the best point again, with half the step.
                 at, off = best[1], best[3]
                 reach /= 2
-            said(f"{self.name} {turn}: compress {self.compress:.3f} lean "
-                 f"{self.lean[0]:+.3f} {self.lean[1]:+.3f}: "
-                 + ", ".join(f"{x:.3f}" for x in found))
-            if max(map(abs, off)) <= 1:
+            said(f"{self.name} {turn}: {self.told(found)}")
+            if max(map(abs, off)) <= 1 or turn - since == PATIENCE:
                 break
             if slopes is None:
                 slopes = self.slopes(at, off)
@@ -206,25 +210,12 @@ class Fit:
         self.take(best[1])
         return best[2]
 
-    def share(self, found):
-        """The share of all requests that are in conflict."""
-        reads, writes = self.row["reads"], self.row["writes"]
-        return (found[0] * reads + found[1] * writes) / (reads + writes)
-
-    def fit_deep(self, said=lambda text: None):
-        """Halves the compression until the share in conflict is right."""
-        low, high = math.log(0.2), math.log(500)
-        while high - low > 0.01:
-            middle = (low + high) / 2
-            self.compress = math.exp(middle)
-            found = self.measure()
-            said(f"{self.name}: compress {self.compress:.3f}: "
-                 + ", ".join(f"{x:.3f}" for x in found))
-            if self.share(found) < self.share(self.targets):
-                low = middle
-            else:
-                high = middle
-        return found
+    def told(self, found):
+        """The numbers and what they come to, in a line."""
+        return (f"cluster {self.cluster:.2f}, lean {self.lean[0]:+.3f} "
+                f"{self.lean[1]:+.3f}: " + ", ".join(
+                    f"{key} {found[key]:.3f} ({want:.3f})"
+                    for key, want in self.targets.items()))
 
     def slopes(self, at, off):
         """The effect of each number, by a small step of it."""
@@ -268,23 +259,19 @@ def line(name, values):
 
 def result(fit, found, calibrated):
     """The row of the file for an input."""
-    return {
-        "compress": fit.compress, "lean_read": fit.lean[0],
-        "lean_write": fit.lean[1], "footprint_mib": fit.regions,
-        "in_bursts": float(bursts(fit.name, fit.row)),
-        **dict(zip(("read_conflicts", "write_conflicts", "busy_chips",
-                    "reads_longer", "writes_longer"), found)),
-        "calibrated": calibrated}
+    return {"cluster": fit.cluster, "lean_read": fit.lean[0],
+            "lean_write": fit.lean[1], "footprint_mib": fit.regions, **found,
+            "calibrated": calibrated}
 
 
 def medians(row, found, name):
     """An input that has no statistics: the others' medians."""
     fit = Fit(name, row)
-    fit.compress, *fit.lean = (
+    fit.cluster, *fit.lean = (
         standin.median(one[key] for other, one in found.items()
-                       if other.endswith(standin.DEEP) ==
-                       name.endswith(standin.DEEP) and one["calibrated"])
-        for key in ("compress", "lean_read", "lean_write"))
+                       if other.endswith(standin.HEAD) ==
+                       name.endswith(standin.HEAD) and one["calibrated"])
+        for key in ("cluster", "lean_read", "lean_write"))
     return result(fit, fit.measure(), 0)
 
 
@@ -297,8 +284,6 @@ def parse(argv):
                         help="print what comes out for these, write nothing")
     parser.add_argument("--measure", action="store_true", help="keep what is "
                         "fitted, measure noop with it and write that")
-    parser.add_argument("--deep", action="store_true",
-                        help="fit the second set alone, keep the first")
     parser.add_argument("--verbose", action="store_true",
                         help="each step")
     return parser.parse_args(argv)
@@ -307,22 +292,15 @@ def parse(argv):
 def work(args, name, row, old, said):
     """The fit of one input."""
     fit = Fit(name, row)
-    keep = args.measure or args.deep and not name.endswith(standin.DEEP)
-    if keep and name in old:
-        fit.compress, *fit.lean = (old[name][key] for key in (
-            "compress", "lean_read", "lean_write"))
+    if args.measure and name in old:
+        fit.cluster, *fit.lean = (old[name][key] for key in (
+            "cluster", "lean_read", "lean_write"))
         found = fit.measure()
-    elif name.endswith(standin.DEEP):
-        found = fit.fit_deep(said)
     else:
         found = fit.fit(said)
-    reads, writes, chips, *longer = found
-    print(f"{name}: times / {fit.compress:.3f}, lean "
-          f"{fit.lean[0]:+.3f} {fit.lean[1]:+.3f}: reads "
-          f"{reads:.3f} ({fit.targets[0]:.3f}), writes {writes:.3f} "
-          f"({fit.targets[1]:.3f}), chips {chips:.2f} "
-          f"({fit.targets[2]:.2f}), longer by {longer[0]:.1f} and "
-          f"{longer[1]:.1f}; {fit.runs} runs of noop", flush=True)
+    print(f"{name}: {fit.told(found)}; longer by {found['reads_longer']:.1f} "
+          f"and {found['writes_longer']:.1f}; prioritised "
+          f"{found['prioritised']:.1%}; {fit.runs} runs", flush=True)
     return result(fit, found, 1)
 
 
@@ -331,7 +309,7 @@ def main(argv=None):
     args = parse(sys.argv[1:] if argv is None else argv)
     rows, old = standin.filled(), standin.fitted()
     known = [name for name in rows if name not in standin.UNCALIBRATED]
-    names = [name + end for end in ("", standin.DEEP) for name in known]
+    names = [name + end for end in ("", standin.HEAD) for name in known]
     for name in args.only:
         if name not in names:
             print(f"fit-standins: --only {name}: want one of "
@@ -347,7 +325,7 @@ def main(argv=None):
              for name in args.only or names}
     if args.only:
         return 0
-    order = [name + end for end in ("", standin.DEEP) for name in rows]
+    order = [name + end for end in ("", standin.HEAD) for name in rows]
     for name in order:
         if name not in found:
             found[name] = medians(rows[standin.base(name)], found, name)

@@ -2,8 +2,8 @@
 """Logs for the workloads of a suite that replay a trace.
 
 TRACES in the environment names a folder of real traces; what is not in there
-is replaced by its stand-in. A log has the guest's times: divided by the
-input's compression, multiplied by the time scale.
+is replaced by its stand-in. A log has the guest's times: the input's own,
+multiplied by the time scale.
 """
 
 import gzip
@@ -13,7 +13,6 @@ import shutil
 import tempfile
 
 import suiteplan
-import synthetic
 import trace2fio
 
 # Seconds of the device that a replay may take; all inputs stay far below.
@@ -26,12 +25,6 @@ REAL_SKIP = 500000
 MAX_GAP_US = 20000
 # fio's memory is depth times this.
 LONGEST = "512K"
-
-
-def compression(name):
-    """The divisor of a stand-in's times; 1 where nothing was fitted."""
-    values = synthetic.STAND_INS[name].calibrated
-    return round(values["compress"], 4) if values else 1
 
 
 def provide_real(name, log, count, wanted):
@@ -80,7 +73,7 @@ class Store:
                       "fold": "modulo", "max_length": LONGEST,
                       "max_gap": MAX_GAP_US,
                       "time_scale": run["time_scale"],
-                      "compress": compression(name), "seed": run["seed"]}
+                      "seed": run["seed"]}
             if trace2fio.real(name):
                 summary = provide_real(name, log, count, wanted)
             else:

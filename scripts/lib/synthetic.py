@@ -196,16 +196,15 @@ def _add_calibrated():
         row = rows[volume]
         kind = STAND_INS[f"piq15-{name}"] = StandIn(
             f"MSR Cambridge, volume {volume}, as PIQ's Table I has it"
-            + ("; deep bursts" if name != volume else ""),
-            "PIQ, Table I: reads, writes; "
-            + ("conflicts" if name != volume else "conflicts and busy chips")
-            + " under noop " + ("fitted" if fit["calibrated"]
-                                else "not fitted")
+            + ("; conflicts counted at the head" if name != volume else ""),
+            "PIQ, Table I: reads, writes; conflicts and busy chips under "
+            "noop " + ("fitted" if fit["calibrated"] else "not fitted")
             + ("; rate, sizes, rewritten share: published statistics of its "
                "first million requests" if standin.known(standin.published()[
                    volume]) else "; rate, sizes, rewritten share and what is "
                "fitted: the medians of the others")
-            + "; bursts, skew: assumed, alike for all",
+            + "; clusters, direction, repeated places: as in public pieces "
+            "of such volumes, alike for all",
             files=(volume, f"msr_{volume}", f"msr-cambridge_{volume}"),
             iops=round(1000 / row["gap_ms"], 3),
             read_share=round(row["reads"] / (row["reads"] + row["writes"]), 4),
@@ -215,9 +214,8 @@ def _add_calibrated():
             rewritten_share=row["rewritten_share"],
             calibrated={"reads": row["reads"], "writes": row["writes"],
                         **{key: fit[key] for key in
-                           ("lean_read", "lean_write", "compress")}},
-            **{**MSR_SHAPE, "in_bursts": fit.get("in_bursts", 0.8),
-               "sequential_read_share": 0.0,
+                           ("lean_read", "lean_write", "cluster")}},
+            **{**MSR_SHAPE, "sequential_read_share": 0.0,
                "sequential_write_share": 0.0})
         assert kind.skew == standin.SKEW
 
@@ -255,10 +253,12 @@ def synthesize(name, count, seed):
     kind = STAND_INS[name]
     # Two sources, so that a longer one begins as a shorter one does but for
     # the scale of its times.
-    times = arrivals(kind, count, random.Random(f"{name} {seed} times"))
+    rng = random.Random(f"{name} {seed} times")
     if kind.calibrated:
-        yield from standin.requests(kind, times, seed, name)
+        yield from standin.requests(kind, standin.arrivals(kind, count, rng),
+                                    seed, name)
         return
+    times = arrivals(kind, count, rng)
     rng = random.Random(f"{name} {seed} places")
     regions = kind.footprint_mib
     weights = list(itertools.accumulate(

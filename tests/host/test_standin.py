@@ -6,6 +6,7 @@ import gzip
 import importlib
 import json
 import pathlib
+import random
 import re
 import shutil
 import statistics
@@ -31,7 +32,10 @@ synthetic = importlib.import_module("synthetic")
 trace2fio = importlib.import_module("trace2fio")
 
 NAMES = list(standin.published())
-BOTH = [name + end for end in ("", standin.DEEP) for name in NAMES]
+BOTH = [name + end for end in ("", standin.HEAD) for name in NAMES]
+# The fit comes near, no more: what Table I has cannot be had at once.
+FAR = {"hm_1", "proj_4", "src2_2", "stg_0", "hm_1-head",
+       "src2_2-head", "stg_0-head"}
 needs_gcc = pytest.mark.skipif(not shutil.which("gcc"),
                                reason="no gcc")
 
@@ -90,7 +94,7 @@ def test_sizes_have_their_mean(mean):
     assert mix[-1][0] >= 128 and mix[0][0] == 8
 
 
-@pytest.mark.parametrize("name", ["hm_0", "prxy_0-deep"])
+@pytest.mark.parametrize("name", ["hm_0", "prxy_0-head"])
 def test_sizes_and_places(name):
     row = standin.published()[standin.base(name)]
     found = made(name, 20000)
@@ -105,7 +109,7 @@ def test_sizes_and_places(name):
                                                          rel=0.01)
 
 
-@pytest.mark.parametrize("name", ["hm_0", "rsrch_0-deep"])
+@pytest.mark.parametrize("name", ["hm_0", "rsrch_0-head"])
 def test_writes_rewrite_what_they_should(name):
     """A share of a million; the closed form is held against a shorter one."""
     row = standin.filled()[standin.base(name)]
@@ -126,7 +130,8 @@ def test_writes_rewrite_what_they_should(name):
 
 
 @pytest.mark.parametrize("lean, meets", [(-1.0, 0.0), (1.0, 1.0)])
-def test_lean_decides_who_meets(lean, meets):
+def test_lean_decides_who_meets(lean, meets, monkeypatch):
+    monkeypatch.setattr(standin, "REPEATED", 0)
     kind = copy.copy(synthetic.STAND_INS["piq15-hm_0"])
     kind.calibrated = {**kind.calibrated, "lean_read": lean,
                        "lean_write": lean}
@@ -138,26 +143,69 @@ def test_lean_decides_who_meets(lean, meets):
     assert share == pytest.approx(meets, abs=0.05)
 
 
-def test_what_was_fitted_is_near_table_1():
-    """All but three are as near as another seed; busy chips of all within 10 %."""
-    far = {"src1_2", "src2_2", "stg_0"}
-    for name, fit in standin.fitted().items():
-        reads, writes, chips = standin.targets(name)
-        if not fit["calibrated"]:
-            continue
-        if name.endswith(standin.DEEP):
-            row = standin.published()[standin.base(name)]
-            total = row["reads"] + row["writes"]
-            have, want = ((one * row["reads"] + other * row["writes"]) / total
-                          for one, other in (
-                              (fit["read_conflicts"], fit["write_conflicts"]),
-                              (reads, writes)))
-            assert have == pytest.approx(want, abs=0.03), name
-            continue
-        assert fit["busy_chips"] == pytest.approx(chips, rel=0.1), name
-        assert (abs(fit["read_conflicts"] - reads) < 0.03 and
-                abs(fit["write_conflicts"] - writes) < 0.03) == \
-            (name not in far), name
+@pytest.mark.parametrize("name", BOTH)
+def test_what_was_fitted_is_near_table_1(name):
+    """What cannot be had at once is in FAR."""
+    fit = standin.fitted()[name]
+    if not fit["calibrated"]:
+        return
+    head = name.endswith(standin.HEAD)
+    columns = standinfit.FITTED_TO[standin.HEAD if head else ""]
+    reads, writes, chips = standin.targets(name)
+    near = [fit[key] == pytest.approx(want, rel=0.05 if want > 1 else 0,
+                                      abs=0.02)
+            for key, want in zip(columns, (chips, reads, writes))]
+    assert all(near) == (name not in FAR), (name, near)
+
+
+def gaps_of(name, count=20000):
+    """Seconds between requests."""
+    times = [one[0] / 1e9 for one in made(name, count)]
+    return [b - a for a, b in zip(times, times[1:])]
+
+
+def test_requests_come_in_clusters():
+    gaps = gaps_of("hm_0-head")
+    sizes = [1]
+    for gap in gaps:
+        if gap > 2e-3:
+            sizes.append(1)
+        else:
+            sizes[-1] += 1
+    cluster = standin.fitted()["hm_0-head"]["cluster"]
+    assert statistics.fmean(sizes) == pytest.approx(
+        standin.SINGLE + (1 - standin.SINGLE) * cluster, rel=0.1)
+    assert sizes.count(1) / len(sizes) == pytest.approx(
+        standin.SINGLE + (1 - standin.SINGLE) / cluster, abs=0.04)
+    assert statistics.median(gap for gap in gaps if gap <= 2e-3) == \
+        pytest.approx(standin.WITHIN, rel=0.1)
+
+
+@pytest.mark.parametrize("cluster", [1.0, 1.05, 1e6])
+def test_clusters_of_any_length(cluster):
+    kind = copy.copy(synthetic.STAND_INS["piq15-hm_0"])
+    kind.calibrated = {**kind.calibrated, "cluster": cluster}
+    for count in (1, 2, 500):
+        times = standin.arrivals(kind, count, random.Random(1))
+        assert len(times) == count and list(times) == sorted(times)
+        assert times[0] == 0
+
+
+@pytest.mark.parametrize("name", ["hm_0", "proj_1"])
+def test_directions_persist_and_places_repeat(name):
+    found = made(name, 20000)
+    same = statistics.fmean(one[2] == other[2]
+                            for one, other in zip(found, found[1:]))
+    share = statistics.fmean(one[2] for one in found)
+    by_chance = share**2 + (1 - share)**2
+    assert (same - by_chance) / (1 - by_chance) == pytest.approx(
+        standin.PERSISTENCE, abs=0.02)
+    recent, repeated = {True: [], False: []}, 0
+    for one in found:
+        places = recent[one[2]]
+        repeated += one[3] in places[-standin.RECENT:]
+        places.append(one[3])
+    assert repeated / len(found) == pytest.approx(standin.REPEATED, abs=0.04)
 
 
 def test_equations():
@@ -225,6 +273,35 @@ def test_queue_length_counts_what_waits():
 
 
 @needs_gcc
+def test_who_is_blocked_at_the_head():
+    # R0 and R1 share a chip; R2 shares none, but waits behind R1, and is blocked
+    # by nobody once it is the first.
+    one = model("0 R 0 8\n0 R 4 8\n0 R 64 4\n", schemes="noop,rws")
+    assert one["noop"]["read_blocked"] == 1
+    assert one["noop"]["read_conflicts"] == 1
+    assert one["rws"]["read_blocked"] == 0
+
+
+@needs_gcc
+def test_real_traces_at_loads(tmp_path, monkeypatch, capsys):
+    trace = tmp_path / "piece.csv"
+    trace.write_text("t_us,dev,op,sector,nsect\n" + "".join(
+        f"{1000 * n},0,{'RW'[n % 2]},{8 * n % 4096},8\n" for n in range(60)))
+    assert piqmodel.piece(trace, 10, 60).split("\n")[:2] == [
+        "1 R 0 8", "100001 W 8 8"]
+    monkeypatch.setattr(piqmodel, "PIECES", tmp_path / "out.json")
+    monkeypatch.setattr(piqmodel, "REPO", tmp_path)
+    assert piqmodel.main([f"--trace={trace}", "--requests=100"]) == 0
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert list(found["pieces"]["piece"]) == ["1", "3", "10", "30", "100"]
+    rows = "\n".join(piqresults.pieces(found))
+    assert rows.count("| piece |") == 5 + 1
+    monkeypatch.setattr(piqmodel, "PIECES", tmp_path / "no.json")
+    assert piqmodel.main(["--trace=/nowhere/x.csv"]) == 2
+    assert "/nowhere/x.csv" in capsys.readouterr().err
+
+
+@needs_gcc
 def test_when_a_batch_begins():
     """Two batches, the second of which shares a chip with the first."""
     # A short one and a long one; then one that needs the short one's chip
@@ -255,7 +332,7 @@ def test_when_a_batch_begins():
                                   {"order": "chip_fifo"},
                                   {"order": "read_first"}, {"gc": 1}])
 def test_nothing_is_lost(more):
-    text = piqmodel.trace("prn_1-deep", 2000, 1)
+    text = piqmodel.trace("prn_1-head", 2000, 1)
     found = model(text, **more)
     reads = text.count("R")
     for one in found.values():
@@ -329,7 +406,7 @@ def test_layouts(which, params, wanted):
 def test_piqs_settings():
     suite = suiteplan.load("piq-paper")
     run = next(run for run in suiteplan.runs(suite, "short")
-               if run["cell"] == "hm_0-deep.piq-ql8.in-order")
+               if run["cell"] == "hm_0-head.piq-ql8.in-order")
     assert run["setup"][2:] == [
         "times queue/iosched/max_wait_ms 16",
         "set queue/iosched/mode piq",
@@ -381,7 +458,7 @@ def a_run(count="300", scale=16):
     """A run that replays."""
     suite = suiteplan.load("piq-paper")
     run = next(run for run in suiteplan.runs(suite, "short")
-               if run["cell"] == "hm_0-deep.noop.in-order")
+               if run["cell"] == "hm_0-head.noop.in-order")
     return {**run, "env": {**run["env"], "TRACE_IOS": count},
             "time_scale": scale}
 
@@ -397,14 +474,13 @@ def test_a_log_is_the_stand_in_at_its_speed(tmp_path):
     run = a_run()
     folder, facts = suitetrace.Store(tmp_path / "a").get(run)
     found = requests_of(folder)
-    wanted = made("hm_0-deep", 300, run["seed"])
+    wanted = made("hm_0-head", 300, run["seed"])
     assert len(found) == 300 and facts["stand_in"] and facts["cut"] > 9
     assert [row[1] == "read" for row in found] == [one[2] for one in wanted]
     assert facts["reads"] == sum(one[2] for one in wanted)
-    factor = 16 / suitetrace.compression("piq15-hm_0-deep")
     gaps = [(b[0] - a[0]) for a, b in zip(found, found[1:])]
     for gap, one, other in zip(gaps, wanted, wanted[1:]):
-        want = (other[0] - one[0]) / 1000 * factor
+        want = (other[0] - one[0]) / 1000 * 16
         assert abs(gap - min(want, suitetrace.MAX_GAP_US * 16)) <= 1.1
     again = suitetrace.Store(tmp_path / "b").get(run)[0]
     assert (again / "trace.log.gz").read_bytes() == \
@@ -520,9 +596,9 @@ def test_uncalibrated_inputs_do_not_count():
 
 
 def test_the_two_sets_are_apart():
-    cells = paper_cells(-0.5) + paper_cells(+0.1, ("hm_0-deep",))
+    cells = paper_cells(-0.5) + paper_cells(+0.1, ("hm_0-head",))
     found = verdicts(claims.evaluate("piq-paper", cells))
-    assert found["Fig 8"] is True and found["Fig 8, deep"] is False
+    assert found["Fig 8"] is True and found["Fig 8, at the head"] is False
 
 
 def seeds(values, metric="iops"):

@@ -497,7 +497,7 @@ VOLUMES = ("hm_0 hm_1 prn_0 prn_1 proj_1 proj_3 proj_4 prxy_0 rsrch_0 src1_2 "
 def test_all_stand_ins_are_there():
     assert list(synthetic.STAND_INS) == [
         "msn", "tpcc", "postmark", *VOLUMES,
-        *(f"piq15-{name}{end}" for end in ("", "-deep") for name in VOLUMES)]
+        *(f"piq15-{name}{end}" for end in ("", "-head") for name in VOLUMES)]
 
 
 def test_deterministic(tmp_path):

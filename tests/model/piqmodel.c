@@ -43,6 +43,7 @@ static const char *const scheme_names[NR_SCHEMES] = {
  * @seq: its position in the order of arrival
  * @write: it is a write
  * @met: at its arrival, an incomplete request shared a chip with it
+ * @blocked: it was the first in noop's queue while one of its chips was busy
  */
 struct rq {
 	struct rq *next;
@@ -55,6 +56,7 @@ struct rq {
 	u32 seq;
 	bool write;
 	bool met;
+	bool blocked;
 };
 
 struct list {
@@ -84,7 +86,7 @@ enum phase { IDLE, READS, WRITES };
 
 /* Sums for reads and for writes */
 struct count {
-	u64 nr, met, wait, met_wait, latency, service;
+	u64 nr, met, blocked, wait, met_wait, latency, service;
 };
 
 /**
@@ -389,9 +391,12 @@ static bool step(struct host *h, struct drive *d)
 
 	if (h->scheme == KERNEL || h->scheme == NOOP) {
 		rq = h->fifo[0].head;
-		if (!rq || (h->scheme == KERNEL ? h->out >= TAGS :
-			    (h->busy & rq->vec) != 0))
+		if (!rq)
 			return false;
+		if (h->scheme == KERNEL ? h->out >= TAGS : (h->busy & rq->vec) != 0) {
+			rq->blocked = h->scheme == NOOP;
+			return false;
+		}
 		issue(h, d, list_take(&h->fifo[0]));
 		return true;
 	}
@@ -471,6 +476,7 @@ static void complete(struct host *h, struct rq *rq, const struct sim_rq *srq)
 	c->service += srq->done - srq->begun;
 	c->wait += srq->begun - rq->arrival;
 	c->met += rq->met;
+	c->blocked += rq->blocked;
 	if (rq->met)
 		c->met_wait += srq->begun - rq->arrival;
 }
@@ -489,12 +495,13 @@ static void report(const struct host *h, const struct drive *d, u64 span)
 		printf(", \"%ss\": %llu, \"%s_conflicts\": %llu, "
 		       "\"%s_latency_ns\": %.1f, \"%s_wait_ns\": %.1f, "
 		       "\"%s_conflict_wait_ns\": %.1f, "
-		       "\"%s_service_ns\": %.1f", words[i],
+		       "\"%s_service_ns\": %.1f, \"%s_blocked\": %llu", words[i],
 		       (unsigned long long)c->nr, words[i],
 		       (unsigned long long)c->met, words[i],
 		       (double)c->latency / nr, words[i], (double)c->wait / nr,
 		       words[i], (double)c->met_wait / nr, words[i],
-		       (double)c->service / nr);
+		       (double)c->service / nr, words[i],
+		       (unsigned long long)c->blocked);
 	}
 	printf(", \"busy_chips\": %.4f, \"active_s\": %.6f, "
 	       "\"span_s\": %.6f, \"prioritised_reads\": %llu, "
@@ -554,7 +561,7 @@ static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 	list_init(&h.fifo[1]);
 	list_init(&h.outside);
 	for (i = 0; i < nr_trace; i++)
-		trace[i].batch = NULL;
+		trace[i].batch = NULL, trace[i].blocked = false;
 	drive_open(&d, cfg);
 	for (;;) {
 		u64 t = sim_next(d.s);
