@@ -212,7 +212,8 @@ bench-k2: deps
 bench-piq: deps
 	$(Q)status=0; scripts/bench piq-paper --form $(FORM) || status=$$?; \
 	scripts/bench piq --form $(FORM) || status=$$?; \
-	$(call results-page,scripts/piq-results); exit $$status
+	$(call results-page,scripts/piq-results); \
+	$(call results-page,scripts/piq-auto-results); exit $$status
 
 .PHONY: bench-layer_read
 bench-layer_read: deps
@@ -400,7 +401,7 @@ help:
 	'make bench-k2   K2: the paper'"'"'s figures, and bounds that it finds itself beside' \
 	'                a scan of static ones; FORM; docs/k2-results.md' \
 	'make bench-piq  PIQ: the paper'"'"'s schemes on its inputs, and mode auto; FORM' \
-	'                chooses another form than short; docs/piq-results.md' \
+	'                chooses another form than short; docs/piq*-results.md' \
 	'make bench-layer_read  the paper'"'"'s figures, its default mode, what it costs' \
 	'                the CPU; FORM; docs/layer_read-results.md' \
 	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \

@@ -958,7 +958,8 @@ void piq_dispatch_queued(struct piq_sched *s, struct piq_req *req, bool tracked,
 		piq_start(s, req, now);
 	} else {
 		piq_demand_add(s, req, -1);
-		flash_batches_remove(&s->turns.batches, &req->part);
+		if (req->part.batch)
+			piq_turns_release(s, req);
 	}
 }
 
@@ -1026,7 +1027,7 @@ void piq_release_chips(struct piq_sched *s, struct piq_req *req)
 			piq_chip_update(s, chip);
 	}
 	if (req->part.batch)
-		flash_batches_remove(&s->turns.batches, &req->part);
+		piq_turns_release(s, req);
 }
 
 /* The user changes a setting */

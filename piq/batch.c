@@ -25,16 +25,18 @@
  * Invariants:
  * - At most queue_length waiting requests are in batches. The others wait outside, in order
  *   of arrival. Outstanding requests are no part of the scheduler's queue, whose length the
- *   paper varies in Figure 11; with 1 requests go in order of arrival. Mode noop orders
- *   nothing, so it does not look at queue_length.
+ *   paper varies in Figure 11; with 1 reads and writes go in order of arrival. Mode noop
+ *   orders nothing, so it does not look at queue_length.
  * - Each outstanding request of a batch has a chip that no other request is given, so there
- *   are at most FLASH_MAX_CHIPS batches without waiting requests.
+ *   are at most FLASH_MAX_CHIPS batches without waiting requests. Only data without an
+ *   address has no chips, and can use up all batches. Then the others wait outside until
+ *   one of it ends.
  * - A request of a FIFO is a batch that no other request can join. So both sorts of lists
  *   are one, and the id of a batch marks the end of a turn.
  * - Requests without chips (discards) are dispatched between two turns, if they waited when
  *   the turn before ended.
  *
- * Entry points: piq_turns_add() to piq_turns_dispatch(), called by auto.c.
+ * Entry points: piq_turns_add() to piq_turns_release(), called by auto.c.
  */
 #include "sched.h"
 
@@ -67,22 +69,24 @@ void piq_turns_reset(struct piq_sched *s)
 	s->turns.last_other = s->last_seq;
 }
 
-/* Add a request to a batch; false if there is no unused one, which is a bug. */
+/* Add a request to a batch; false if there is no unused one. */
 static bool piq_batch_join(struct piq_sched *s, struct piq_req *req)
 {
 	struct flash_batches *b = &s->turns.batches;
 	enum flash_dir dir = piq_dir(req);
 	u64 last_id = b->last_id;
 
-	if (!flash_batches_add(b, &req->part, dir))
-		return false;
-	if (piq_batched(s->mode, dir)) {
-		s->stats.batches += b->last_id != last_id;
-		s->stats.batched++;
-	} else {
+	if (!piq_batched(s->mode, dir)) {
+		if (!flash_batches_begin(b, &req->part, dir))
+			return false;
 		/* No other request can join the batch of a FIFO's request. */
 		flash_chipvec_range(&req->part.batch->vec, 0, s->geo.nr_chips);
+		return true;
 	}
+	if (!flash_batches_add(b, &req->part, dir))
+		return false;
+	s->stats.batches += b->last_id != last_id;
+	s->stats.batched++;
 	return true;
 }
 
@@ -320,9 +324,22 @@ void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req)
 	if (s->mode == PIQ_NOOP)
 		return;
 	list_del_init(&req->line);
-	if (!req->part.batch)
-		return;
-	flash_batch_dispatch(&req->part);
-	s->turns.inside--;
+	if (req->part.batch) {
+		flash_batch_dispatch(&req->part);
+		s->turns.inside--;
+	}
 	piq_turns_admit(s);
+}
+
+/**
+ * piq_turns_release - a dispatched request is done, or was requeued by the driver
+ * @s: the device
+ * @req: the request; its batch may be of an earlier mode
+ */
+void piq_turns_release(struct piq_sched *s, struct piq_req *req)
+{
+	flash_batches_remove(&s->turns.batches, &req->part);
+	/* It may have had the last batch. */
+	if (s->mode > PIQ_NOOP)
+		piq_turns_admit(s);
 }

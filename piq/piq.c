@@ -36,7 +36,7 @@
 	X(max_inflight, 0, 65535, 0,					\
 	  "requests in the device at once, 0 = as many as it needs")	\
 	X(queue_length, 1, 512, 64,					\
-	  "requests in the paper's modes' order, in the device or not")	\
+	  "waiting requests that the paper's modes order")	\
 	X(batch_overlap, 0, 1, 0,					\
 	  "batches of the paper's modes one at a time (0) or overlapping (1)") \
 	X(max_wait_ms, 1, 10000, 50,					\

@@ -546,6 +546,7 @@ void piq_turns_grow(struct piq_sched *s, struct piq_req *req,
 void piq_turns_replace(struct piq_sched *s, struct piq_req *req, struct piq_req *absorbed);
 struct piq_req *piq_turns_next(struct piq_sched *s);
 void piq_turns_dispatch(struct piq_sched *s, struct piq_req *req);
+void piq_turns_release(struct piq_sched *s, struct piq_req *req);
 
 /* learn.c */
 struct piq_learn;

@@ -37,6 +37,30 @@ static struct flash_batch *flash_batch_new(struct flash_batches *b,
 	return batch;
 }
 
+static void flash_batch_join(struct flash_batch *batch, struct flash_batch_part *part)
+{
+	part->batch = batch;
+	list_add_tail(&part->link, &batch->waiting);
+}
+
+/**
+ * flash_batches_begin - a request begins a batch, whatever others it could join
+ * @b: the batches
+ * @part: its part, with its chips
+ * @dir: its direction
+ *
+ * Return: false if no batch is unused; nothing has changed then.
+ */
+bool flash_batches_begin(struct flash_batches *b, struct flash_batch_part *part,
+			 enum flash_dir dir)
+{
+	struct flash_batch *batch = flash_batch_new(b, &part->vec, dir);
+
+	if (batch)
+		flash_batch_join(batch, part);
+	return batch;
+}
+
 /**
  * flash_batches_add - a request joins a batch
  * @b: the batches
@@ -52,26 +76,19 @@ static struct flash_batch *flash_batch_new(struct flash_batches *b,
 bool flash_batches_add(struct flash_batches *b, struct flash_batch_part *part,
 		       enum flash_dir dir)
 {
-	struct flash_batch *found = NULL, *batch;
+	struct flash_batch *batch;
 
+	if (flash_chipvec_empty(&part->vec))
+		return flash_batches_begin(b, part, dir);
 	list_for_each_entry(batch, &b->list[dir], link) {
-		if (flash_chipvec_empty(&part->vec))
-			break;
 		if (batch->vec.generation == part->vec.generation &&
 		    !flash_chipvec_conflict(&batch->vec, &part->vec)) {
-			found = batch;
-			break;
+			flash_chipvec_union(&batch->vec, &part->vec);
+			flash_batch_join(batch, part);
+			return true;
 		}
 	}
-	if (found)
-		flash_chipvec_union(&found->vec, &part->vec);
-	else
-		found = flash_batch_new(b, &part->vec, dir);
-	if (!found)
-		return false;
-	part->batch = found;
-	list_add_tail(&part->link, &found->waiting);
-	return true;
+	return flash_batches_begin(b, part, dir);
 }
 
 /**

@@ -69,6 +69,8 @@ static inline struct flash_batch_part *flash_batch_first(struct flash_batch *bat
 }
 
 void flash_batches_init(struct flash_batches *b, struct flash_batch *pool, u32 nr);
+bool flash_batches_begin(struct flash_batches *b, struct flash_batch_part *part,
+			 enum flash_dir dir);
 bool flash_batches_add(struct flash_batches *b, struct flash_batch_part *part,
 		       enum flash_dir dir);
 void flash_batch_dispatch(struct flash_batch_part *part);

@@ -39,11 +39,12 @@ LOCKS = {"short": ["--ios", "1000"], "full": []}
 # Forms that all suites have
 FORMS = ("short", "full")
 # Pages in docs/, and the suites that they are made from
-PAGES = {"k2-results": ("k2", "k2-auto"), "piq-results": ("piq-paper", "piq"),
+PAGES = {"k2-results": ("k2", "k2-auto"), "piq-results": ("piq-paper",),
+         "piq-auto-results": ("piq",),
          "layer_read-results": ("layer_read-paper", "layer_read"),
          "share-results": ("share-paper", "share")}
 # These say what a scheduler costs, too, if that was measured.
-WITH_COST = ("piq-results", "layer_read-results")
+WITH_COST = ("piq-auto-results", "layer_read-results")
 STATE = "parts"
 NO_KERNEL = 77
 # A part ends its machines, and writes down what it has.

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/piq-results: writes docs/piq-results.md from what was measured.
 
-Takes the directories of results that it is given, suites piq-paper and piq;
-without one, the newest of each form below build/results and what is published in
-docs/results. What a model expects
-(tests/traces/piq15-model.json) stands beside it. No figure and no verdict on
-that page is typed.
+Takes the directories of results of suite piq-paper that it is given; without one,
+the newest of each form below build/results and what is published in docs/results.
+What a model expects (tests/traces/piq15-model.json) stands beside it. No figure
+and no verdict on that page is typed.
 """
 
 import json
@@ -20,7 +19,7 @@ import standin
 from resultspage import DASH, claim_list, facts, table
 
 PAGE = resultspage.REPO / "docs" / "piq-results.md"
-SUITES = ("piq-paper", "piq")
+SUITES = ("piq-paper",)
 SETS = (("", "first set"), (standin.HEAD, "second set, counted at the head"))
 
 
@@ -336,57 +335,18 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def costs(summaries):
-    """CPU time over none, kernel by kernel, and as a part of mq-deadline's."""
-    rows = []
-    for summary in summaries:
-        for line in dict.fromkeys(
-                (one["disk"], one["label"]) for one in summary["cells"]
-                if one["scheduler"] == "piq"):
-            row = [summary["kernel"], *line]
-            for depth in piqclaims.COST_MOST:
-                mine, other = (claims.over_none(summary, line[0], label, depth)
-                               for label in (line[1], "mq-deadline"))
-                row += [DASH, DASH] if mine is None or not other else \
-                    [f"{mine:.0f}", f"{mine / other:.2f}"]
-            rows.append(row)
-    yield from table(
-        ["kernel", "disk", "piq", *(text for depth in piqclaims.COST_MOST for
-                                    text in (f"depth {depth}, ns",
-                                             "of mq-deadline's"))], rows)
-
-
-def auto(defaults):
-    """Results of mode auto, form by form."""
-    if not defaults:
-        yield facts(None)
-        yield ""
-        yield from claim_list(piqclaims.default([]))
-    for default in defaults:
-        yield f"### Form {default['form']}"
-        yield ""
-        yield facts(default)
-        yield ""
-        yield from claim_list(
-            [row for row in piqclaims.default(default["cells"])
-             if row["judged"]])
-
-
-def page(paper, defaults, cost, data, real=None):
+def page(paper, data, real=None):
     """The lines of docs/piq-results.md."""
     model = piqclaims.Table(cells_of_model(data))
     measured = piqclaims.Table(paper["cells"]) if paper else None
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/piq-results; change that, not this. -->"
-    yield "# PIQ: results"
+    yield "# PIQ: the paper's experiment"
     yield ""
-    yield "    make bench-piq                          # short forms of " \
-        "both suites, then this page"
+    yield "    make bench-piq                          # short forms of both " \
+        "suites, then their pages"
     yield "    scripts/bench piq-paper --form full     # five inputs at " \
         "full length"
-    yield "    scripts/bench piq --form full           # every baseline swept"
-    yield "    scripts/bench piq --form harm           # no harm: five seeds"
-    yield "    make bench-cost                         # CPU time of an I/O"
     yield "    scripts/piq-model                       # what a model expects"
     yield "    scripts/piq-results                     # this page again"
     yield ""
@@ -397,7 +357,10 @@ def page(paper, defaults, cost, data, real=None):
         "[traces.md](traces.md) says what they are. Profile A, static map, " \
         "`gc=none`; times are the drive's."
     yield ""
-    yield "## The paper's experiment"
+    yield "[Mode auto](piq-auto-results.md), and what an I/O costs, have a page of " \
+        "their own."
+    yield ""
+    yield "## What was run"
     yield ""
     yield facts(paper)
     yield ""
@@ -473,24 +436,6 @@ def page(paper, defaults, cost, data, real=None):
         [row for row in piqclaims.paper(cells_of_model(begun(data, OVERLAP)))
          if row["id"].split(",")[0] in ("Fig 8", "Fig 8 R, W", "Fig 10",
                                         "Fig 12")])
-    yield "## Mode auto"
-    yield ""
-    yield from auto(defaults)
-    yield "## What an I/O costs the CPU"
-    yield ""
-    yield "`scripts/bench-cost --schedulers none,mq-deadline,piq --depths " \
-        "1,32 --no-locks`: more than without a scheduler; [lab.md](lab.md) " \
-        "says what its cells are."
-    yield ""
-    if not cost:
-        yield facts(None)
-        yield ""
-        return
-    yield "Commit " + ", ".join(dict.fromkeys(
-        str(summary.get("commit")) for summary in cost)) + "."
-    yield ""
-    yield from claim_list(piqclaims.cost(cost))
-    yield from costs(cost)
 
 
 @resultspage.in_one_line("piq-results")
@@ -500,13 +445,7 @@ def main(argv=None):
     args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
         sys.argv[1:] if argv is None else argv)
     try:
-        found = resultspage.all_of(args, SUITES)
-        paper = resultspage.together(found, "piq-paper")
-        defaults = resultspage.by_form(found, "piq")
-        cost = resultspage.each(
-            found, lambda one: resultspage.is_cost(one) and any(
-                cell["scheduler"] == "piq" for cell in one["cells"]),
-            "kernel")
+        paper = resultspage.chosen(args, SUITES)[0]
         data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
         real = json.loads(piqmodel.PIECES.read_text(encoding="utf-8")) \
             if piqmodel.PIECES.exists() else None
@@ -516,11 +455,11 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    status = resultspage.kept(name, args, PAGE, SUITES, (paper, defaults))
+    status = resultspage.kept(name, args, PAGE, SUITES, (paper,))
     if status:
         return status
-    resultspage.write(name, args.out, page(paper, defaults, cost, data, real),
-                      SUITES, (paper, defaults))
+    resultspage.write(name, args.out, page(paper, data, real), SUITES,
+                      (paper,))
     return 0
 
 

@@ -381,7 +381,7 @@ def kept(name, args, page, suites, results):
         return 0
     if not any(results):
         print(f"{name}: nothing was measured, {options.shown(page)} stays as it is; "
-              f"next: make bench-{name.removesuffix('-results')}",
+              f"next: make bench-{name.split('-')[0]}",
               file=sys.stderr)
         return 1
     less = [f"{suite} {ours} of {theirs}" for suite, ours, theirs in

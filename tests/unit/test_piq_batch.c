@@ -305,7 +305,7 @@ static void queue_length(enum piq_mode mode)
 	drain(&d);
 }
 
-/* A queue of one request keeps the order of arrival in every mode, as Figure 11 begins. */
+/* A queue of one keeps reads and writes in order of arrival in every mode, as Figure 11 begins. */
 static void queue_of_one(enum piq_mode mode)
 {
 	struct piq_tunables tun = piq_usual();
@@ -341,6 +341,31 @@ static void most_batches(void)
 	eq(d.s.turns.inside, PIQ_QUEUE_MAX, "and the whole queue is in batches");
 	drain(&d);
 	at_rest(&d, "most batches");
+}
+
+/* Data without an address has no chips, so nothing but batches limits it. */
+static void without_chips(enum piq_mode mode, u32 overlap)
+{
+	struct piq_tunables tun = piq_usual();
+	u32 i, at, stuck;
+
+	tun.batch_overlap = overlap;
+	dev_init(&d, mode, "page=4096 chips=4", &tun);
+	for (i = 0; i < PIQ_NR_BATCHES + 200; i++)
+		arrive(&d, PIQ_WRITE, FLASH_NO_SECTOR, 8);
+	dispatch(&d);
+	arrive(&d, PIQ_READ, 0, 8);
+	dispatch(&d);
+	at = d.nr - 1;
+	for (i = 0; i < 400; i++) {
+		finish(&d, d.out[0]);
+		dispatch(&d);
+	}
+	eq(d.waits[at], false, "mode %d: a read of an idle chip follows as they end", mode);
+	drain(&d);
+	stuck = (u32)d.s.stats.stuck;
+	eq(stuck, 0, "mode %d, data without an address: never stuck", mode);
+	at_rest(&d, "data without an address");
 }
 
 /* Discards are dispatched between turns, and no request waits for them for ever. */
@@ -685,6 +710,9 @@ int main(void)
 	queue_length(PIQ_W);
 	queue_length(PIQ_PIQ);
 	most_batches();
+	without_chips(PIQ_RWS, 0);
+	without_chips(PIQ_R, 0);
+	without_chips(PIQ_PIQ, 1);
 	queue_of_one(PIQ_NOOP);
 	queue_of_one(PIQ_RWS);
 	queue_of_one(PIQ_R);

@@ -35,8 +35,8 @@ order() {
 	got=$(issued 32 "$TMP/trace")
 	is "order of issue with queue_length $length" "$got" "$want "
 }
-# Inside it joins the batch that is out; outside it has to wait, for the one that is
-# inside to go, or for all.
+# Inside it joins the batch that is out; outside it waits for one that is inside to go,
+# or for all.
 order 3 "0 3 1 2"
 order 2 "0 1 3 2"
 order 1 "0 1 2 3"
@@ -55,6 +55,9 @@ for mode in noop rws piq_r piq_w piq; do
 			--verify=crc32c --verify_fatal=1 --name=a \
 			--name=b --offset=8m
 		assert_idle "$DISK"
+		# What is out does not count.
+		holds "$(stat_of "$DISK" peak_inflight) > 1" \
+			"mode $mode, queue_length $length: in flight"
 		is "stuck" "$(stat_of "$DISK" stuck)" 0
 	done
 done

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""scripts/piq-auto-results: writes docs/piq-auto-results.md from what was measured.
+
+Takes the directories of results that it is given, of suite piq and of
+scripts/bench-cost; without one, the newest of each form below build/results and
+what is published in docs/results. No figure and no verdict on that page is typed.
+"""
+
+import sys
+
+import claims
+import piqclaims
+import resultspage
+from resultspage import DASH, claim_list, facts, table
+
+PAGE = resultspage.REPO / "docs" / "piq-auto-results.md"
+SUITES = ("piq",)
+
+
+def costs(summaries):
+    """CPU time over none, kernel by kernel, and as a part of mq-deadline's."""
+    rows = []
+    for summary in summaries:
+        for line in dict.fromkeys(
+                (one["disk"], one["label"]) for one in summary["cells"]
+                if one["scheduler"] == "piq"):
+            row = [summary["kernel"], *line]
+            for depth in piqclaims.COST_MOST:
+                mine, other = (claims.over_none(summary, line[0], label, depth)
+                               for label in (line[1], "mq-deadline"))
+                row += [DASH, DASH] if mine is None or not other else \
+                    [f"{mine:.0f}", f"{mine / other:.2f}"]
+            rows.append(row)
+    yield from table(
+        ["kernel", "disk", "piq", *(text for depth in piqclaims.COST_MOST for
+                                    text in (f"depth {depth}, ns",
+                                             "of mq-deadline's"))], rows)
+
+
+def auto(defaults):
+    """Results of mode auto, form by form."""
+    if not defaults:
+        yield facts(None)
+        yield ""
+        yield from claim_list(piqclaims.default([]))
+    for default in defaults:
+        yield f"### Form {default['form']}"
+        yield ""
+        yield facts(default)
+        yield ""
+        yield from claim_list(
+            [row for row in piqclaims.default(default["cells"])
+             if row["judged"]])
+
+
+def page(defaults, cost):
+    """The lines of docs/piq-auto-results.md."""
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/piq-auto-results; change that, not this. -->"
+    yield "# PIQ: mode auto"
+    yield ""
+    yield "    make bench-piq                   # short forms of both suites, " \
+        "then their pages"
+    yield "    scripts/bench piq --form full    # every baseline swept"
+    yield "    scripts/bench piq --form harm    # no harm: five seeds"
+    yield "    make bench-cost                  # CPU time of an I/O"
+    yield "    scripts/piq-auto-results         # this page again"
+    yield ""
+    yield "[The paper's experiment](piq-results.md) has a page of its own. `–`: not " \
+        "measured; times are the drive's."
+    yield ""
+    yield "## Mode auto"
+    yield ""
+    yield from auto(defaults)
+    yield "## What an I/O costs the CPU"
+    yield ""
+    yield "`scripts/bench-cost --schedulers none,mq-deadline,piq --depths " \
+        "1,32 --no-locks`: more than without a scheduler; [lab.md](lab.md) " \
+        "says what its cells are."
+    yield ""
+    if not cost:
+        yield facts(None)
+        yield ""
+        return
+    yield "Commit " + ", ".join(dict.fromkeys(
+        str(summary.get("commit")) for summary in cost)) + "."
+    yield ""
+    yield from claim_list(piqclaims.cost(cost))
+    yield from costs(cost)
+
+
+@resultspage.in_one_line("piq-auto-results")
+def main(argv=None):
+    """Command line."""
+    name = "piq-auto-results"
+    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
+        sys.argv[1:] if argv is None else argv)
+    try:
+        found = resultspage.all_of(args, SUITES)
+    except ValueError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    defaults = resultspage.by_form(found, "piq")
+    cost = resultspage.each(
+        found, lambda one: resultspage.is_cost(one) and any(
+            cell["scheduler"] == "piq" for cell in one["cells"]), "kernel")
+    status = resultspage.kept(name, args, PAGE, SUITES, (defaults,))
+    if status:
+        return status
+    resultspage.write(name, args.out, page(defaults, cost), SUITES, (defaults,))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
