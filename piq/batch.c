@@ -24,9 +24,9 @@
  *
  * Invariants:
  * - At most queue_length waiting requests are in batches. The others wait outside, in order
- *   of arrival. Outstanding requests are no part of the scheduler's queue, whose length the
- *   paper varies in Figure 11; with 1 reads and writes go in order of arrival. Mode noop
- *   orders nothing, so it does not look at queue_length.
+ *   of arrival. Outstanding requests do not count: the paper varies the length of the
+ *   scheduler's queue (Figure 11). With a length of 1 reads and writes are dispatched in
+ *   order of arrival. Mode noop does not reorder, so it does not look at queue_length.
  * - Each outstanding request of a batch has a chip that no other request is given, so there
  *   are at most FLASH_MAX_CHIPS batches without waiting requests. Only data without an
  *   address has no chips, and can use up all batches. Then the others wait outside until

@@ -31,7 +31,7 @@
 /* Largest queue_length */
 #define PIQ_QUEUE_MAX	512
 
-/* Batches of so many waiting requests, and those with outstanding ones only */
+/* A batch for each waiting request, and one for each chip with an outstanding one */
 #define PIQ_NR_BATCHES	(PIQ_QUEUE_MAX + FLASH_MAX_CHIPS)
 
 /* Requests of a direction for which chips are reserved at a time */

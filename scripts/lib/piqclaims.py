@@ -208,7 +208,7 @@ def saturates(table, way, paper_):
     if not first:
         return part
     whole, rest = statistics.fmean(first), statistics.fmean(last)
-    # Of the paper's size, within a factor of two, and flat from 32 on
+    # The change is within a factor of two of the paper's, and none from 32 on.
     return part.judge(2 * paper_ <= whole <= paper_ / 2 and abs(rest) <= FEW,
                       f"1 to 512 {percent(whole)}, 32 to 512 "
                       f"{percent(rest)}")

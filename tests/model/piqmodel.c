@@ -560,8 +560,10 @@ static void run(enum scheme scheme, u32 length, const struct drive_cfg *cfg)
 	list_init(&h.fifo[0]);
 	list_init(&h.fifo[1]);
 	list_init(&h.outside);
-	for (i = 0; i < nr_trace; i++)
-		trace[i].batch = NULL, trace[i].blocked = false;
+	for (i = 0; i < nr_trace; i++) {
+		trace[i].batch = NULL;
+		trace[i].blocked = false;
+	}
 	drive_open(&d, cfg);
 	for (;;) {
 		u64 t = sim_next(d.s);

@@ -347,7 +347,7 @@ static void most_batches(void)
 static void without_chips(enum piq_mode mode, u32 overlap)
 {
 	struct piq_tunables tun = piq_usual();
-	u32 i, at, stuck;
+	u32 i, at;
 
 	tun.batch_overlap = overlap;
 	dev_init(&d, mode, "page=4096 chips=4", &tun);
@@ -363,8 +363,7 @@ static void without_chips(enum piq_mode mode, u32 overlap)
 	}
 	eq(d.waits[at], false, "mode %d: a read of an idle chip follows as they end", mode);
 	drain(&d);
-	stuck = (u32)d.s.stats.stuck;
-	eq(stuck, 0, "mode %d, data without an address: never stuck", mode);
+	eq(d.s.stats.stuck, 0, "mode %d, data without an address: never stuck", mode);
 	at_rest(&d, "data without an address");
 }
 
