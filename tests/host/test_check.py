@@ -198,6 +198,20 @@ def test_dealing(cases, monkeypatch, capsys):
     assert names(check.parse([]).legs[1]) == ["020-core", "037-fast"]
 
 
+def test_dealing_that_was_asked_for(cases, monkeypatch, capsys):
+    monkeypatch.setattr(schedulers, "in_source", lambda repo: list(FIVE))
+    args = check.parse(["--kernel", "rt", "--deal"])
+    assert args.legs[0].machines(FIVE) == {
+        "default": ["010-plain.a", "020-core.b", "030-k2-own", "040-slow.c",
+                    "050-both.d", "060-lab"], "wide": ["050-both.d"]}
+    check.announce(args)
+    said = capsys.readouterr().out
+    assert "one scheduler each, in turn\n" in said and "hour" not in said
+    with pytest.raises(SystemExit):
+        check.parse(["--deal", "--scheduler", "a"])
+    assert "cannot be had with --scheduler" in capsys.readouterr().err
+
+
 def test_kernels_that_are_built_share_their_source(monkeypatch, capsys):
     monkeypatch.setattr(schedulers, "in_source", lambda repo: ["k2"])
     def announced(*argv):
