@@ -215,6 +215,7 @@ int fs_config(struct sim_cfg *c, struct ftl_cfg *f)
 	c->cmd_read = fs_time(FS_cmd_read_ns);
 	c->cmd_write = fs_time(FS_cmd_write_ns);
 	c->turn = fs_time(FS_turn_ns);
+	c->jump = fs_time(FS_jump_ns);
 	c->exponential = fs_value(FS_service);
 	c->vary = fs_value(FS_vary_permille);
 	c->unit = map_kb << 10;

@@ -32,6 +32,7 @@
 	X(cmd_read_ns,		0, 1000000,	0)		\
 	X(cmd_write_ns,		0, 1000000,	0)		\
 	X(turn_ns,		0, 10000000,	0)		\
+	X(jump_ns,		0, 10000000,	0)		\
 	X(suspend_us,		0, 10000,	0)		\
 	X(page_register,	0, 1,		0)		\
 	X(vary_permille,	0, 500,		0)		\

@@ -805,6 +805,11 @@ void sim_submit(struct sim *s, struct sim_rq *rq, u64 now)
 	s->cmd_free += reads ? s->cfg.cmd_read : s->cfg.cmd_write;
 	if (s->began && s->reading != reads)
 		s->cmd_free += s->cfg.turn;
+	if (data) {
+		if (s->ends[reads] && s->ends[reads] != rq->sector)
+			s->cmd_free += s->cfg.jump;
+		s->ends[reads] = rq->sector + rq->sectors;
+	}
 	s->began = true;
 	s->reading = reads;
 	rq->due = s->cmd_free +

@@ -41,6 +41,8 @@ enum sim_op { SIM_READ, SIM_WRITE, SIM_FLUSH, SIM_DISCARD, SIM_ZEROES, SIM_OPS }
  * @cmd_read: time of a read on the firmware's processor, one at a time
  * @cmd_write: time of any other request on that processor
  * @turn: additional time there for a request after one of the other direction
+ * @jump: additional time there for a read or write that does not begin where
+ *	the one before of its direction ended
  * @exponential: array times are random, with these means
  * @vary: otherwise they are random within +- this number of thousandths
  * @unit: bytes of a mapping unit
@@ -68,6 +70,7 @@ struct sim_cfg {
 	u64 cmd_read;
 	u64 cmd_write;
 	u64 turn;
+	u64 jump;
 	bool exponential;
 	u32 vary;
 	u32 unit;
@@ -212,6 +215,7 @@ struct sim_stats {
  * @cmd_free: time at which the firmware's processor is free
  * @began: the processor has had a command
  * @reading: its last command was a read
+ * @ends: where the last write and the last read ended
  * @link_free: time at which the link is free: up, down
  * @ring: mapping units in the buffer that are in no program yet
  * @ring_at: position of the oldest one
@@ -248,6 +252,7 @@ struct sim {
 	u64 cmd_free;
 	bool began;
 	bool reading;
+	u64 ends[2];
 	u64 link_free[2];
 	u32 *ring;
 	u32 ring_at;

@@ -444,6 +444,30 @@ static void turns(void)
 	drive_close(&d);
 }
 
+/* Cost of a command that does not continue the one before of its direction */
+static void jumps(void)
+{
+	struct drive_cfg c = drive_commands(0);
+	struct sim_rq *rq[5];
+	struct drive d;
+
+	c.sim.jump = 30000;
+	drive_open(&d, &c);
+	rq[0] = drive_send(&d, SIM_READ, 8, 8);
+	rq[1] = drive_send(&d, SIM_WRITE, 32, 8);
+	rq[2] = drive_send(&d, SIM_READ, 16, 8);
+	rq[3] = drive_send(&d, SIM_WRITE, 8, 8);
+	rq[4] = drive_send(&d, SIM_READ, 8, 8);
+	drive_drain(&d);
+	eq(rq[0]->done, 4000 + 16000 + 36000, "the first one does not jump");
+	eq(rq[1]->done, 5000 + 9000 + 185000, "nor does the first write");
+	eq(rq[2]->done, 9000 + 16000 + 36000, "a write between is no jump");
+	eq(rq[3]->done, 40000 + 9000 + 185000, "a write elsewhere is one");
+	eq(rq[4]->done, 74000 + 16000 + 36000, "so is a read of the same place again");
+	eq(drive_rest(&d), 0, "at rest");
+	drive_close(&d);
+}
+
 /* A page in the register, as seen from outside */
 static void page_register(void)
 {
@@ -499,6 +523,7 @@ int main(void)
 	varying();
 	commands();
 	turns();
+	jumps();
 	page_register();
 	return tap_done();
 }
