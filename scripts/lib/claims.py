@@ -278,11 +278,12 @@ def over_none(summary, disk, label, depth):
     return None
 
 
-def claim(name, text, paper, parts):
-    """A claim and its verdict."""
+def claim(name, text, paper, parts, where=""):
+    """A claim and its verdict. where: the conditions, if not those of all claims."""
+    parts = list(parts)
     judged = [part.holds for part in parts if part.holds is not None]
     return {
-        "id": name, "text": text, "paper": paper,
+        "id": name, "text": text, "paper": paper, "where": where,
         "ours": "; ".join(part.ours for part in parts
                           if part.holds is not None) or "not measured",
         "holds": all(judged) if judged else None,

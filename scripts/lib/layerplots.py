@@ -100,8 +100,7 @@ def draw(folder, paper, default):
                 bars(path, g, t, **u))
     for name, one in layerclaims.CURVES.items():
         for way in one.ways if paper else ():
-            title = f"{one.workload}: {way}s over {one.knob}" + "".join(
-                f", {key} {value}" for key, value in one.held)
+            title = f"{one.workload}: {way}s over {one.knob}"
             picture(f"curve-{name}-{way}", title, curves,
                     layerclaims.curve(paper["cells"], name, way), one.knob,
                     title)
@@ -121,10 +120,10 @@ def figures(cells):
     """(file, title, groups for bars()) of the paper's figures."""
     table = layerclaims.Table(cells)
 
-    def rows(workload, labels, ways, metric=None):
+    def rows(workload, labels, ways, at, metric=None):
         found = []
         for label in labels:
-            cell = table.get(workload, label, layerclaims.DRIVE)
+            cell = table.get(workload, label + at.end, at.variant)
             for way in ways:
                 spread = cell and cell["metrics"].get(
                     metric or layerclaims.METRIC[way])
@@ -133,22 +132,22 @@ def figures(cells):
         return found
     one = {name: (layerclaims.way_of(name),) for name in layerclaims.PURE}
     both = ("read", "write")
-    yield "figure-1-7", "Figures 1 and 7", {
-        name: rows(name, (*layerclaims.KERNELS, "paper", "auto"), ways)
+    own, serial, turns = layerclaims.OWN, layerclaims.SERIAL, layerclaims.TURNS
+    yield "figure-1-7", f"Figures 1 and 7: {serial.text}", {
+        name: rows(name, (*layerclaims.KERNELS, "paper"), ways, serial)
         for name, ways in one.items()}
-    yield "figure-2", "Figure 2: by what is sorted", {
+    yield "figure-2", f"Figure 2, by what is sorted: {serial.text}", {
         name: rows(f"sizes-{name}", [f"deadline-{sort}" for sort in
-                                     layerclaims.SORTS], ways)
+                                     layerclaims.SORTS], ways, serial)
         for name, ways in one.items()}
-    yield "figure-3", "Figure 3: batches", {
+    yield "figure-3", f"Figure 3, batches: {turns.text}", {
         f"depth {depth}": rows(f"depth-{depth}", (
-            "none", "mq-deadline", *(f"fifo-{n}" for n in
-                                     layerclaims.BATCHES), "paper"), both)
+            "none", *(f"fifo-{n}" for n in layerclaims.BATCHES)), both, turns)
         for depth in layerclaims.DEPTHS}
-    yield "figure-8", "Figure 8: 512 KiB, depth 16", {
-        name: rows(name, (*layerclaims.KERNELS, "paper", "auto"), both)
-        for name in ("mix-50", "mix-70")}
-    yield "figure-9", "Figure 9: PostMark", {
+    yield "figure-8", f"Figure 8, 512 KiB, depth 16: {turns.text}, and as it is", {
+        f"{name}, {at.text}": rows(name, (*layerclaims.KERNELS, "paper"), both, at)
+        for name in ("mix-50", "mix-70") for at in (turns, own)}
+    yield "figure-9", f"Figure 9, PostMark: {own.text}", {
         f"{files} files": rows(f"postmark-{files}", (
-            *layerclaims.KERNELS, "paper"), ("",), "transactions_per_s")
+            *layerclaims.KERNELS, "paper"), ("",), own, "transactions_per_s")
         for files in layerclaims.FILES}

@@ -29,6 +29,8 @@ KEPT = 3
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
 ONLY = r" --only[ =]\S+"
+# Parts of a claim that its row shows, and characters of each
+PARTS, LONGEST = 4, 160
 
 
 # --- what was measured -------------------------------------------------------
@@ -103,57 +105,58 @@ def table(head, rows):
     yield ""
 
 
-def verdict(row, holds, first=False):
-    """The word for it, bold if a claim fails. first: it begins a sentence."""
-    word = claims.word(row, holds)
-    word = word[0].upper() + word[1:] if first else word
-    return f"**{word}**" if holds is False else word
-
-
-def size(row):
-    """How many of a claim's parts hold; "" if it has but one."""
-    measured = [one for one in row["parts"] if one["holds"] is not None]
+def verdict(row):
+    """A claim's verdict, and how many of its parts hold. Bold if it fails."""
+    word = claims.word(row, row["holds"]).capitalize()
+    word = f"**{word}**" if row["holds"] is False else word
     if row["holds"] is None or row["wanted"] < 2:
-        return ""
-    held = sum(one["holds"] for one in measured)
+        return word
+    held = sum(one["holds"] is True for one in row["parts"])
     more = row["wanted"] - row["judged"]
-    return f" ({held} of {row['judged']} parts" + (
+    return f"{word} ({held} of {row['judged']} parts" + (
         f", {more} not measured)" if more else ")")
 
 
-def claim_lines(row, beside="", every=False):
-    """A claim and its parts. verdicts.of_page() reads them."""
-    told = claims.wants(row)
-    told = f": {claims.SOURCES[claims.whose(row)]}: {told}" if told else ""
-    told += f" ({beside.rstrip('.')})" if beside else ""
-    lines = []
-    for one in row["parts"]:
-        if one["holds"] is not None or one["ours"] != "not measured":
-            lines.append(f"  - {verdict(row, one['holds'])}: "
-                         f"{claims.observed(one)}")
-        elif every and row["holds"] is not None:
-            lines.append(f"  - not measured: {one['text']}")
-    yield f"- **{row['id']}**: {row['text']}. " \
-        f"{verdict(row, row['holds'], True)}{size(row)}{told}" + (
-            "; here:" if lines else ".")
-    yield from lines
+def cut(text, most):
+    """A text of at most so many characters."""
+    return text if len(text) <= most else text[:most].rstrip(" ,;:") + " ..."
 
 
-def claim_list(rows, beside=None, every=False):
-    """Claims with their parts: the papers' apart from our own aims.
+def observations(row):
+    """What was measured of a claim's parts: first, and bold, what does not hold."""
+    parts = sorted((one for one in row["parts"] if one["holds"] is not None
+                    or one["ours"] != "not measured"),
+                   key=lambda one: one["holds"] is not False)
+    shown = [cut(claims.observed(one), LONGEST) for one in parts[:PARTS]]
+    shown = [f"**{text}**" if one["holds"] is False else text
+             for text, one in zip(shown, parts)]
+    if len(parts) > PARTS:
+        shown.append(f"{len(parts) - PARTS} more parts")
+    return "<br>".join(shown)
 
-    beside: {claim: what follows it}. every: of claims of which some parts were
-    measured those that were not, too.
+
+def claim_list(rows, beside=None):
+    """Claims as tables: the papers' apart from our own aims. verdicts.of_page() reads
+    them.
+
+    beside: {claim: what follows its figures}.
     """
     for kind, title in claims.TITLES.items():
         own = [row for row in rows if claims.whose(row) == kind]
-        if own:
-            yield f"{title}:"
-            yield ""
-        for row in own:
-            yield from claim_lines(row, (beside or {}).get(row["id"], ""), every)
-        if own:
-            yield ""
+        if not own:
+            continue
+        yield f"{title}:"
+        yield ""
+        where = any(row.get("where") for row in own)
+        yield from table(
+            ["claim", claims.SOURCES[kind], "here",
+             *(["conditions"] if where else []), "verdict"],
+            [[text.replace("|", "\\|") or DASH for text in (
+                f"**{row['id']}**: {row['text']}", claims.wants(row),
+                " ".join(filter(None, (observations(row),
+                                       (beside or {}).get(row["id"])))),
+                *([row.get("where", "")] if where else []), verdict(row))]
+             for row in own])
 
 
 def bare(command):

@@ -237,7 +237,7 @@ def page(results, pictures, folder):
                 beside.setdefault(claim, []).append(number)
         yield from claim_list(judge(data["cells"] if data else []),
                               {claim: see(numbers)
-                               for claim, numbers in beside.items()}, every=True)
+                               for claim, numbers in beside.items()})
         if not data:
             continue
         if suite == "share":

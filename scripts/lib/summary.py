@@ -221,7 +221,7 @@ def short(text):
 
 def size(claim, owner):
     """Verdict and size: how many parts, of how many."""
-    judged, wanted, missed = verdicts.counted(claim)
+    judged, wanted, missed = (claim[key] for key in ("judged", "wanted", "missed"))
     name = claims.WORDS[owner][claim["holds"]].capitalize()
     if claim["holds"] is None:
         return name
@@ -255,11 +255,9 @@ def verdict_table(found, owner):
     for claim in found:
         if claim not in rows:
             continue
-        missed = next((text for holds, text in claim["parts"]
-                       if holds is False), "–")
         yield "| " + " | ".join((
             f"{claim['id']}: {short(claim['text'])}", size(claim, owner),
-            short(claim["wants"]) or "–", short(missed),
+            short(claim["wants"]) or "–", short(claim["first"] or "–"),
             forms_of(claim))) + " |"
     yield ""
 
@@ -281,16 +279,14 @@ def differing(found, published):
     yield "|---|---|---|---|---|"
     for claim, name, row in rows:
         owner = claim["owner"]
-        alone = {**row, "judged": None if row["judged"] == row["wanted"]
-                 else row["judged"],
-                 "parts": [(part["holds"], claims.observed(part))
-                           for part in row["parts"]]}
+        missed = [claims.observed(part) for part in row["parts"]
+                  if part["holds"] is False]
+        alone = {**row, "missed": len(missed), "first": (missed or [""])[0]}
         decides = claim if claim["holds"] is False else alone
         yield "| " + " | ".join((
             claim["suite"], claim["id"], size(claim, owner),
             f"[{name}]({name}.json): {size(alone, owner)}",
-            short(next((text for holds, text in decides["parts"]
-                        if holds is False), "–")))) + " |"
+            short(decides["first"] or "–"))) + " |"
     yield ""
 
 

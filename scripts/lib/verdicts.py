@@ -21,30 +21,42 @@ import suiteplan
 COST = "cost"
 HOLDS = {word: holds for words in claims.WORDS.values()
          for holds, word in words.items()}
-_WORDS = "|".join(map(re.escape, HOLDS))
-CLAIM = re.compile(rf"- \*\*([^*]+)\*\*: (.*?)\. \**((?i:{_WORDS}))\**"
-                   r"(?: \(\d+ of (\d+) parts(?:, (\d+) not measured)?\))?"
-                   r"(?:: (?:paper|other paper|aim): (.*?))?"
-                   r"(?: \(Pictures? [^)]*\))?(?:; here:|\.)")
-PART = re.compile(rf"  - \**({_WORDS})\**: (.*)")
+VERDICT = re.compile(r"\**([\w ]+?)\**(?: \((\d+) of (\d+) parts"
+                     r"(?:, (\d+) not measured)?\))?")
 FACTS = re.compile(r"Form (\S+), \d+ of \d+ runs, .*, commit (\w+), .*"
                    r"`scripts/bench\b ?([\w-]*)")
 TITLES = {f"{title}:": kind for kind, title in claims.TITLES.items()}
+
+
+def of_row(line):
+    """A claim of a row that resultspage.claim_list() has made."""
+    name, wants, here, *_, said = (
+        text.replace("\\|", "|") for text in line[2:-2].split(" | "))
+    found = VERDICT.fullmatch(said)
+    holds = HOLDS[found[1].lower()]
+    title = re.fullmatch(r"\*\*(.+?)\*\*: (.*)", name)
+    judged = int(found[3] or holds is not None)
+    return {"id": title[1], "text": title[2], "holds": holds,
+            "wants": "" if wants == resultspage.DASH else wants, "judged": judged,
+            "wanted": judged + int(found[4] or 0),
+            "missed": judged - int(found[2]) if found[2] else int(holds is False),
+            # What fails comes first.
+            "first": here.split("<br>")[0].replace("**", "") if holds is False else ""}
 
 
 def of_page(text):
     """Each claim on a page, in order, as a dict.
 
     suite and form are those of the list of runs above the claim, owner (see claims.whose())
-    follows from the line above its list.
+    follows from the line above its table.
     "model": judged by a model instead of measured.
     """
-    suite, runs, fresh, model, last, owner = None, [], True, False, None, None
+    suite, runs, fresh, model, owner, inside = None, [], True, False, None, False
     for line in text.splitlines():
-        facts, part = FACTS.match(line), PART.match(line)
-        claim, owner = CLAIM.fullmatch(line), TITLES.get(line, owner)
+        facts, owner = FACTS.match(line), TITLES.get(line, owner)
+        inside = line.startswith("|") and (inside or line.startswith("| claim | "))
         if line.startswith("#"):
-            fresh, model, last = True, False, None
+            fresh, model = True, False
         elif facts:
             if fresh:
                 runs, fresh = [], False
@@ -54,33 +66,9 @@ def of_page(text):
             suite, runs, fresh = COST, [], True
         elif line.startswith("By the model"):
             model = True
-        elif claim:
-            if last:
-                yield last
-            last = {"suite": suite, "id": claim[1], "text": claim[2],
-                    "holds": HOLDS[claim[3].lower()], "owner": owner,
-                    "wants": claim[6] or "", "judged": claim[4] and int(claim[4]),
-                    "wanted": claim[4] and int(claim[4]) + int(claim[5] or 0),
-                    "parts": [],
-                    "forms": list(dict.fromkeys(form for form, _ in runs)),
-                    "model": model}
-            continue
-        elif part and last:
-            last["parts"].append((HOLDS[part[1]], part[2]))
-            continue
-        if last and not line.startswith("  - "):
-            yield last
-            last = None
-    if last:
-        yield last
-
-
-def counted(claim):
-    """(parts that were judged, all parts, parts that do not hold)."""
-    known = [holds for holds, _ in claim["parts"] if holds is not None]
-    judged = len(known) if claim["judged"] is None else claim["judged"]
-    return judged, judged if claim["wanted"] is None else claim["wanted"], \
-        known.count(False)
+        elif inside and line.startswith("| **"):
+            yield {**of_row(line), "suite": suite, "owner": owner, "model": model,
+                   "forms": list(dict.fromkeys(form for form, _ in runs))}
 
 
 def merged(found):
@@ -96,7 +84,7 @@ def merged(found):
 
     def rank(claim):
         return claim["holds"] is False, claim["holds"] is True, \
-            counted(claim)[0]
+            claim["judged"]
     return {key: {**max(group, key=rank), "all": group}
             for key, group in groups.items()}
 

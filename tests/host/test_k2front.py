@@ -80,7 +80,7 @@ def test_two_pages(tmp_path):
     assert k2results.main([str(tmp_path / "r"), "--out", str(out)]) == 0
     first, front = out.read_text(), (tmp_path / "k2-front.md").read_text()
     assert "(k2-front.md)" in first and "(k2-results.md)" in front
-    assert "- **O1**: " in first and "- **O1**: " not in front
+    assert "| **O1**: " in first and "| **O1**: " not in front
     assert "by tail; bold" in front and "by tail; bold" not in first
     assert "### O1: policy latency" in first and "## The scan" in front
     assert "commit abc" in first and "commit abc" in front

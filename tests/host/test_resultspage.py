@@ -79,19 +79,18 @@ def claim(source, holds, *parts):
             "judged": judged, "wanted": len(parts), "parts": list(parts)}
 
 
-@pytest.mark.parametrize("source, title, said", [
-    ("as above", "The paper's claims:",
-     "**Not reproduced**: paper: as above; here:"),
-    ("aim", "Our own aims:", "**Missed**; here:"),
-    ("aim: 95 %", "Our own aims:", "**Missed**: aim: 95 %; here:"),
-    ("other: SFQ", "Claims of other papers:",
-     "**Not reproduced**: other paper: SFQ; here:")])
-def test_whose_a_claim_is(source, title, said):
+@pytest.mark.parametrize("source, title, head, said", [
+    ("as above", "The paper's claims:", "paper", "as above | {} | **Not reproduced**"),
+    ("aim", "Our own aims:", "aim", "– | {} | **Missed**"),
+    ("aim: 95 %", "Our own aims:", "aim", "95 % | {} | **Missed**"),
+    ("other: SFQ", "Claims of other papers:", "other paper",
+     "SFQ | {} | **Not reproduced**")])
+def test_whose_a_claim_is(source, title, head, said):
     """An aim of ours is never a paper's; a verdict has both figures."""
+    here = "**d: paper +15.7 %, here 0.0 %**"
     assert list(resultspage.claim_list([claim(source, False, PART)])) == [
-        title, "", f"- **X**: x. {said}",
-        f"  - {said.split(':')[0].split(';')[0].lower()}: d: paper +15.7 %, here 0.0 %",
-        ""]
+        title, "", f"| claim | {head} | here | verdict |", "|---|---|---|---|",
+        f"| **X**: x | {said.format(here)} |", ""]
 
 
 def test_papers_claims_stand_apart_from_our_aims():
@@ -101,23 +100,31 @@ def test_papers_claims_stand_apart_from_our_aims():
     said = "\n".join(resultspage.claim_list(rows))
     paper, ours = said.split("Our own aims:")
     assert paper.startswith("The paper's claims:")
-    assert paper.count("\n- ") == 2 and ours.count("\n- ") == 1
-    assert not re.search(r"\baim", paper) and "**X**: x. Met: aim: 1" in ours
+    assert paper.count("\n| **") == 2 and ours.count("\n| **") == 1
+    assert "| aim |" not in paper and "| **X**: x | 1 | " in ours
 
 
-def test_what_is_beside_a_claim():
-    """Pictures; and which parts of it were not measured."""
+def test_what_a_row_of_a_claim_has():
+    """What fails comes first; a long list is cut; pictures; conditions."""
     parts = [{"text": "d", "holds": True, "ours": "1"},
+             {"text": "e", "holds": False, "ours": "a|b" + "x" * 200},
              {"text": "c", "holds": None, "ours": "not measured"}]
-    row = claim("p", True, *parts)
-    said = list(resultspage.claim_list([row], {"X": "Picture 3."}, every=True))
-    assert said[2] == "- **X**: x. Reproduced (1 of 1 parts, 1 not measured): " \
-        "paper: p (Picture 3); here:"
-    assert said[3:5] == ["  - reproduced: d: here 1", "  - not measured: c"]
-    assert len(list(resultspage.claim_list([row]))) == len(said) - 1
-    # A claim without any measurement is listed once as such.
-    said = list(resultspage.claim_list([claim("p", None, parts[1])], every=True))
-    assert said[2:] == ["- **X**: x. Not measured: paper: p.", ""]
+    row = {**claim("p", False, *parts), "where": "here and there"}
+    said = list(resultspage.claim_list([row], {"X": "Picture 3."}))
+    assert said[2].endswith("| here | conditions | verdict |")
+    _, _, here, where, verdict = said[4][2:-2].split(" | ")
+    first, second = here.split("<br>")
+    assert first.startswith("**e: here a\\|bxxx") and first.endswith("x ...**")
+    assert len(first) < 180 and second == "d: here 1 Picture 3."
+    assert where == "here and there"
+    assert verdict == "**Not reproduced** (1 of 2 parts, 1 not measured)"
+    row = claim("p", True, *[{"text": str(n), "holds": True, "ours": "1"}
+                             for n in range(7)])
+    assert "3: here 1<br>3 more parts | Reproduced (7 of 7 parts) |" in \
+        "\n".join(resultspage.claim_list([row]))
+    # A claim without any measurement has a row, too.
+    said = list(resultspage.claim_list([claim("p", None, parts[2])]))
+    assert said[4] == "| **X**: x | p | – | Not measured |"
 
 
 def papers_and_aims():

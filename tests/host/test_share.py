@@ -542,12 +542,12 @@ def test_results_page(tmp_path):
         shareresults.resultspage.MARKS[".svg"])
     assert shareresults.main([str(folder), "--out", str(out)]) == 0
     text = out.read_text()
-    assert "- **PV**: every weight set is kept, in the unit charged. Met" in text
+    assert "| **PV**: every weight set is kept, in the unit charged | " in text
     assert "hbfq: not built here, 6 runs left out" in text
     assert {file.name for file in beside.iterdir()} == {
         "share.md", "pv-d.svg"}
     # The text refers to each picture, which says what it shows.
-    assert "(Picture 1)" in text.split("- **PV**: ")[1].split("\n")[0]
+    assert " Picture 1. | " in text.split("| **PV**: ")[1].split("\n")[0]
     assert "\nPicture 1: NVMe drive (D): PV " in text
     assert "](page/pv-d.svg)\n" in text and "[tables](page/share.md)" in text
     assert text.count("**Not measured yet.**") == 1

@@ -724,9 +724,9 @@ def test_the_page_has_each_form_and_what_an_io_costs(tmp_path):
     assert "| 6.1.0-x | flashsim | piq by chips | 440 | 0.44 | 990 | 0.99 |" \
         in text
     assert "piq by chips at most 0.45 of mq-deadline's: here 440 against 1000" in text
-    assert re.search(r"- \*\*Cost\*\*: .*\. Met", text)
+    assert re.search(r"^\| \*\*Cost\*\*: .* \| Met ", text, re.M)
     # Of one kernel only the last one that was named.
     assert piqautoresults.main([*folders, "--out", str(out)]) == 0
     text = out.read_text()
     assert "| 440 |" not in text and re.search(
-        r"- \*\*Cost\*\*: .*\. \*\*Missed", text)
+        r"^\| \*\*Cost\*\*: .* \| \*\*Missed", text, re.M)
