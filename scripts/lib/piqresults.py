@@ -12,6 +12,7 @@ import statistics
 import sys
 
 import claims
+import options
 import piqclaims
 import piqmodel
 import resultspage
@@ -87,16 +88,20 @@ one direction is not in batches. `batch_overlap` leaves the rule of the head
 aside and takes "serviced" as issued, as turns of a FIFO do. The first row and
 the last contradict the text and are shown for comparison: a batch that is
 closed is not compared with who enters, and what goes to busy chips is not
-free of conflicts with what is outstanding. Last column: how many points the
-five means of `piq` are away from the paper's, on average."""
-
-
+free of conflicts with what is outstanding."""
+INTRO = """\
+Inputs are stand-ins for the traces, which [traces.md](traces.md) describes: two sets, as
+the paper leaves open where a conflict is counted. The first counts it when a request
+arrives, the second (-head) when it blocks the head of noop's queue. Both were fitted
+under noop and rws, and committed before any scheme of PIQ ran on them. In brackets:
+what a model expects (`tests/model/piqmodel.c`). `–`: not measured. Profile A, static map,
+`gc=none`; times are the drive's. Bold in *here*: what does not hold.
+[Mode auto](piq-auto-results.md) has a page of its own."""
 WHY = """\
 A batch avoids the conflicts within it, and pays for that at its end: the next
 one of its list waits for its slowest request, on chips that none of those who
-wait shares. The fewer requests a batch has, the more often that is paid. The
-columns of waiting have what is waited after a conflict; who waits for that end
-without one of its own is in the latencies alone.
+wait shares. The fewer requests a batch has, the more often that is paid: so PIQ
+gains where many requests wait, and loses where few do.
 `batch_overlap` = 1 is the same order without that barrier, so the difference
 of the two is its price on each input."""
 
@@ -335,57 +340,36 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def page(paper, data, real=None):
-    """The lines of docs/piq-results.md."""
+def figures(measured, data):
+    """The lines of the page with all figures."""
     model = piqclaims.Table(cells_of_model(data))
-    measured = piqclaims.Table(paper["cells"]) if paper else None
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/piq-results; change that, not this. -->"
-    yield "# PIQ: the paper's experiment"
+    yield "# PIQ: all figures of the paper's experiment"
     yield ""
-    yield "    make bench-piq                          # short forms of both " \
-        "suites, then their pages"
-    yield "    scripts/bench piq-paper --form full     # five inputs at " \
-        "full length"
-    yield "    scripts/piq-model                       # what a model expects"
-    yield "    scripts/piq-results                     # this page again"
-    yield ""
-    yield "In tables: what virtual machines measured, and in brackets what " \
-        "the model expects (`tests/model/piqmodel.c`: the same drive, no " \
-        "CPU, no block layer, a scheduler of its own). `–`: not measured. Inputs " \
-        "are stand-ins, *: not calibrated, shown and not counted; " \
-        "[traces.md](traces.md) says what they are. Profile A, static map, " \
-        "`gc=none`; times are the drive's."
-    yield ""
-    yield "[Mode auto](piq-auto-results.md), and what an I/O costs, have a page of " \
-        "their own."
-    yield ""
-    yield "## What was run"
-    yield ""
-    yield facts(paper)
-    yield ""
-    yield f"Model: seed {data['seed']}, {data['requests']} requests of each " \
-        f"input, `{data['made_by'].strip()}`."
+    yield "What virtual machines measured, and in brackets what the model expects " \
+        "(`tests/model/piqmodel.c`: the same drive, no CPU, no block layer, a " \
+        "scheduler of its own). `–`: not measured. *: an input that is not " \
+        "calibrated, shown and not counted."
     yield ""
     for end, title in SETS:
-        yield f"### Table I, Figures 1 and 2: {title}"
+        yield f"## Table I, Figures 1 and 2: {title}"
         yield ""
         yield from table_1(measured, model, end)
-        yield f"### Means: {title}"
-        yield ""
-        yield from means(measured, model, end)
     if measured:
-        yield "### Why an input gains or loses (measured)"
+        yield "## Why an input gains or loses (measured)"
         yield ""
-        yield WHY
+        yield "The columns of waiting have what is waited after a conflict; who waits " \
+            "for the end of a batch without one of its own is in the latencies alone."
         yield ""
         for end, title in SETS:
             yield f"{title}, conflicts and waiting as in Table I and Figure 10:"
             yield ""
             yield from reasons(measured, end)
-    yield "### When a batch begins (model alone)"
+    yield "## When a batch begins (model alone)"
     yield ""
-    yield WHEN
+    yield "Last column: how many points the five means of `piq` are away from the " \
+        "paper's, on average. The first row and the last contradict the paper's text."
     yield ""
     for end, title in SETS:
         yield f"{title}, against rws, mean over inputs:"
@@ -404,38 +388,79 @@ def page(paper, data, real=None):
                 ("Figure 10(b): writes' waiting by conflicts, us",
                  "write_wait_mean_s", us),
                 ("Figure 12: busy chips", "utilisation_milli", chips)):
-            yield f"### {text}: {title}"
+            yield f"## {text}: {title}"
             yield ""
             yield from schemes(measured, model, metric, form, end)
-    yield "### Figure 11: queue_length"
+    yield "## Figure 11: queue_length"
     yield ""
     yield from queue_lengths(measured, model)
-    if real:
-        yield "### Pieces of real traces (model alone)"
-        yield ""
-        yield PIECES.format(real["requests"])
-        yield ""
-        yield from pieces(real)
-    yield "### Other orders of the drive: mean latency, us"
+    yield "## Other orders of the drive: mean latency, us"
     yield ""
     yield "Batches that wait for each other are expected to lose here."
     yield ""
     yield from orders(measured, model)
-    yield "### What the paper claims"
-    yield ""
-    yield "Measured:" if paper else "Not measured yet."
-    yield ""
-    if paper:
-        yield from claim_list(piqclaims.paper(paper["cells"]))
-    yield "By the model:"
+    yield "## The claims, by the model"
     yield ""
     yield from claim_list(piqclaims.paper(cells_of_model(data)))
-    yield "By the model, with `batch_overlap` = 1:"
+    yield "With `batch_overlap` = 1:"
     yield ""
     yield from claim_list(
         [row for row in piqclaims.paper(cells_of_model(begun(data, OVERLAP)))
          if row["id"].split(",")[0] in ("Fig 8", "Fig 8 R, W", "Fig 10",
                                         "Fig 12")])
+
+
+def page(paper, data, real, folder, pictures=()):
+    """The lines of docs/piq-results.md; folder: where the other page is."""
+    model = piqclaims.Table(cells_of_model(data))
+    measured = piqclaims.Table(paper["cells"]) if paper else None
+    yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
+    yield "<!-- Made by scripts/piq-results; change that, not this. -->"
+    yield "# PIQ: the paper's experiment"
+    yield ""
+    yield "    make bench-piq                          # short forms of both " \
+        "suites, then their pages"
+    yield "    scripts/bench piq-paper --form full     # five inputs at " \
+        "full length"
+    yield "    scripts/piq-model                       # what a model expects"
+    yield "    scripts/piq-results                     # this page again"
+    yield ""
+    yield INTRO
+    yield ""
+    yield facts(paper)
+    yield ""
+    yield f"Model: seed {data['seed']}, {data['requests']} requests of each " \
+        f"input, `{data['made_by'].strip()}`."
+    yield ""
+    yield "## The claims"
+    yield ""
+    yield from claim_list(piqclaims.paper(paper["cells"] if paper else []))
+    for file, caption in pictures:
+        yield f"![{caption}]({folder}/{file})"
+        yield ""
+        yield f"{caption}."
+        yield ""
+    for end, title in SETS:
+        yield f"## Means: {title}"
+        yield ""
+        yield from means(measured, model, end)
+    yield "## What decides a gain"
+    yield ""
+    yield WHY
+    yield ""
+    yield "## When a batch begins"
+    yield ""
+    yield WHEN
+    yield ""
+    if real:
+        yield "## Pieces of real traces (model alone)"
+        yield ""
+        yield PIECES.format(real["requests"])
+        yield ""
+        yield from pieces(real)
+    yield f"Each input and each scheme, and the claims by the model: [all figures](" \
+        f"{folder}/figures.md)."
+    yield ""
 
 
 @resultspage.in_one_line("piq-results")
@@ -458,8 +483,14 @@ def main(argv=None):
     status = resultspage.kept(name, args, PAGE, SUITES, (paper,))
     if status:
         return status
-    resultspage.write(name, args.out, page(paper, data, real), SUITES,
-                      (paper,))
+    options.need("bench")
+    import piqplots  # pylint: disable=import-outside-toplevel
+    folder = resultspage.emptied(args.out)
+    measured = piqclaims.Table(paper["cells"]) if paper else None
+    pictures = piqplots.draw(folder, measured, real and real["pieces"], SETS)
+    resultspage.put(folder / "figures.md", figures(measured, data))
+    resultspage.write(name, args.out, page(paper, data, real, folder.name, pictures),
+                      SUITES, (paper,))
     return 0
 
 

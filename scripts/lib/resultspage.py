@@ -118,8 +118,11 @@ def verdict(row):
 
 
 def cut(text, most):
-    """A text of at most so many characters."""
-    return text if len(text) <= most else text[:most].rstrip(" ,;:") + " ..."
+    """A text of at most so many characters, cut before a list if it has one."""
+    if len(text) <= most:
+        return text
+    at = max(text.rfind(mark, most // 2, most) for mark in (": ", "; "))
+    return text[:at if at > 0 else most].rstrip(" ,;:") + " ..."
 
 
 def observations(row):
