@@ -266,7 +266,7 @@ def figures(paper, default):
 
 def why(cells):
     """The reasons, with the turns that were counted."""
-    found, at = Table(cells), layerclaims.TURNS
+    found, at = Table(cells), layerclaims.LIKE
     return WHY.format(**{
         f"turns_{name}": text(figure(found.get("mix-50", label + at.end, at.variant),
                                      "turns_per_1000"), "{:.0f}")
@@ -296,7 +296,7 @@ def page(paper, default, cost, limits, folder, pictures=()):
     yield ""
     yield "## The paper's figures"
     yield ""
-    yield PAPER.format(held=layerclaims.SERIAL.text.replace("the drive holds ", "")
+    yield PAPER.format(held=layerclaims.LIKE.text.replace("the drive holds ", "")
                        + " in it", tuning=layerclaims.TUNING)
     yield ""
     yield facts(paper)
