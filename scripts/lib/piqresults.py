@@ -294,11 +294,20 @@ def queue_lengths(measured, model):
 
 
 PIECES = """\
-The stand-ins above have what real traces are known to have. These are pieces of
-real ones, at their own speed and with their times divided by 3 to 100, against
-rws, with the default rule and with `batch_overlap` = 1; of each the first
-{} requests. Traces are not in the project: `scripts/piq-model
+The second picture: pieces of real traces, at their own speed and with their times
+divided by 3 to 100; of each the first {requests} requests. With load comes the paper's
+size: {name} at {load} times its speed has reads {read_latency_mean_s}, writes
+{write_latency_mean_s} and {busy_chips} busy chips. Traces are not in the project: `scripts/piq-model
 --trace FILE` does this with yours."""
+
+
+def loaded(data):
+    """What the picture shows, with the figures of its first piece at most load."""
+    name, loads = next(iter(data["pieces"].items()))
+    load, found = list(loads.items())[-1]
+    return PIECES.format(requests=data["requests"], name=name, load=load, **{
+        key: piqclaims.percent(value / found["rws"][key] - 1)
+        for key, value in found["piq"].items() if found["rws"].get(key)})
 
 
 def pieces(data):
@@ -340,7 +349,7 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def figures(measured, data):
+def figures(measured, data, real):
     """The lines of the page with all figures."""
     model = piqclaims.Table(cells_of_model(data))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
@@ -394,6 +403,10 @@ def figures(measured, data):
     yield "## Figure 11: queue_length"
     yield ""
     yield from queue_lengths(measured, model)
+    if real:
+        yield "## Pieces of real traces (model alone)"
+        yield ""
+        yield from pieces(real)
     yield "## Other orders of the drive: mean latency, us"
     yield ""
     yield "Batches that wait for each other are expected to lose here."
@@ -455,9 +468,8 @@ def page(paper, data, real, folder, pictures=()):
     if real:
         yield "## Pieces of real traces (model alone)"
         yield ""
-        yield PIECES.format(real["requests"])
+        yield loaded(real)
         yield ""
-        yield from pieces(real)
     yield f"Each input and each scheme, and the claims by the model: [all figures](" \
         f"{folder}/figures.md)."
     yield ""
@@ -488,7 +500,7 @@ def main(argv=None):
     folder = resultspage.emptied(args.out)
     measured = piqclaims.Table(paper["cells"]) if paper else None
     pictures = piqplots.draw(folder, measured, real and real["pieces"], SETS)
-    resultspage.put(folder / "figures.md", figures(measured, data))
+    resultspage.put(folder / "figures.md", figures(measured, data, real))
     resultspage.write(name, args.out, page(paper, data, real, folder.name, pictures),
                       SUITES, (paper,))
     return 0
