@@ -18,6 +18,8 @@ SAME = 0.05
 FLAT = 0.12
 # Two figures closer than what a run repeats within have no order.
 NOISE = 0.005
+# The share of the paper's change from which on there is one
+LEAST = 0.1
 # "Mostly": share of the steps from one bound to the next that may have the wrong direction.
 ASTRAY = 0.25
 
@@ -92,7 +94,8 @@ def _row(values, form):
 class Part:
     """An observation of a claim.
 
-    paper: the figure that the paper has for it, "" if it names none.
+    paper: the figure that the paper has for it, "" if it names none. share: how much of
+    the paper's change there is, None if that is not asked.
     """
 
     def __init__(self, text, cells, paper=""):
@@ -101,11 +104,13 @@ class Part:
         self.cells = [cell["cell"] for cell in cells if cell]
         self.holds = None
         self.ours = "not measured"
+        self.share = None
 
-    def judge(self, holds, ours):
+    def judge(self, holds, ours, share=None):
         """Its verdict."""
         self.holds = bool(holds)
         self.ours = ours
+        self.share = share
         return self
 
     def as_dict(self):
@@ -282,7 +287,11 @@ def claim(name, text, paper, parts, where=""):
     """A claim and its verdict. where: the conditions, if not those of all claims."""
     parts = list(parts)
     judged = [part.holds for part in parts if part.holds is not None]
+    shares = [part.share for part in parts if part.holds is False]
     return {
+        # The direction is right if each part that fails has a tenth of the size.
+        "shares": (min(shares), max(shares)) if shares and None not in shares and
+        min(shares) >= LEAST else None,
         "id": name, "text": text, "paper": paper, "where": where,
         "ours": "; ".join(part.ours for part in parts
                           if part.holds is not None) or "not measured",
@@ -295,6 +304,8 @@ def claim(name, text, paper, parts, where=""):
 
 PAPER, OTHER, OURS = "paper", "other", "ours"
 REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
+# The verdict on a claim whose direction is right, and its size is not
+DIRECTION = "direction only"
 WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
          OURS: {True: "met", False: "missed", None: "not measured"}}
 

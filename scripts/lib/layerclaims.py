@@ -71,18 +71,21 @@ def way_of(workload):
 
 
 def compared(table, text, workload, metric, one, base, verdict, at=OWN,
-             paper_=""):
-    """Part: verdict() of the ratio (mean, low, high) of two labels."""
+             gain=None):
+    """Part: verdict() of the ratio (mean, low, high) of two labels.
+
+    gain: the paper's.
+    """
     cells = [table.get(workload, label + at.end, at.variant)
              for label in (one, base)]
-    part = claims.Part(text, cells, paper_)
+    part = claims.Part(text, cells, percent(gain) if gain else "")
     found = ratio(*cells, metric)
     if not found:
         return part
     mean, low, high = (value - 1 for value in found)
     ours = percent(mean) + (f" ({percent(low)} to {percent(high)})"
                             if low < high else " (one seed)")
-    return part.judge(verdict(found), ours)
+    return part.judge(verdict(found), ours, mean / gain if gain else None)
 
 
 # --- the paper ---------------------------------------------------------------
@@ -97,7 +100,7 @@ def gained(table, at, keys):
             table, f"{way}s over {base}", workload, METRIC[way], "paper", base,
             lambda found, want=paper_: found[0] > 1 + NOISE and
             abs(found[0] - 1 - want) <= POINTS,
-            at, percent(paper_))
+            at, paper_)
 
 
 def alike(table, text, workload, metric, one, base, at, limit=ALIKE):

@@ -108,7 +108,7 @@ def mean_gain(table, metric, label="piq"):
     mean = statistics.fmean(values)
     return part.judge(mean <= paper_ if paper_ < 0 else mean >= paper_,
                       f"{percent(mean)}, {mean / paper_:.2f} of the paper's, "
-                      f"over {len(values)} inputs: " + listed(found))
+                      f"over {len(values)} inputs: " + listed(found), mean / paper_)
 
 
 def rws_is_noop(table, way):
@@ -211,7 +211,7 @@ def saturates(table, way, paper_):
     # The change is within a factor of two of the paper's, and none from 32 on.
     return part.judge(2 * paper_ <= whole <= paper_ / 2 and abs(rest) <= FEW,
                       f"1 to 512 {percent(whole)}, 32 to 512 "
-                      f"{percent(rest)}")
+                      f"{percent(rest)}", whole / paper_ if abs(rest) <= FEW else None)
 
 
 def like_table_1(table, metric, column, limit):

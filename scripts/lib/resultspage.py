@@ -107,8 +107,12 @@ def table(head, rows):
 
 def verdict(row):
     """A claim's verdict, and how many of its parts hold. Bold if it fails."""
-    word = claims.word(row, row["holds"]).capitalize()
+    shares = row.get("shares")
+    word = (claims.DIRECTION if shares else claims.word(row, row["holds"])).capitalize()
     word = f"**{word}**" if row["holds"] is False else word
+    if shares:
+        word += ", " + " to ".join(dict.fromkeys(
+            f"{share:.2f}" for share in shares)) + " of the size"
     if row["holds"] is None or row["wanted"] < 2:
         return word
     held = sum(one["holds"] is True for one in row["parts"])
@@ -160,6 +164,10 @@ def claim_list(rows, beside=None):
                                        (beside or {}).get(row["id"])))),
                 *([row.get("where", "")] if where else []), verdict(row))]
              for row in own])
+        if any(row.get("shares") for row in own):
+            yield "*Direction only*: each part that fails changes as in the paper, by a " \
+                f"share of its size that is at least {claims.LEAST:g}."
+            yield ""
 
 
 def bare(command):

@@ -222,7 +222,7 @@ def short(text):
 def size(claim, owner):
     """Verdict and size: how many parts, of how many."""
     judged, wanted, missed = (claim[key] for key in ("judged", "wanted", "missed"))
-    name = claims.WORDS[owner][claim["holds"]].capitalize()
+    name = claim.get("said") or claims.WORDS[owner][claim["holds"]].capitalize()
     if claim["holds"] is None:
         return name
     text = f"{name}: {missed} of {judged}" if missed else f"{name}: {judged}"

@@ -20,8 +20,8 @@ import suiteplan
 
 COST = "cost"
 HOLDS = {word: holds for words in claims.WORDS.values()
-         for holds, word in words.items()}
-VERDICT = re.compile(r"\**([\w ]+?)\**(?: \((\d+) of (\d+) parts"
+         for holds, word in words.items()} | {claims.DIRECTION: False}
+VERDICT = re.compile(r"\**([\w ]+?)\**(, [\d.]+(?: to [\d.]+)? of the size)?(?: \((\d+) of (\d+) parts"
                      r"(?:, (\d+) not measured)?\))?")
 FACTS = re.compile(r"Form (\S+), \d+ of \d+ runs, .*, commit (\w+), .*"
                    r"`scripts/bench\b ?([\w-]*)")
@@ -35,11 +35,12 @@ def of_row(line):
     found = VERDICT.fullmatch(said)
     holds = HOLDS[found[1].lower()]
     title = re.fullmatch(r"\*\*(.+?)\*\*: (.*)", name)
-    judged = int(found[3] or holds is not None)
+    judged = int(found[4] or holds is not None)
     return {"id": title[1], "text": title[2], "holds": holds,
             "wants": "" if wants == resultspage.DASH else wants, "judged": judged,
-            "wanted": judged + int(found[4] or 0),
-            "missed": judged - int(found[2]) if found[2] else int(holds is False),
+            "said": found[1] + (found[2] or ""),
+            "wanted": judged + int(found[5] or 0),
+            "missed": judged - int(found[3]) if found[3] else int(holds is False),
             # What fails comes first.
             "first": here.split("<br>")[0].replace("**", "") if holds is False else ""}
 

@@ -14,7 +14,9 @@ sys.dont_write_bytecode = True
 
 benchall = importlib.import_module("benchall")
 publish = importlib.import_module("publish")
+claims = importlib.import_module("claims")
 resultspage = importlib.import_module("resultspage")
+summary = importlib.import_module("summary")
 verdicts = importlib.import_module("verdicts")
 
 PAGES = {name: (REPO / "docs" / f"{name}.md").read_text("utf-8")
@@ -30,7 +32,7 @@ def of_summary(text):
     for line in text.partition("\n## Verdicts\n")[2].partition("\n## ")[0] \
             .splitlines():
         head = re.match(r"### ([\w-]+): \[([\w-]+)\.md\]", line)
-        row = re.match(r"\| ([^:|]+): .*? \| (\w[\w ]*?)(?:[:;] .*?)? \| ", line)
+        row = re.match(r"\| ([^:|]+): .*? \| (\w[\w ]*?)(?:[,:;] .*?)? \| ", line)
         if head:
             place = head[2], head[1]
         elif row:
@@ -137,6 +139,25 @@ def test_what_a_page_writes_is_read_back(holds):
     assert one["first"] == ("a: b: here 1: 2 us" if holds is False else "")
     assert other["model"] and not one["model"]
     assert verdicts.merged([one, other])["share", "Fig 1, x"]["all"] == [one]
+
+
+def test_a_direction_without_its_size():
+    """Each part that fails has a tenth of the paper's change, or the claim just fails."""
+    def of(*shares):
+        parts = [claims.Part("a", []).judge(share is True, "1", None if share is True
+                                            else share) for share in shares]
+        return list(resultspage.claim_list([claims.claim("A", "x", "p", parts)]))
+    lines = of(0.25, True, 0.5)
+    assert lines[4].endswith(
+        "| **Direction only**, 0.25 to 0.50 of the size (1 of 3 parts) |")
+    assert lines[6].startswith("*Direction only*: ")
+    found, = verdicts.of_page("\n".join(lines))
+    assert found["holds"] is False and found["missed"] == 2
+    assert summary.size(found, "paper") == \
+        "Direction only, 0.25 to 0.50 of the size: 2 of 3 parts"
+    assert of(0.25)[4].endswith("| **Direction only**, 0.25 of the size |")
+    for shares in ((0.25, 0.09), (0.25, None), (-1,)):
+        assert "**Not reproduced**" in of(*shares)[4], shares
 
 
 def test_the_form_that_decides():
