@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/k2-results: writes docs/k2-results.md from what was measured.
 
-Takes the directories of results that it is given, suites k2 and k2-auto, several
-forms of each; without one, the newest of each form below build/results and what is
+Takes the directories of results that it is given, suites k2, k2-auto and k2-queue,
+several forms of each; without one, the newest of each form below build/results and what is
 published in docs/results. Of a cell that several have the last one's figure counts, of
 several forms that with most requests. Tail against bandwidth goes to a page beside it,
 k2-front.md, with pictures. No figure and no verdict there is typed.
@@ -13,6 +13,7 @@ import sys
 import claims
 import k2autoclaims
 import k2front
+import k2queueclaims
 import options
 import resultspage
 from claims import figure
@@ -22,12 +23,13 @@ from resultspage import DASH, claim_list, table
 
 PAGE = resultspage.REPO / "docs" / "k2-results.md"
 FRONT = "k2-front.md"
-SUITES = ("k2", "k2-auto")
+SUITES = ("k2", "k2-auto", "k2-queue")
 # The paper's figures: what is done, how full the drive is
 FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
            ("5", "writes, half full", ("seq-write", "rand-write"), "half"),
            ("7", "reads, full", ("seq-read", "rand-read"), "full"),
            ("8", "writes, full", ("seq-write", "rand-write"), "full"))
+QUEUE_TAILS = ("p50", "p95", "p99", "p99_9")
 BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
 SCALED = """\
 Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
@@ -47,6 +49,21 @@ as soon as it is in there; but it has room because so little is sent. Where as m
 sent as the flash can take the buffer is full, and each write waits until the flash
 has made room, in whatever order writes came. A map says nothing about that: what
 is not written yet is on no chip."""
+
+QUEUE = """\
+A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
+`mq-deadline-qx` have such a queue; `none` and `mq-deadline` have the drive's own, of 256.
+The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3, 16 or 64
+best-effort jobs with 32 random reads outstanding each (reads-N), three tasks with buffered
+writes (writeback), that create files of 4 KiB and call fsync (commits), or that write 4 KiB
+and call fsync (fsync). The last three are on ext4 with writeback throttling at 2 ms.
+
+A read's latency has two parts: the wait until it is one of the x requests in the drive,
+and its time there. K2 shortens the first part only. Under `none` the real-time task
+sleeps until a tag is free, in line with all other tasks, so this part grows with the
+number of jobs. The second part depends on how many of the other x - 1 requests are for the same
+chip. A scheduler without a map does not choose that, and in the far tail it decides. K2
+with a map (`k2-x-map`) prefers requests for idle chips, which shortens this part."""
 
 
 def percent(number):
@@ -119,6 +136,45 @@ def searches(found, phase, policy):
          "MB/s"], rows)
 
 
+# --- a short device queue ----------------------------------------------------
+
+def queue(data, pictures):
+    """The section about K2 beside a short device queue."""
+    yield "## A short device queue instead of K2"
+    yield ""
+    yield from told(data)
+    yield QUEUE
+    yield ""
+    for file, caption in pictures:
+        yield f"![{caption}]({file})"
+        yield ""
+    yield from claim_list(k2queueclaims.claims_of(cells_of(data)))
+    if not data:
+        return
+    yield from table(
+        ["load", "", *(f"{claims.percentile_name(name)}, us" for name in QUEUE_TAILS),
+         "MB/s"],
+        [[cell["workload"], cell["label"], *(us(figure(cell, f"latency_{name}_s"))
+                                             for name in QUEUE_TAILS),
+          mb(figure(cell, claims.BANDWIDTH))] for cell in cells_of(data)])
+
+
+def queue_picture(out, cells):
+    """The picture of that section, [(path for it, caption)]."""
+    folder = resultspage.emptied(out)
+    found = [cell for cell in cells if cell["workload"] == k2queueclaims.LOADS[16]]
+    if not found:
+        return []
+    import k2queueplots  # pylint: disable=import-outside-toplevel
+    folder.mkdir(parents=True, exist_ok=True)
+    title = "Real-time reads beside 16 best-effort jobs"
+    try:
+        k2queueplots.draw(folder / "queue.svg", found, title)
+    except k2queueplots.Nothing:
+        return []
+    return [(f"{folder.name}/queue.svg", f"{title}: latency over x")]
+
+
 # --- the page ----------------------------------------------------------------
 
 def cells_of(data):
@@ -126,15 +182,15 @@ def cells_of(data):
     return data["cells"] if data else []
 
 
-def page(paper, auto):
-    """The lines of docs/k2-results.md, of what there is of both suites."""
+def page(paper, auto, queued, pictures=()):
+    """The lines of docs/k2-results.md, of what there is of the suites."""
     sweep, found = claims.Sweep(cells_of(paper)), Cells(cells_of(auto))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/k2-results; change that, not this. -->"
     yield "# K2: results"
     yield ""
     yield "    make bench-k2                           # short forms of " \
-        "both suites, then this page"
+        "the suites, then this page"
     yield "    scripts/bench k2 --form full            # all bounds, two " \
         "seeds"
     yield "    scripts/bench k2 --form competitors     # mq-deadline, kyber, " \
@@ -145,6 +201,8 @@ def page(paper, auto):
         "the chips"
     yield "    scripts/bench k2-auto --form baselines  # what else there " \
         "is, swept"
+    yield "    scripts/bench k2-queue --form full      # beside a short " \
+        "device queue, p99"
     yield "    scripts/k2-results                      # this page again"
     yield ""
     yield "`–`: not measured. The newest results of each form are put " \
@@ -179,6 +237,7 @@ def page(paper, auto):
         yield f"### {title}"
         yield ""
         yield from searches(found, phase, policy)
+    yield from queue(queued, pictures)
 
 
 @resultspage.in_one_line("k2-results")
@@ -206,7 +265,8 @@ def main(argv=None):
     found = Cells(cells_of(results[1]))
     resultspage.put(front, k2front.page(results[1], found,
                                         k2front.draw(front, found)))
-    resultspage.write(name, args.out, page(*results), SUITES, results)
+    pictures = queue_picture(args.out, cells_of(results[2]))
+    resultspage.write(name, args.out, page(*results, pictures), SUITES, results)
     return 0
 
 

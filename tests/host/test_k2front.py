@@ -132,7 +132,7 @@ def test_neither_page_loses_figures(tmp_path, monkeypatch, capsys):
     assert k2results.main([]) == 0
     text = pages[1].read_text()
     assert "commit abc" in text and "commit def" in text
-    assert "<!-- cells: k2 0, k2-auto 11 -->" in pages[0].read_text()
+    assert "<!-- cells: k2 0, k2-auto 11, k2-queue 0 -->" in pages[0].read_text()
     (resultspage.PUBLISHED / "x.json").unlink()
     assert k2results.main(["--fewer"]) == 0
     assert "commit abc" not in pages[0].read_text()
