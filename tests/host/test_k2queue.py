@@ -103,13 +103,14 @@ def runs_of(form):
     return {run["cell"]: run for run in suiteplan.runs(suiteplan.load("k2-queue"), form)}
 
 
-def test_the_short_form_takes_ten_minutes(tmp_path):
+@pytest.mark.parametrize("form, minutes", [("short", 10), ("full", 240), ("tail", 75)])
+def test_forms_take_as_long_as_they_say(tmp_path, form, minutes):
     """On a machine that has measured nothing yet."""
     one = suiteplan.load("k2-queue")
-    runs = suiteplan.runs(one, "short")
-    assert len(runs) <= 40 and {run["seed"] for run in runs} == {101}
-    assert suitetime.total_seconds(
-        runs, suitetime.Speeds(tmp_path / "none"), 2) <= one.forms["short"].minutes * 60
+    assert one.forms[form].minutes == minutes
+    assert suitetime.total_seconds(suiteplan.runs(one, form), suitetime.Speeds(
+        tmp_path / "none"), 2) <= minutes * 60
+    assert form != "short" or len(runs_of(form)) <= 40
 
 
 def test_the_full_form_has_what_is_claimed():
@@ -119,14 +120,13 @@ def test_the_full_form_has_what_is_claimed():
         {**run, "metrics": {}} for run in found.values()]) for name in row["cells"]}
     assert {f"reads-16.{label}.e" for bound in (2, 4, 8, 16) for label in (
         f"k2-{bound}", f"none-q{bound}")} <= wanted <= set(found)
-    assert {int(run["env"]["RT_IOS"]) for run in found.values()
-            if run["workload"] != "writeback"} == {5000}
-    assert one_seed_each("full") == {101, 102, 103, 104, 105}
-
-
-def one_seed_each(form):
-    """The seeds of a form."""
-    return {run["seed"] for run in suiteplan.runs(suiteplan.load("k2-queue"), form)}
+    assert {name for name, run in found.items() if run["env"]["RT_IOS"] == "5000"} == {
+        *(name for name, run in found.items() if run["workload"] == "reads-16"
+          and run["label"] not in ("none", "mq-deadline")),
+        *(f"reads-{jobs}.{label}.e" for jobs in (3, 64) for label in (
+            "none-q8", "mq-deadline-q8", "k2-8", "k2-8-map"))}
+    assert {run["env"]["RT_IOS"] for run in found.values()} == {"1000", "5000"}
+    assert suiteplan.load("k2-queue").forms["full"].seeds == [101, 102, 103, 104, 105]
 
 
 def test_queues_and_bounds_are_alike():
