@@ -3,9 +3,9 @@
 
 Pure functions. A bound of x and a device queue of x hold as many requests in the drive.
 With the queue a real-time request waits for a tag among all tasks; with K2 it is the
-next one to be dispatched. So the difference is in the wait for the drive, most of all in
-the median. The far tail is decided by requests of one chip that are in the drive, which
-neither of them chooses; K2 with a map does.
+next one to be dispatched. The claims expect that this shows most of all in the median,
+and that requests of one chip in the drive decide the far tail, which neither of them
+chooses; K2 with a map does. They were written before the first run of the suite.
 """
 
 import claims

@@ -60,10 +60,11 @@ and call fsync (fsync). The last three are on ext4 with writeback throttling at 
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag is free, in line with all other tasks, so this part grows with the
-number of jobs. The second part depends on how many of the other x - 1 requests are for the same
-chip. A scheduler without a map does not choose that, and in the far tail it decides. K2
-with a map (`k2-x-map`) prefers requests for idle chips, which shortens this part."""
+sleeps until a tag is free, in line with all other tasks. mq-deadline dispatches no
+best-effort request while a real-time one is waiting or in the drive, which costs
+bandwidth. The second part depends on how many of the other x - 1 requests are for the
+same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)
+prefers requests for idle chips, which shortens the second part."""
 
 
 def percent(number):
