@@ -7,6 +7,7 @@ import matplotlib
 from matplotlib import ticker
 
 from claims import figure, percentile_name
+from k2queueclaims import BOUNDS
 from pageplots import save
 from plotting import BASE, FONT, Nothing, frame, legend_below
 
@@ -34,7 +35,7 @@ def draw(path, cells, title):
         raise Nothing("no percentile")
     with matplotlib.rc_context(FONT):
         fig = frame(2.6 * len(panels) + 0.8, 3.2)
-        axes = fig.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        axes = fig.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
         for axis, name in zip(axes, panels):
             axis.set_xscale("log", base=2)
             axis.set_yscale("log")
@@ -42,6 +43,7 @@ def draw(path, cells, title):
                 found = points(cells, pattern, name)
                 axis.plot([x for x, _ in found], [y for _, y in found], label=label,
                           color=color, marker=marker, markersize=5, linestyle=line)
+            axis.set_xticks(BOUNDS)
             axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:g}"))
             axis.yaxis.set_major_locator(ticker.LogLocator(10, subs=(1, 2, 5)))
             axis.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}"))
