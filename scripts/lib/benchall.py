@@ -32,14 +32,14 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = REPO / "build" / "results"
 
 SUITES = ("k2", "piq-paper", "piq", "layer_read-paper", "layer_read",
-          "share-paper", "share", "k2-auto")
+          "share-paper", "share", "k2-auto", "k2-queue")
 PARTS = (*SUITES, "cost", "locks")
 # A machine that counts locks is slow; an average needs no more reads.
 LOCKS = {"short": ["--ios", "1000"], "full": []}
 # Forms that all suites have
 FORMS = ("short", "full")
 # Pages in docs/, and the suites that they are made from
-PAGES = {"k2-results": ("k2", "k2-auto"), "piq-results": ("piq-paper",),
+PAGES = {"k2-results": ("k2", "k2-auto", "k2-queue"), "piq-results": ("piq-paper",),
          "piq-auto-results": ("piq",),
          "layer_read-results": ("layer_read-paper", "layer_read"),
          "share-results": ("share-paper", "share")}

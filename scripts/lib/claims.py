@@ -401,8 +401,14 @@ def _k2auto(cells):
     return k2autoclaims.claims_of(cells)
 
 
+def _k2queue(cells):
+    import k2queueclaims  # pylint: disable=import-outside-toplevel
+    return k2queueclaims.claims_of(cells)
+
+
 # The values of `claims` in a suite.
-SETS = {"k2": k2, "k2-auto": _k2auto, "piq-paper": _piq("paper"), "piq": _piq("default"),
+SETS = {"k2": k2, "k2-auto": _k2auto, "k2-queue": _k2queue,
+        "piq-paper": _piq("paper"), "piq": _piq("default"),
         "share-paper": _share("paper"), "share": _share("default"),
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}
 

@@ -20,8 +20,8 @@ DRAWN = ("rand-read", "op-rand-read")
 INTRO = """\
 `–`: not measured. K2-x: bound x. Tails are of real-time requests, beside whatever else
 the load has; bandwidth is of all. The newest results of each form are put together, and
-of a cell that several forms have those with most requests count. What the claims and
-the searches come to is in [k2-results.md](k2-results.md)."""
+of a cell that several forms have those with most requests count. What the claims come
+to is in [k2-results.md](k2-results.md)."""
 LEGEND = """\
 In the pictures a drive's settings lie the better the further up and to the left they
 are. The line joins those that nobody beats in both, and some of them have their names.
@@ -42,6 +42,11 @@ def us(number):
 def mb(number):
     """Bytes as megabytes."""
     return text(number, scale=1e-6)
+
+
+def percent(number):
+    """A share in per cent."""
+    return text(number, "{:.2f} %", 100)
 
 
 def interval(cell):
@@ -124,6 +129,54 @@ def told(summary):
         yield ""
 
 
+# --- searches ----------------------------------------------------------------
+
+def searches(found, phase, policy):
+    """The result of each search, beside the best limit of its scan."""
+    rows = []
+    for (workload, variant, label), cell in found.named.items():
+        if cell["tunables"].get("policy") != policy or \
+                figure(cell, f"{phase}_requests") is None:
+            continue
+        none = found.get(workload, variant, "none")
+        full = rate(none) if none else None
+        # Before its step a load is none that was scanned.
+        scan = found.scan(k2autoclaims.AFTER.get(workload, workload)
+                          if phase == "stepped" else workload, variant)
+        target_s = figure(cell, "target_s")
+        if policy == "latency":
+            best = k2autoclaims.best_under(scan, target_s) \
+                if target_s is not None else None
+        else:
+            good = [one for one in scan if full and
+                    rate(one) >= k2autoclaims.floor_of(cell) * full]
+            best = min(good, key=lambda one: figure(one, "settled_tail_s"),
+                       default=None)
+        moved = rate(cell, phase)
+        rows.append([
+            workload, variant, label, us(target_s),
+            text(figure(cell, f"{phase}_requests")),
+            percent(figure(cell, f"{phase}_miss_share")),
+            us(figure(cell, f"{phase}_tail_s")), mb(moved),
+            text(moved / full, "{:.0%}") if full and moved is not None
+            else DASH,
+            text(figure(cell, f"{phase}_bound")),
+            text(figure(cell, f"{phase}_infeasible_share"), "{:.0%}"),
+            best["label"] if best else DASH,
+            us(figure(best, "settled_tail_s")), mb(rate(best) if best
+                                                  else None)])
+    if not rows:
+        yield "Not measured."
+        yield ""
+        return
+    yield from table(
+        ["load", "drive", "", "target, us", "requests", "late", "p99, us",
+         "MB/s", "of none", "bound", "flagged", "best of the scan", "p99, us",
+         "MB/s"], rows)
+
+
+# --- the page ----------------------------------------------------------------
+
 def page(auto, found, pictures=()):
     """The lines of docs/k2-front.md.
 
@@ -156,6 +209,13 @@ def page(auto, found, pictures=()):
     yield "## The scan"
     yield ""
     yield from scans(found)
+    for title, phase, policy in (
+            ("O1: policy latency", "settled", "latency"),
+            ("O2: policy bandwidth", "settled", "bandwidth"),
+            ("After the load has changed", "stepped", "latency")):
+        yield f"## {title}"
+        yield ""
+        yield from searches(found, phase, policy)
 
 
 def draw(out, found):

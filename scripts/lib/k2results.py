@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/k2-results: writes docs/k2-results.md from what was measured.
 
-Takes the directories of results that it is given, suites k2 and k2-auto, several
-forms of each; without one, the newest of each form below build/results and what is
+Takes the directories of results that it is given, suites k2, k2-auto and k2-queue,
+several forms of each; without one, the newest of each form below build/results and what is
 published in docs/results. Of a cell that several have the last one's figure counts, of
 several forms that with most requests. Tail against bandwidth goes to a page beside it,
 k2-front.md, with pictures. No figure and no verdict there is typed.
@@ -13,21 +13,23 @@ import sys
 import claims
 import k2autoclaims
 import k2front
+import k2queueclaims
 import options
 import resultspage
 from claims import figure
-from k2autoclaims import Cells, rate
-from k2front import mb, text, told, us
-from resultspage import DASH, claim_list, table
+from k2autoclaims import Cells
+from k2front import mb, told, us
+from resultspage import claim_list, table
 
 PAGE = resultspage.REPO / "docs" / "k2-results.md"
 FRONT = "k2-front.md"
-SUITES = ("k2", "k2-auto")
+SUITES = ("k2", "k2-auto", "k2-queue")
 # The paper's figures: what is done, how full the drive is
 FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
            ("5", "writes, half full", ("seq-write", "rand-write"), "half"),
            ("7", "reads, full", ("seq-read", "rand-read"), "full"),
            ("8", "writes, full", ("seq-write", "rand-write"), "full"))
+QUEUE_TAILS = ("p50", "p95", "p99", "p99_9")
 BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
 SCALED = """\
 Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
@@ -48,10 +50,21 @@ sent as the flash can take the buffer is full, and each write waits until the fl
 has made room, in whatever order writes came. A map says nothing about that: what
 is not written yet is on no chip."""
 
+QUEUE = """\
+A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
+`mq-deadline-qx` have such a queue; `none` and `mq-deadline` have the drive's own, of 256.
+The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3, 16 or 64
+best-effort jobs with 32 random reads outstanding each (reads-N), three tasks with buffered
+writes (writeback), that create files of 4 KiB and call fsync (commits), or that write 4 KiB
+and call fsync (fsync). The last three are on ext4 with writeback throttling at 2 ms.
 
-def percent(number):
-    """A share in per cent."""
-    return text(number, "{:.2f} %", 100)
+A read's latency has two parts: the wait until it is one of the x requests in the drive,
+and its time there. K2 shortens the first part only. Under `none` the real-time task
+sleeps until a tag is free, in line with all other tasks. mq-deadline dispatches no
+best-effort request while a real-time one is waiting or in the drive, which costs
+bandwidth. The second part depends on how many of the other x - 1 requests are for the
+same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)
+prefers requests for idle chips, which shortens the second part."""
 
 
 # --- the paper's -------------------------------------------------------------
@@ -73,50 +86,43 @@ def over_bound(sweep, operations, occupancy):
         for bound in BOUNDS)], rows)
 
 
-# --- searches ----------------------------------------------------------------
+# --- a short device queue ----------------------------------------------------
 
-def searches(found, phase, policy):
-    """The result of each search, beside the best limit of its scan."""
-    rows = []
-    for (workload, variant, label), cell in found.named.items():
-        if cell["tunables"].get("policy") != policy or \
-                figure(cell, f"{phase}_requests") is None:
-            continue
-        none = found.get(workload, variant, "none")
-        full = rate(none) if none else None
-        # Before its step a load is none that was scanned.
-        scan = found.scan(k2autoclaims.AFTER.get(workload, workload)
-                          if phase == "stepped" else workload, variant)
-        target_s = figure(cell, "target_s")
-        if policy == "latency":
-            best = k2autoclaims.best_under(scan, target_s) \
-                if target_s is not None else None
-        else:
-            good = [one for one in scan if full and
-                    rate(one) >= k2autoclaims.floor_of(cell) * full]
-            best = min(good, key=lambda one: figure(one, "settled_tail_s"),
-                       default=None)
-        moved = rate(cell, phase)
-        rows.append([
-            workload, variant, label, us(target_s),
-            text(figure(cell, f"{phase}_requests")),
-            percent(figure(cell, f"{phase}_miss_share")),
-            us(figure(cell, f"{phase}_tail_s")), mb(moved),
-            text(moved / full, "{:.0%}") if full and moved is not None
-            else DASH,
-            text(figure(cell, f"{phase}_bound")),
-            text(figure(cell, f"{phase}_infeasible_share"), "{:.0%}"),
-            best["label"] if best else DASH,
-            us(figure(best, "settled_tail_s")), mb(rate(best) if best
-                                                  else None)])
-    if not rows:
-        yield "Not measured."
+def queue(data, pictures):
+    """The section about K2 beside a short device queue."""
+    yield "## A short device queue instead of K2"
+    yield ""
+    yield from told(data)
+    yield QUEUE
+    yield ""
+    for file, caption in pictures:
+        yield f"![{caption}]({file})"
         yield ""
+    yield from claim_list(k2queueclaims.claims_of(cells_of(data)))
+    if not data:
         return
     yield from table(
-        ["load", "drive", "", "target, us", "requests", "late", "p99, us",
-         "MB/s", "of none", "bound", "flagged", "best of the scan", "p99, us",
-         "MB/s"], rows)
+        ["load", "", *(f"{claims.percentile_name(name)}, us" for name in QUEUE_TAILS),
+         "MB/s"],
+        [[cell["workload"], cell["label"], *(us(figure(cell, f"latency_{name}_s"))
+                                             for name in QUEUE_TAILS),
+          mb(figure(cell, claims.BANDWIDTH))] for cell in cells_of(data)])
+
+
+def queue_picture(out, cells):
+    """The picture of that section, [(path for it, caption)]."""
+    folder = resultspage.emptied(out)
+    found = [cell for cell in cells if cell["workload"] == k2queueclaims.LOADS[16]]
+    if not found:
+        return []
+    import k2queueplots  # pylint: disable=import-outside-toplevel
+    folder.mkdir(parents=True, exist_ok=True)
+    title = "Real-time reads beside 16 best-effort jobs"
+    try:
+        k2queueplots.draw(folder / "queue.svg", found, title)
+    except k2queueplots.Nothing:
+        return []
+    return [(f"{folder.name}/queue.svg", f"{title}: latency over x")]
 
 
 # --- the page ----------------------------------------------------------------
@@ -126,15 +132,15 @@ def cells_of(data):
     return data["cells"] if data else []
 
 
-def page(paper, auto):
-    """The lines of docs/k2-results.md, of what there is of both suites."""
+def page(paper, auto, queued, pictures=()):
+    """The lines of docs/k2-results.md, of what there is of the suites."""
     sweep, found = claims.Sweep(cells_of(paper)), Cells(cells_of(auto))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/k2-results; change that, not this. -->"
     yield "# K2: results"
     yield ""
     yield "    make bench-k2                           # short forms of " \
-        "both suites, then this page"
+        "the suites, then this page"
     yield "    scripts/bench k2 --form full            # all bounds, two " \
         "seeds"
     yield "    scripts/bench k2 --form competitors     # mq-deadline, kyber, " \
@@ -145,6 +151,8 @@ def page(paper, auto):
         "the chips"
     yield "    scripts/bench k2-auto --form baselines  # what else there " \
         "is, swept"
+    yield "    scripts/bench k2-queue --form full      # beside a short " \
+        "device queue, p99"
     yield "    scripts/k2-results                      # this page again"
     yield ""
     yield "`–`: not measured. The newest results of each form are put " \
@@ -172,13 +180,7 @@ def page(paper, auto):
     yield from claim_list(k2autoclaims.claims_of(cells_of(auto)))
     yield WRITES
     yield ""
-    for title, phase, policy in (
-            ("O1: policy latency", "settled", "latency"),
-            ("O2: policy bandwidth", "settled", "bandwidth"),
-            ("After the load has changed", "stepped", "latency")):
-        yield f"### {title}"
-        yield ""
-        yield from searches(found, phase, policy)
+    yield from queue(queued, pictures)
 
 
 @resultspage.in_one_line("k2-results")
@@ -206,7 +208,8 @@ def main(argv=None):
     found = Cells(cells_of(results[1]))
     resultspage.put(front, k2front.page(results[1], found,
                                         k2front.draw(front, found)))
-    resultspage.write(name, args.out, page(*results), SUITES, results)
+    pictures = queue_picture(args.out, cells_of(results[2]))
+    resultspage.write(name, args.out, page(*results, pictures), SUITES, results)
     return 0
 
 

@@ -298,6 +298,7 @@ class Session:
             "iocost": run["iocost"],
             "device": run["params"], "region_pct": run["region_pct"],
             "nomerges": run.get("nomerges", 0),
+            "wbt_lat_usec": run.get("wbt_lat_usec", 0),
             "order": order, "alloc": alloc,
             "map": mapping,
             **{key: run[key] for key in ("seed", "seed_use", "repeat",

@@ -378,10 +378,15 @@ def checks(raw, fio, found, stats, run):
     bound = benchdata.tunables(raw.get("tunables", "")).get("max_inflight")
     if run["scheduler"] == "k2" and bound and raw.get("stats-after") and \
             run["tunables"].get("policy", "static") == "static":
-        peak = benchdata.pairs(raw["stats-after"]).get("peak_inflight", 0)
+        own = benchdata.pairs(raw["stats-after"])
+        peak, head = own.get("peak_inflight", 0), own.get("head", 0)
+        # Parts of a flush are inserted at the head and ignore the bound, see
+        # docs/liveness.md. A bare device gets none.
         result["bound_kept"] = _check(
-            0 < peak <= int(bound), "k2 never had more in flight than the "
-            "bound", bound=int(bound), peak_inflight=peak)
+            0 < peak <= int(bound) + (head if run.get("fs") else 0),
+            "k2 never had more in flight than the bound and, with a file "
+            "system, the requests inserted at the head", bound=int(bound),
+            peak_inflight=peak, head=head)
     return result
 
 

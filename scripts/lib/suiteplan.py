@@ -100,6 +100,7 @@ class Workload:
     series_ms: int = 0
     warmup: int = 0
     nomerges: int = 0
+    wbt_lat_usec: int = 0
     operations: tuple = ()
     # suiteshare.parse()'s result, and the property that separates tenants
     tenants: tuple = ()
@@ -234,8 +235,8 @@ def _read_device(reader, section, base):
 def _read_workload(reader, section):
     name = section.split(None, 1)[1]
     known = ("job", "latency", "variants", "schedulers", "series_ms",
-             "warmup", "nomerges", "tenants", "tenants_by", *suitefs.KEYS,
-             *suitetarget.KEYS)
+             "warmup", "nomerges", "wbt_lat_usec", "tenants", "tenants_by",
+             *suitefs.KEYS, *suitetarget.KEYS)
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
@@ -278,8 +279,8 @@ def _read_workload(reader, section):
                   "wants it")
     for key, kind in (("series_ms", Int(1, 1000)),
                       ("warmup", Int(1, 10**7)),
-                      ("nomerges", Int(0, 2)), *suitefs.KEYS.items(),
-                      *suitetarget.KEYS.items()):
+                      ("nomerges", Int(0, 2)), ("wbt_lat_usec", Int(1, 10**6)),
+                      *suitefs.KEYS.items(), *suitetarget.KEYS.items()):
         if key in found:
             reader.value(section, found, key, kind)
     wrong = suitefs.check(found, used)
@@ -307,6 +308,7 @@ def _read_workload(reader, section):
         series_ms=int(found.get("series_ms", 0)),
         warmup=int(found.get("warmup", 0)),
         nomerges=int(found.get("nomerges", 0)),
+        wbt_lat_usec=int(found.get("wbt_lat_usec", 0)),
         operations=("postmark",) if postmark else tuple(sorted(
             {suiteshare.filled(s.get("rw", "read"), env)
              for s in sections.values()})),
@@ -739,13 +741,16 @@ def _run(suite, form, cell, scale):
         "setup": setup(scheduler, scale, params) + suiteshare.setup(
             scheduler, workload) + (
             [f"set queue/nomerges {workload.nomerges}"]
-            if workload.nomerges else []),
-        "nomerges": workload.nomerges,
+            if workload.nomerges else []) + (
+            [f"set queue/wbt_lat_usec {workload.wbt_lat_usec * scale}"]
+            if workload.wbt_lat_usec else []),
+        "nomerges": workload.nomerges, "wbt_lat_usec": workload.wbt_lat_usec,
         "job_text": workload.text if workload.postmark else
         job_text(workload, scheduler.iocost, region),
         "region_pct": region,
         "unscaled": unscaled(scheduler) + (
-            list(suitefs.UNSCALED) if files.get("fs") else [])
+            list(suitefs.UNSCALED) if files.get("fs") else []) + (
+            list(UNSCALED["wbt"]) if workload.wbt_lat_usec else [])
         if scale > 1 else [],
         **share, **files, **target,
     }

@@ -229,6 +229,7 @@ UNSCALED = {
     "k2 policy": ("k2's calibration of 4 s, its windows of 50 ms and its looks "
                   "every second have no tunable",),
     "": ("blk-mq looks again after 3 ms at a queue that found no resources",),
+    "wbt": ("writeback throttling looks at latencies every 100 ms",),
     "kyber": ("kyber adapts its depths every 100 ms",),
     "bfq": ("bfq's weight-raising periods, its 2 ms think-time limit and its "
             "300 ms rate estimate have no tunable",),

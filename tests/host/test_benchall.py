@@ -59,10 +59,10 @@ def test_all_parts_in_order(lab, capsys):
     assert benchall.main(["--form", "full"]) == 0
     assert parts_of(lab) == list(benchall.PARTS)
     said = capsys.readouterr().out
-    assert said.index("about 10 min") < said.index("part 1 of 10")
+    assert said.index("about 11 min") < said.index("part 1 of 11")
     assert [words[0] for words in lab.commands[len(benchall.PARTS):]] == [
         *(f"scripts/{name}" for name in benchall.PAGES), "scripts/report"]
-    assert all("full" in words for words in lab.commands[:8])
+    assert all("full" in words for words in lab.commands[:9])
     assert {words[0].rpartition("/")[2] for words in lab.commands
             if words[-1].endswith("/cost") and "--out" not in words} == set(
                 benchall.WITH_COST)
@@ -194,10 +194,10 @@ def test_failures_do_not_stop_it(lab, tmp_path, capsys):
 def test_a_page_that_has_more_stays(lab):
     """Status 3 of a page's script is no failure; any other one is."""
     lab.status = {"scripts/k2-results": 3}
-    assert benchall.main(["--parts", "k2,k2-auto"]) == 0
+    assert benchall.main(["--parts", "k2,k2-auto,k2-queue"]) == 0
     assert "scripts/k2-results" in [words[0] for words in lab.commands]
     lab.status = {"scripts/k2-results": 1}
-    assert benchall.main(["--new", "--parts", "k2,k2-auto"]) == 1
+    assert benchall.main(["--new", "--parts", "k2,k2-auto,k2-queue"]) == 1
 
 
 def test_pages_that_were_interrupted(lab, tmp_path, monkeypatch):

@@ -82,7 +82,7 @@ def test_two_pages(tmp_path):
     assert "(k2-front.md)" in first and "(k2-results.md)" in front
     assert "| **O1**: " in first and "| **O1**: " not in front
     assert "by tail; bold" in front and "by tail; bold" not in first
-    assert "### O1: policy latency" in first and "## The scan" in front
+    assert "## O1: policy latency" in front and "## The scan" in front
     assert "commit abc" in first and "commit abc" in front
     pictures = re.findall(r"!\[.*\]\((k2-front/[\w-]+\.svg)\)", front)
     assert pictures == ["k2-front/rand-read-e.svg",
@@ -132,7 +132,7 @@ def test_neither_page_loses_figures(tmp_path, monkeypatch, capsys):
     assert k2results.main([]) == 0
     text = pages[1].read_text()
     assert "commit abc" in text and "commit def" in text
-    assert "<!-- cells: k2 0, k2-auto 11 -->" in pages[0].read_text()
+    assert "<!-- cells: k2 0, k2-auto 11, k2-queue 0 -->" in pages[0].read_text()
     (resultspage.PUBLISHED / "x.json").unlink()
     assert k2results.main(["--fewer"]) == 0
     assert "commit abc" not in pages[0].read_text()
