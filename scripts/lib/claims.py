@@ -406,10 +406,16 @@ def _k2queue(cells):
     return k2queueclaims.claims_of(cells)
 
 
+def _living(cells):
+    import livingclaims  # pylint: disable=import-outside-toplevel
+    return livingclaims.claims_of(cells)
+
+
 # The values of `claims` in a suite.
 SETS = {"k2": k2, "k2-auto": _k2auto, "k2-queue": _k2queue,
         "piq-paper": _piq("paper"), "piq": _piq("default"),
         "share-paper": _share("paper"), "share": _share("default"),
+        "share-living": _living,
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}
 
 

@@ -45,6 +45,22 @@ def shares(values):
     return [value / total for value in values] if total else None
 
 
+def filled(weights, asked, total):
+    """Parts of a total by weight, none larger than what is asked for.
+
+    What a tenant does not ask for is shared by the others.
+    """
+    found, left = [0.0] * len(weights), set(range(len(weights)))
+    while left:
+        unit = total / sum(weights[n] for n in left)
+        full = {n for n in left if asked[n] <= unit * weights[n]}
+        for n in full or left:
+            found[n] = min(asked[n], unit * weights[n])
+            total -= found[n]
+        left -= full or left
+    return found
+
+
 def slowdown(weights, results, alone):
     """How far each is from its share of what it gets alone.
 

@@ -299,10 +299,10 @@ def of_tenant(one, number, log, who, samples, jobs):
         if mine.any() else None}
 
 
-def evaluate(raw, run, jobs, stats, samples):
+def evaluate(raw, run, stats, jobs, samples):
     """(the record's entries, {check: ...}) of a run with tenants.
 
-    samples: {job: raw latencies, s}.
+    jobs: one for each tenant; samples: {tenant: raw latencies, s}.
     """
     tenants = run["tenants"]
     log = device_log(raw.get("log", ""), run["time_scale"])

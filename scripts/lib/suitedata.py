@@ -445,10 +445,12 @@ def evaluate(raw, run, machine, trace=None):
     if run.get("tenants"):
         # Here, not above: what has no tenants needs no numpy.
         import sharedata  # pylint: disable=import-outside-toplevel
-        share, more = sharedata.evaluate(raw, run, found, stats, {
-            job["jobname"]: [value / 1e9 / scale for value in lat_log(
-                raw[f"{job['jobname']}_lat.{number}.log"])]
-            for number, job in enumerate(fio["jobs"], 1)})
+        share, more = sharedata.evaluate(
+            raw, run, stats, *suiteshare.of_tenants(found, [
+                [value / 1e9 / scale for value in lat_log(
+                    raw[f"{job['jobname']}_lat.{number}.log"])]
+                for number, job in enumerate(fio["jobs"], 1)],
+                run["tenants"], latency))
         judged.update(more)
     if trace:
         judged["replayed"] = replayed(fio, trace)

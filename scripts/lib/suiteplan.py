@@ -294,7 +294,7 @@ def _read_workload(reader, section):
     tenants_by = found.get("tenants_by", "cgroup")
     try:
         tenants = suiteshare.parse(found.get("tenants", ""), sections,
-                                   tenants_by)
+                                   tenants_by, "fs" in found)
     except ValueError as error:
         reader.bad(section, "tenants", found["tenants"], error)
     if tenants:

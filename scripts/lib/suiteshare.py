@@ -3,7 +3,8 @@
 
 A tenant is a job of the job file with a weight, in a separate control group (or
 with an I/O priority), on a separate part of the device: the place of a request
-in the device's log identifies its tenant.
+in the device's log identifies its tenant. Jobs NAME.ONE and NAME.OTHER, and the
+clones of numjobs, belong to one tenant NAME.
 """
 
 import re
@@ -25,30 +26,49 @@ IOPS_OTHERS = 100000
 
 # --- the suite ---------------------------------------------------------------
 
-def parse(text, sections, way):
+def tenant_of(job):
+    """The tenant that a job belongs to."""
+    return job.partition(".")[0]
+
+
+def by_tenant(sections):
+    """{tenant: [its jobs' options]}."""
+    found = {}
+    for name, options in sections.items():
+        found.setdefault(tenant_of(name), []).append(options)
+    return found
+
+
+def parse(text, sections, way, files=False):
     """[{"name", "weight", "alone"}] of "JOB:WEIGHT[@WORKLOAD] ...".
 
+    files: each tenant has a file system, so its jobs need no offset and size.
     ValueError with what is wanted.
     """
     found = []
+    jobs = by_tenant(sections)
     for word in text.split():
         match = re.fullmatch(r"([\w-]+):(\d+)(?:@([\w-]+))?", word)
         if not match or not WEIGHT.accepts(match[2]):
             raise ValueError("JOB:WEIGHT or JOB:WEIGHT@WORKLOAD, weights "
                              "from 1 to 1000")
-        if match[1] not in sections:
-            raise ValueError("jobs of that file: " + ", ".join(sections))
+        if match[1] not in jobs:
+            raise ValueError("jobs of that file: " + ", ".join(jobs))
         if match[1] in [one["name"] for one in found]:
             raise ValueError("each job once")
         if way == "ioprio" and int(match[2]) not in LEVEL_WEIGHTS:
             raise ValueError("with ioprio multiples of 25 from 25 to 200")
         found.append({"name": match[1], "weight": int(match[2]),
                       "alone": match[3]})
-    if found and set(sections) != {one["name"] for one in found}:
-        raise ValueError("all jobs of that file: " + ", ".join(sections))
-    if any(span(sections[one["name"]]) is None for one in found):
-        raise ValueError("jobs with offset and size in per cent")
-    spans = sorted(span(sections[one["name"]]) for one in found)
+    if found and set(jobs) != {one["name"] for one in found}:
+        raise ValueError("all jobs of that file: " + ", ".join(jobs))
+    if files:
+        return found
+    spans = [set(map(span, jobs[one["name"]])) for one in found]
+    if any(None in one or len(one) > 1 for one in spans):
+        raise ValueError("jobs with offset and size in per cent, the same for "
+                         "all of a tenant")
+    spans = sorted(one for (one,) in spans)
     if any(one[1] > other[0] for one, other in zip(spans, spans[1:])):
         raise ValueError("jobs whose parts of the device do not overlap")
     return found
@@ -71,7 +91,8 @@ def filled(text, env):
 
 def outstanding(section, env):
     """How many requests a job keeps outstanding; None if it does not."""
-    if section.get("thinktime") or section.get("rate_iops"):
+    if section.get("thinktime") or section.get("rate_iops") or \
+            "fsync_on_close" in section:
         return None
     depth = filled(section.get("iodepth", "1"), env)
     count = filled(section.get("numjobs", "1"), env)
@@ -82,16 +103,40 @@ def outstanding(section, env):
 def described(workload, sections, env, region):
     """The tenants of a run as stored in the plan."""
     found = []
-    for one in workload.tenants:
-        begin, end = span(sections[one["name"]])
+    for number, one in enumerate(workload.tenants):
+        mine = by_tenant(sections)[one["name"]]
+        # The guest makes the file systems equally large, in this order.
+        begin, end = span(mine[0]) if not workload.files.get("fs") else (
+            100 * turn / len(workload.tenants)
+            for turn in (number, number + 1))
+        each = [outstanding(section, env) for section in mine]
         found.append({**one, "span_pct": [begin * region / 100,
                                           end * region / 100],
-                      "depth": outstanding(sections[one["name"]], env)})
+                      "depth": None if None in each else sum(each)})
     return found
+
+
+def of_tenants(jobs, samples, tenants, summary):
+    """(jobs, {tenant: samples}): the jobs of each tenant as one.
+
+    samples: the raw latencies of each job, s; summary: what a list of them says.
+    """
+    found, together = [], {}
+    for one in tenants:
+        mine = [(job, raw) for job, raw in zip(jobs, samples)
+                if tenant_of(job["name"]) == one["name"]]
+        together[one["name"]] = [value for _, raw in mine for value in raw]
+        found.append({
+            "name": one["name"],
+            **{key: sum(job[key] for job, _ in mine) for key in
+               ("ios", "bytes", "bandwidth_bytes_per_s")},
+            "latency_s": summary(together[one["name"]])})
+    return found, together
 
 
 def job_lines(workload, name):
     """The settings of a tenant's job."""
+    name = tenant_of(name)
     one = next((t for t in workload.tenants if t["name"] == name), None)
     if not one:
         return []

@@ -245,6 +245,7 @@ def test_a_file_system_with_files(tmp_path):
         mke2fs() {{ command mke2fs "${{@:1:$#-1}}" {image}; }}
         mount() {{ printf '%s ' "$@" >$WORK/mounted; }}
         sync() {{ :; }}
+        {guest("mount_fs")}
         {guest("make_fs")}
         make_fs"""], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -335,6 +336,16 @@ def evaluated(cell="mix.layer_read.device", **more):
     return suitedata.evaluate(raw_mix(**more), run, {"cpus": "1"})
 
 
+def test_flushes_count_as_writes_so_sectors_are_compared():
+    size = 512 * 1024
+    stats = raw_mix()["device-stats"] + "flushes 40\n"
+    after = f"110 5 {100 * size // 512} 0 150 7 {{}} 0 0 0 0"
+    for sectors, passed in ((101 * size // 512, True), (90 * size // 512, False)):
+        check = evaluated(**{"device-stats": stats, "stat-after": after.format(
+            sectors)})["checks"]["accounted"]
+        assert check["passed"] is passed and "as many sectors" in check["text"]
+
+
 def test_a_mix():
     found = evaluated()
     assert found["passed"], found["checks"]
@@ -347,8 +358,9 @@ def test_a_mix():
     assert found["scheduler_stats"]["served_reads"] == 100
     assert found["scheduler_stats"]["switches"] == 20
     assert found["scheduler_stats"]["layers"] == 16
-    assert found["block_layer"] == {"read": {"requests": 100, "merged": 25},
-                                    "write": {"requests": 104, "merged": 0}}
+    assert found["block_layer"] == {
+        "read": {"requests": 100, "merged": 25, "sectors": 0},
+        "write": {"requests": 104, "merged": 0, "sectors": 0}}
     metrics = suitedata.metrics({**found, "scheduler": "layer_read",
                                  "time_scale": 8})
     assert metrics["read_bandwidth_bytes_per_s"] == 100 * 512 * 1024

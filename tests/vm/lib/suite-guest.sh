@@ -94,6 +94,9 @@ iocost() {
 groups() {
 	local name weight file
 	echo +io >$CGROUP/cgroup.subtree_control || return 1
+	# Then writeback of a page is the I/O of the group that has written to it.
+	[[ ! -e $WORK/fs ]] ||
+		echo +memory >$CGROUP/cgroup.subtree_control || return 1
 	while read -r name weight file; do
 		mkdir -p "$CGROUP/$name" || return 1
 		echo "$name $(stat -c %i "$CGROUP/$name")"
@@ -134,7 +137,7 @@ tenants() {
 # cost nothing, and a read of them is the device's work. The kernel's periodic
 # work runs as much slower as the device is; its limits for dirty pages are those
 # of 256 MiB of memory, which is as much smaller than a real machine as the device
-# is than a real drive.
+# is than a real drive. Each tenant has one, on a part of the device.
 make_fs() {
 	local count mb scale
 	read -r count mb scale <$WORK/fs
@@ -163,19 +166,56 @@ make_fs() {
 	echo $(( 256 * 1048576 / 10 )) >$VM/dirty_background_bytes
 	echo $(( 256 * 1048576 / 5 )) >$VM/dirty_bytes
 	# Names hash alike in each run.
-	local types=ext4 id=6c61796c-6572-4000-8000-726561640001
+	local types=ext4 id=6c61796c-6572-4000-8000-726561640001 mkfs
 	(( !count )) || types=ext4,files
-	MKE2FS_CONFIG=$WORK/mke2fs.conf mke2fs -q -F -t ext4 -T $types -U $id \
-		-E hash_seed=$id,nodiscard,lazy_itable_init=1,lazy_journal_init=1 \
-		/dev/$DISK &&
-		mkdir -p $MOUNT && mount -t ext4 \
-		-o noatime,noinit_itable,commit=$(( 5 * scale )) \
-		/dev/$DISK $MOUNT && sync -f $MOUNT &&
-		echo 3 >$VM/drop_caches
+	mkfs=(mke2fs -q -F -t ext4 -T "$types" -U "$id"
+		-E "hash_seed=$id,nodiscard,lazy_itable_init=1,lazy_journal_init=1")
+	mkdir -p $MOUNT
+	export MKE2FS_CONFIG=$WORK/mke2fs.conf
+	if [[ ! -e $WORK/groups ]]; then
+		"${mkfs[@]}" /dev/$DISK && mount_fs /dev/$DISK $MOUNT "$scale"
+	else
+		tenants_fs "$scale" "${mkfs[@]}"
+	fi && echo 3 >$VM/drop_caches
+}
+
+mount_fs() {	# DEVICE DIRECTORY SCALE
+	mount -t ext4 -o noatime,noinit_itable,commit=$(( 5 * $3 )) "$1" "$2" &&
+		sync -f "$2"
+}
+
+# Equal parts of the device, in the tenants' order. The parts are linear mappings:
+# the requests of all of them pass through the device's one scheduler.
+tenants_fs() {	# SCALE MKE2FS...
+	local scale=$1 name part number=0 dev
+	shift
+	modprobe dm-mod || return 1
+	part=$(( $(<$SYS/size) / $(wc -l <$WORK/groups) ))
+	while read -r name _; do
+		dmsetup create --noudevsync --noudevrules "$name" --table \
+			"0 $part linear /dev/$DISK $(( part * number++ ))" || return 1
+		dev=/dev/$(dmsetup info -c --noheadings -o blkdevname "$name")
+		mkdir -p "$MOUNT/$name" && "$@" "$dev" &&
+			mount_fs "$dev" "$MOUNT/$name" "$scale" || return 1
+	done <$WORK/groups
+}
+
+# A command for each file system's directory
+each_fs() {	# COMMAND...
+	local dir
+	for dir in "$MOUNT" "$MOUNT"/*; do
+		! mountpoint -q "$dir" || "$@" "$dir" || return 1
+	done
 }
 
 leave_fs() {
-	! mountpoint -q $MOUNT || umount $MOUNT
+	local name
+	each_fs umount || return 1
+	[[ ! -e $WORK/groups ]] || while read -r name _; do
+		[[ ! -e $MOUNT/$name ]] ||
+			dmsetup remove --noudevsync "$name" || return 1
+		rm -rf "${MOUNT:?}/$name"
+	done <$WORK/groups
 }
 
 # In what order the device got its requests: how many, how often the direction
@@ -329,7 +369,7 @@ run() {	# ID
 	# At once: a tenant that has nothing to do is soon forgotten.
 	[[ ! -e $WORK/groups ]] || tenants >$OUT/tenants
 	if [[ -e $WORK/fs ]]; then
-		sync -f $MOUNT
+		each_fs sync -f
 		# Readahead that no reader waits for may still be under way.
 		for ((tries = 0; tries < 100; tries++)); do
 			read -r reads writes <$SYS/inflight

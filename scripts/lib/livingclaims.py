@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The A+CFQ and H+BFQ paper's figures on tenants that pause. Pure functions.
+
+claims_of() judges suite share-living: each figure on each load, as the direction
+that the paper shows can depend on the load. What is compared is that of
+shareclaims.paper(), with a margin: two PVs closer than PV_MAX, and two times or
+windows closer than claims.SAME, count as equal.
+"""
+
+import claims
+import options
+from claims import figure
+from piqclaims import Table
+from shareclaims import (
+    BANDWIDTH, ENDLESS, PV_MAX, SIMILAR, compared, number, tenants, times_of, worst)
+
+fairness = options.later("fairness")
+
+LEVELS = (30, 60, 90)
+PV, WINDOWS, WINDOW_MAX = \
+    "pv_sectors", "window_pv_median_sectors", "window_pv_max_sectors"
+SPREAD, LONGEST = "latency_stddev_s", "latency_max_s"
+# Tenants of one load, and what their names say of their weights
+FOUR = ("ycsb-a", "ycsb-d", "msn", "prj", "prn", "direct", "buffered")
+TRACES = ("msn", "prj", "prn")
+WEIGHTS = {"grp1": 1, "grp2": 2, "grp4": 4, "grp5": 5}
+MIXES = ("mix-111", "mix-125", "mix-521", "mix-1210")
+FILES = ("direct", "buffered")
+
+
+def drive(load):
+    """The variant of a load: file systems need a drive that keeps their data."""
+    return "c-files" if load.startswith(FILES) else "c"
+
+
+def unavoidable(cell, free):
+    """The PV of tenants that get what is due to them, if they ask for as much.
+
+    A tenant asks for what it gets without a scheduler, the cell `free`. None if
+    something is not known.
+    """
+    asked, got = (tenants(one, BANDWIDTH) for one in (free, cell))
+    if set(asked) != set(WEIGHTS) or set(got) != set(WEIGHTS) or \
+            None in (*asked.values(), *got.values()):
+        return None
+    weights = list(WEIGHTS.values())
+    return fairness.pv(weights, fairness.filled(
+        weights, [asked[name] for name in WEIGHTS], sum(got.values())))
+
+
+def misses(table, load, label):
+    """Part: the scheduler's PV is above what the pauses explain."""
+    pair = [table.get(load, one, drive(load)) for one in (label, "none")]
+    part = claims.Part(f"PV of {label} more than {PV_MAX} above that of exact "
+                       "shares for tenants that ask for as much as under none", pair)
+    value, least = figure(pair[0], PV), unavoidable(*pair)
+    if None in (value, least):
+        return part
+    return part.judge(value > least + PV_MAX,
+                      f"{number(value)}, exact shares {number(least)}")
+
+
+def nearer(table, load, label, others):
+    """Parts: PV below that of each of the others, by more than PV_MAX."""
+    parts = []
+    for other in others:
+        pair = [table.get(load, one, drive(load)) for one in (label, other)]
+        part = claims.Part(f"PV of {label} below {other}'s by more than {PV_MAX}", pair)
+        values = [figure(cell, PV) for cell in pair]
+        if None not in values:
+            part.judge(values[0] < values[1] - PV_MAX,
+                       " against ".join(map(number, values)))
+        parts.append(part)
+    return parts
+
+
+def lower(table, load, label, others, metric, what):
+    """Parts: a figure, of a cell or of its worst tenant, clearly below the others'."""
+    read, told = (worst, times_of) if metric in (SPREAD, LONGEST) else \
+        (figure, lambda values: " against ".join(map(number, values)))
+    parts = []
+    for other in others:
+        pair = [table.get(load, one, drive(load)) for one in (label, other)]
+        part = claims.Part(f"{what} of {label} below {other}'s by more than "
+                           f"{claims.SAME:.0%}", pair)
+        values = [read(cell, metric) for cell in pair]
+        if None not in values:
+            part.judge(values[0] < (1 - claims.SAME) * values[1], told(values))
+        parts.append(part)
+    return parts
+
+
+def turned(cell):
+    """Pairs of tenants in the wrong order, for each window."""
+    count, windows = (figure(cell, f"{name}_sectors") for name in
+                      ("inversions", "windows"))
+    return count / windows if count is not None and windows else None
+
+
+def fewer_inversions(table, load, label, others):
+    """Parts: fewer inversions for each window than under the others."""
+    parts = []
+    for other in others:
+        pair = [table.get(load, one, drive(load)) for one in (label, other)]
+        part = claims.Part(f"inversions for each window of {label} below {other}'s "
+                           f"by more than {claims.SAME:.0%}", pair)
+        values = [turned(cell) for cell in pair]
+        if None not in values:
+            part.judge(values[0] < (1 - claims.SAME) * values[1],
+                       " against ".join(map(number, values)))
+        parts.append(part)
+    return parts
+
+
+def same_load(table, load):
+    """[(figure, claim, the paper's words, parts)] of four tenants of one load."""
+    yield ("Fig 1, 2", "CFQ misses the weights on an SSD",
+           "all six loads, by factors at times", [misses(table, load, "cfq")])
+    yield ("Fig 7", "at queue depth 1 windows are nearer",
+           "ycsb-a distinctly, msn slightly", lower(
+               table, load, "cfq-qd1", ("cfq",), WINDOWS, "median PV of a window"))
+    yield ("Fig 10", "counting requests is nearer than slices of time",
+           "sizes of 32 and 256 KB, reads and writes",
+           nearer(table, load, "cfq", ("cfq-time",)))
+    yield ("Fig 14", "A+CFQ is nearer to the weights than CFQ and BFQ",
+           "prj and prn: it keeps to them, CFQ and BFQ do not",
+           nearer(table, load, "acfq-paper", ("cfq", "bfq")))
+    yield ("Fig 15", "A+CFQ's worst window is nearer than BFQ's",
+           "prn: it keeps to them over time", lower(
+               table, load, "acfq-paper", ("bfq",), WINDOW_MAX,
+               "largest PV of a window"))
+    yield ("Fig 18a, b", "H+BFQ is nearer to the weights than CFQ and BFQ",
+           "significantly lower PV",
+           nearer(table, load, "hbfq-paper", ("cfq", "bfq")))
+    yield ("Fig 18c, 19a", "H+BFQ has BFQ's throughput and mean latency",
+           "within 7 %", [
+               compared(table, "hbfq-paper", "bfq", drive(load), (load,), BANDWIDTH,
+                        1 - SIMILAR, ENDLESS,
+                        "bandwidth no more than 7 % below bfq's"),
+               compared(table, "hbfq-paper", "bfq", drive(load), (load,),
+                        "latency_mean_s", 0, 1 + SIMILAR,
+                        "worst mean latency no more than 7 % above")])
+    yield ("Fig 19b", "latency scatters less under H+BFQ than under the others",
+           "lowest of all on all three", lower(
+               table, load, "hbfq-paper", ("cfq", "bfq", "acfq-paper"), SPREAD,
+               "worst standard deviation"))
+    if load.startswith(TRACES):
+        yield ("Fig 20", "small budgets make latencies steadier, and the longest "
+               "shorter than BFQ's", "128 sectors best; up to 5.5 times shorter", [
+                   *lower(table, load, "hbfq-128", ("hbfq-2048",), SPREAD,
+                          "worst standard deviation"),
+                   *lower(table, load, "hbfq-128", ("bfq",), LONGEST,
+                          "longest latency")])
+
+
+def mixed(table, load):
+    """The same of three tenants of different loads."""
+    yield ("Fig 23", "A+CFQ and H+BFQ are nearer to the weights than CFQ",
+           "at all four weight sets", [
+               part for label in ("acfq-paper", "hbfq-paper")
+               for part in nearer(table, load, label, ("cfq",))])
+    yield ("Fig 24", "H+BFQ is steadier than CFQ and BFQ",
+           "standard deviation and longest latency", [
+               part for metric, what in ((SPREAD, "worst standard deviation"),
+                                         (LONGEST, "longest latency"))
+               for part in lower(table, load, "hbfq-paper", ("cfq", "bfq"), metric,
+                                 what)])
+    if load.startswith("mix-125"):
+        yield ("Fig 25", "tenants with more weight are overtaken less often",
+               "under CFQ often, under BFQ at times, else never", [
+                   part for label in ("acfq-paper", "hbfq-paper")
+                   for part in fewer_inversions(table, load, label,
+                                                ("cfq", "bfq"))])
+
+
+def claims_of(cells):
+    """Each figure on each load that was measured."""
+    table = Table(cells)
+    found = []
+    for names, judged in ((FOUR, same_load), (MIXES, mixed)):
+        for load in (f"{name}-{level}" for name in names for level in LEVELS):
+            if load in table.workloads:
+                found += [claims.claim(f"{name}, {load}", text, paper, parts)
+                          for name, text, paper, parts in judged(table, load)]
+    return found
