@@ -229,7 +229,9 @@ bench-layer_read: deps
 bench-share: deps
 	$(Q)status=0; scripts/bench share-paper --form $(FORM) || status=$$?; \
 	scripts/bench share --form $(FORM) || status=$$?; \
-	$(call results-page,scripts/share-results); exit $$status
+	scripts/bench share-living --form $(FORM) || status=$$?; \
+	$(call results-page,scripts/share-results); \
+	$(call results-page,scripts/share-living-results); exit $$status
 
 # Goes on with what is missing where an earlier one was interrupted.
 .PHONY: bench-all
@@ -406,8 +408,9 @@ help:
 	'                chooses another form than short; docs/piq*-results.md' \
 	'make bench-layer_read  the paper'"'"'s figures, its default mode, what it costs' \
 	'                the CPU; FORM; docs/layer_read-results.md' \
-	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, and shares, throughput' \
-	'                and tails of the default modes; FORM; docs/share-results.md' \
+	'make bench-share A+CFQ and H+BFQ: the paper'"'"'s figures, shares, throughput' \
+	'                and tails of the default modes, and tenants that pause;' \
+	'                FORM; docs/share-results.md, docs/share-living-results.md' \
 	'make bench-all  all of these, one after the other, and the locks; again after' \
 	'                an interruption, it goes on; FORM; FULL=SUITE,... are in full' \
 	'                all the same; one page at the end' \

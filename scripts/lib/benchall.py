@@ -32,7 +32,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = REPO / "build" / "results"
 
 SUITES = ("k2", "piq-paper", "piq", "layer_read-paper", "layer_read",
-          "share-paper", "share", "k2-auto", "k2-queue")
+          "share-paper", "share", "share-living", "k2-auto", "k2-queue")
 PARTS = (*SUITES, "cost", "locks")
 # A machine that counts locks is slow; an average needs no more reads.
 LOCKS = {"short": ["--ios", "1000"], "full": []}
@@ -42,7 +42,8 @@ FORMS = ("short", "full")
 PAGES = {"k2-results": ("k2", "k2-auto", "k2-queue"), "piq-results": ("piq-paper",),
          "piq-auto-results": ("piq",),
          "layer_read-results": ("layer_read-paper", "layer_read"),
-         "share-results": ("share-paper", "share")}
+         "share-results": ("share-paper", "share"),
+         "share-living-results": ("share-living",)}
 # These say what a scheduler costs, too, if that was measured.
 WITH_COST = ("piq-auto-results", "layer_read-results")
 STATE = "parts"

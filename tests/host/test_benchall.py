@@ -59,10 +59,10 @@ def test_all_parts_in_order(lab, capsys):
     assert benchall.main(["--form", "full"]) == 0
     assert parts_of(lab) == list(benchall.PARTS)
     said = capsys.readouterr().out
-    assert said.index("about 11 min") < said.index("part 1 of 11")
+    assert said.index("about 12 min") < said.index("part 1 of 12")
     assert [words[0] for words in lab.commands[len(benchall.PARTS):]] == [
         *(f"scripts/{name}" for name in benchall.PAGES), "scripts/report"]
-    assert all("full" in words for words in lab.commands[:9])
+    assert all("full" in words for words in lab.commands[:10])
     assert {words[0].rpartition("/")[2] for words in lab.commands
             if words[-1].endswith("/cost") and "--out" not in words} == set(
                 benchall.WITH_COST)
