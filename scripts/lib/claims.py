@@ -413,7 +413,8 @@ def _living(cells):
 
 # The values of `claims` in a suite.
 SETS = {"k2": k2, "k2-auto": _k2auto, "k2-queue": _k2queue,
-        "piq-paper": _piq("paper"), "piq": _piq("default"),
+        "piq-paper": _piq("paper"), "piq-pieces": _piq("pieces"),
+        "piq": _piq("default"),
         "share-paper": _share("paper"), "share": _share("default"),
         "share-living": _living,
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}

@@ -93,5 +93,5 @@ def draw(folder, measured, pieces, sets):
         made.append(("means.svg", "The paper's means, and ours on both sets of inputs"))
     if pieces:
         loads(folder / "loads.svg", pieces)
-        made.append(("loads.svg", "Pieces of real traces at rising load, by the model"))
+        made.append(("loads.svg", "Pieces of real traces at rising load"))
     return made

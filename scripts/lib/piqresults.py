@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """scripts/piq-results: writes docs/piq-results.md from what was measured.
 
-Takes the directories of results of suite piq-paper that it is given; without one,
-the newest of each form below build/results and what is published in docs/results.
+Takes the directories of results of suites piq-paper and piq-pieces that it is given;
+without one, the newest of each form below build/results and what is published in docs/results.
 What a model expects (tests/traces/piq15-model.json) stands beside it. No figure
 and no verdict on that page is typed.
 """
@@ -20,7 +20,7 @@ import standin
 from resultspage import DASH, claim_list, facts, table
 
 PAGE = resultspage.REPO / "docs" / "piq-results.md"
-SUITES = ("piq-paper",)
+SUITES = ("piq-paper", "piq-pieces")
 SETS = (("", "first set"), (standin.HEAD, "second set, counted at the head"))
 
 
@@ -295,23 +295,34 @@ def queue_lengths(measured, model):
 
 PIECES = """\
 The second picture: pieces of real traces, at their own speed and with their times
-divided by 3 to 100; of each the first {requests} requests. With load comes the paper's
-size: {name} at {load} times its speed has reads {read_latency_mean_s}, writes
-{write_latency_mean_s} and {busy_chips} busy chips. Traces are not in the project: `scripts/piq-model
---trace FILE` does this with yours."""
+divided by 3 to 100. With load comes the paper's size: {name} at {load} times its speed has
+reads {read_latency_mean_s}, writes {write_latency_mean_s} and {busy_chips} busy chips.
+Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces` and `scripts/piq-model
+--trace FILE` do this with yours."""
+
+
+def of_cells(data):
+    """Measured pieces as piqmodel.PIECES has them; None without results."""
+    found = {}
+    for cell in data["cells"] if data else ():
+        name, load = cell["workload"].rsplit("-", 1)
+        one = {key: figure["median"] for key, figure in cell["metrics"].items() if figure}
+        one["busy_chips"] = one["utilisation_milli"] / 1000
+        found.setdefault(name, {}).setdefault(load, {})[cell["label"]] = one
+    return {"pieces": found} if found else None
 
 
 def loaded(data):
     """What the picture shows, with the figures of its first piece at most load."""
     name, loads = next(iter(data["pieces"].items()))
     load, found = list(loads.items())[-1]
-    return PIECES.format(requests=data["requests"], name=name, load=load, **{
+    return PIECES.format(name=name, load=load, **{
         key: piqclaims.percent(value / found["rws"][key] - 1)
         for key, value in found["piq"].items() if found["rws"].get(key)})
 
 
 def pieces(data):
-    """What the model expects of real traces."""
+    """Real traces at each load, by the model or measured."""
     rows = []
     for name, loads in data["pieces"].items():
         for load, found in loads.items():
@@ -349,7 +360,7 @@ def orders(measured, model):
                       "writes: none", "noop", "piq"], rows)
 
 
-def figures(measured, data, real):
+def figures(measured, data, real, run):
     """The lines of the page with all figures."""
     model = piqclaims.Table(cells_of_model(data))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
@@ -403,10 +414,11 @@ def figures(measured, data, real):
     yield "## Figure 11: queue_length"
     yield ""
     yield from queue_lengths(measured, model)
-    if real:
-        yield "## Pieces of real traces (model alone)"
-        yield ""
-        yield from pieces(real)
+    for title, one in (("measured", of_cells(run)), ("by the model", real)):
+        if one:
+            yield f"## Pieces of real traces, {title}"
+            yield ""
+            yield from pieces(one)
     yield "## Other orders of the drive: mean latency, us"
     yield ""
     yield "Batches that wait for each other are expected to lose here."
@@ -423,7 +435,7 @@ def figures(measured, data, real):
                                         "Fig 12")])
 
 
-def page(paper, data, real, folder, pictures=()):
+def page(paper, data, real, run, folder, pictures=()):
     """The lines of docs/piq-results.md; folder: where the other page is."""
     model = piqclaims.Table(cells_of_model(data))
     measured = piqclaims.Table(paper["cells"]) if paper else None
@@ -465,11 +477,17 @@ def page(paper, data, real, folder, pictures=()):
     yield ""
     yield WHEN
     yield ""
-    if real:
-        yield "## Pieces of real traces (model alone)"
+    best = of_cells(run) or real
+    if best:
+        yield "## Pieces of real traces" + ("" if run else " (model alone)")
         yield ""
-        yield loaded(real)
+        if run:
+            yield facts(run)
+            yield ""
+        yield loaded(best)
         yield ""
+    if run:
+        yield from claim_list(piqclaims.pieces(run["cells"]))
     yield f"Each input and each scheme, and the claims by the model: [all figures](" \
         f"{folder}/figures.md)."
     yield ""
@@ -482,7 +500,7 @@ def main(argv=None):
     args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
         sys.argv[1:] if argv is None else argv)
     try:
-        paper = resultspage.chosen(args, SUITES)[0]
+        paper, run = resultspage.chosen(args, SUITES)
         data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
         real = json.loads(piqmodel.PIECES.read_text(encoding="utf-8")) \
             if piqmodel.PIECES.exists() else None
@@ -492,17 +510,18 @@ def main(argv=None):
     except OSError as error:
         print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
         return 1
-    status = resultspage.kept(name, args, PAGE, SUITES, (paper,))
+    status = resultspage.kept(name, args, PAGE, SUITES, (paper, run))
     if status:
         return status
     options.need("bench")
     import piqplots  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
     measured = piqclaims.Table(paper["cells"]) if paper else None
-    pictures = piqplots.draw(folder, measured, real and real["pieces"], SETS)
-    resultspage.put(folder / "figures.md", figures(measured, data, real))
-    resultspage.write(name, args.out, page(paper, data, real, folder.name, pictures),
-                      SUITES, (paper,))
+    best = of_cells(run) or real
+    pictures = piqplots.draw(folder, measured, best and best["pieces"], SETS)
+    resultspage.put(folder / "figures.md", figures(measured, data, real, run))
+    resultspage.write(name, args.out, page(paper, data, real, run, folder.name, pictures),
+                      SUITES, (paper, run))
     return 0
 
 

@@ -642,6 +642,9 @@ def run_suite(args):
     runs = suiteplan.runs(suite, args.form, args.seeds, args.only,
                           args.repeat)
     runs, absent = suiteshare.present(runs, suite.optional, REPO)
+    lacking = suitetrace.missing(runs)
+    if lacking:
+        raise suiteplan.Bad(lacking)
     if args.device:
         import suitehost  # pylint: disable=import-outside-toplevel
         return suitehost.main(suite, args, runs)

@@ -45,6 +45,8 @@ class Bad(Exception):
 
 # Requests of a trace that is replayed
 TRACE_IOS = Int(1, 10**7)
+# A real trace at so many times its speed
+PIECE = re.compile(r"([\w-]+)@([1-9]\d{0,2})")
 _ENV_TIME = re.compile(r"RUNTIME|\w+_(NS|US|MS|S)")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
@@ -269,8 +271,9 @@ def _read_workload(reader, section):
                       "not use it; it uses " + ", ".join(sorted(needed)))
         if is_time(key) and not Int(0, 10**9).accepts(value):
             reader.bad(section, key, value, Int(0, 10**9))
-    if "TRACE" in env and env["TRACE"] not in synthetic.STAND_INS:
-        reader.bad(section, "TRACE", env["TRACE"], "one of "
+    if "TRACE" in env and env["TRACE"] not in synthetic.STAND_INS and \
+            not PIECE.fullmatch(env["TRACE"]):
+        reader.bad(section, "TRACE", env["TRACE"], "NAME@LOAD of a real trace, or one of "
                    + ", ".join(synthetic.STAND_INS))
     if "TRACE_IOS" in env and not TRACE_IOS.accepts(env["TRACE_IOS"]):
         reader.bad(section, "TRACE_IOS", env["TRACE_IOS"], TRACE_IOS)

@@ -38,6 +38,14 @@ def provide_real(name, log, count, wanted):
     return trace2fio.provide(name, out=log, max_requests=count, **wanted)
 
 
+def missing(runs):
+    """What to say of real traces that runs want and TRACES does not have; or ""."""
+    names = {found[1] for run in runs
+             if (found := suiteplan.PIECE.fullmatch(run["env"].get("TRACE", "")))}
+    lacking = sorted(name for name in names if not trace2fio.real(name))
+    return "TRACES: want a directory with " + ", ".join(lacking) if lacking else ""
+
+
 class Store:
     """Makes each log once; a folder for each, as a guest gets one."""
 
@@ -74,7 +82,11 @@ class Store:
                       "max_gap": MAX_GAP_US,
                       "time_scale": run["time_scale"],
                       "seed": run["seed"]}
-            if trace2fio.real(name):
+            piece = suiteplan.PIECE.fullmatch(name)
+            if piece:
+                summary = trace2fio.provide(piece[1], out=log, max_requests=count,
+                                            compress=piece[2], **wanted)
+            elif trace2fio.real(name):
                 summary = provide_real(name, log, count, wanted)
             else:
                 summary = trace2fio.provide(name, out=log, requests=count,

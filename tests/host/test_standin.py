@@ -27,6 +27,7 @@ resultspage = importlib.import_module("resultspage")
 standin = importlib.import_module("standin")
 standinfit = importlib.import_module("standinfit")
 suitedata = importlib.import_module("suitedata")
+suite = importlib.import_module("suite")
 suiteplan = importlib.import_module("suiteplan")
 suitetrace = importlib.import_module("suitetrace")
 synthetic = importlib.import_module("synthetic")
@@ -500,6 +501,35 @@ def test_a_real_trace_takes_its_place(tmp_path, monkeypatch):
     assert len(requests_of(folder)) == 20
 
 
+def test_a_real_trace_at_a_load(tmp_path, monkeypatch, capsys):
+    """Times are divided; without the file bench says what it wants, and runs nothing."""
+    run = next(run for run in suiteplan.runs(suiteplan.load("piq-pieces"), "short")
+               if run["workload"] == "hm1k-10")
+    run = {**run, "env": {**run["env"], "TRACE_IOS": "20"}}
+    monkeypatch.setenv("TRACES", str(tmp_path))
+    wanted = "TRACES: want a directory with msr_hm_sample1000_raw"
+    assert suitetrace.missing([run, a_run()]) == wanted
+    assert suite.main(["piq-pieces", "--only", "hm1k-10.*"]) == 2
+    assert capsys.readouterr().err.strip() == f"bench: {wanted}"
+    (tmp_path / "msr_hm_sample1000_raw.csv").write_text(
+        "t_us,dev,op,sector,nsect\n" + "".join(
+            f"{1000 * n},0,R,{8 * n},8\n" for n in range(50)))
+    assert suitetrace.missing([run]) == ""
+    folder, facts = suitetrace.Store(tmp_path / "out").get(run)
+    found = requests_of(folder)
+    assert facts["compress"] == 10 and not facts["stand_in"]
+    # A tenth of a millisecond of a device that is 16 times slower
+    assert {b[0] - a[0] for a, b in zip(found, found[1:])} == {1600}
+
+
+@pytest.mark.parametrize("text", ["x@0", "x@1000", "x@", "x y@3", "@3"])
+def test_a_load_that_is_none(text):
+    old = (REPO / "tests/suites/piq-pieces.suite").read_text()
+    with pytest.raises(suiteplan.Bad, match="NAME@LOAD of a real trace, or one of"):
+        suiteplan.parse(old.replace("TRACE = msr_hm_sample1000_raw@10\n",
+                                    f"TRACE = {text}\n"), "x.suite", "x")
+
+
 @pytest.mark.parametrize("more, said", [
     (("--max-gap", "0"), "0.001"), (("--max-gap", "5", "--closed"),
                                     "max-gap")])
@@ -650,6 +680,26 @@ def test_chips_and_front():
     assert front["holds"] is False and "none-qd16" in front["ours"]
 
 
+def piece_cells(change):
+    """Two loads of a piece; at the higher one piq takes (1 + change) of rws's time."""
+    return [cell(f"hm10k-{load}", label, read_latency_mean_s=1e-3 * factor,
+                 write_latency_mean_s=1e-3 * factor, utilisation_milli=10000 / factor,
+                 read_conflict_share=0.3, write_conflict_share=0.2)
+            for load, gain in ((1, 0), (100, change))
+            for label, factor in (("rws", 1), ("piq", 1 + gain), ("piq-overlap", 1 + gain))]
+
+
+def test_pieces_are_judged_at_each_load():
+    found = {row["id"]: row for row in claims.evaluate("piq-pieces", piece_cells(-0.5))}
+    assert found["Fig 8, 12, hm10k x1"]["holds"] is False
+    assert found["Fig 8, 12, hm10k x100"]["holds"] is True
+    row = {row["id"]: row for row in claims.evaluate("piq-pieces", piece_cells(-0.25))}[
+        "Fig 8, 12, hm10k x100"]
+    # Reads and chips reach the paper's, writes have half of it.
+    assert [part["holds"] for part in row["parts"]] == [True, False, True]
+    assert row["shares"] == (pytest.approx(0.53, abs=0.01),) * 2
+
+
 # --- the page ----------------------------------------------------------------
 
 def test_the_page_without_measurements(tmp_path, monkeypatch):
@@ -692,6 +742,18 @@ def test_the_page_with_measurements(tmp_path):
         "-75.0 % | -50.0 % | – |\n" in text
     assert "| src2_0 | – | – | – | 900 | 450 | 950 | 475 | -50.0 % | – | " \
         "-50.0 % | – |\n" in text
+    # Pieces of real traces that were measured stand for the model's.
+    pieces = tmp_path / "pieces"
+    pieces.mkdir()
+    (pieces / "summary.json").write_text(json.dumps({
+        **summary, "suite": "piq-pieces", "cells": piece_cells(-0.5)}))
+    assert piqresults.main([str(folder), str(pieces), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "(model alone)" not in text and "| **Fig 8, 12, hm10k x100**: " in text
+    assert "hm10k at 100 times its speed has\nreads -50.0 %, writes -50.0 % and +100.0 % " \
+        in text
+    text = (tmp_path / "page/figures.md").read_text()
+    assert "| hm10k | 1 | 30.0% | 20.0% | +0.0 % | +0.0 % | +0.0 % |" in text
     (folder / "summary.json").write_text("{}")
     assert piqresults.main([str(folder), "--out", str(out)]) == 2
 
