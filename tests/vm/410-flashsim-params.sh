@@ -40,6 +40,7 @@ fw_per4k_ns 0 1000000000 0
 cmd_read_ns 0 1000000 0
 cmd_write_ns 0 1000000 0
 turn_ns 0 10000000 0
+jump_ns 0 10000000 0
 suspend_us 0 10000 0
 page_register 0 1 0
 vary_permille 0 500 0
