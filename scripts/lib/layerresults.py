@@ -197,18 +197,18 @@ Linux 2.6.34. Profile B has no cost of turns. This point was chosen with seed {t
 among eight: 1 or 2 requests, turns of 0, 0.1, 0.2 or 0.5 ms; there most gains of Figure 8
 are within {points:.0%} of the throughput. The verdicts are of other seeds."""
 WHY = """\
-- A drive that holds all that is outstanding leaves nothing to a scheduler: with 32
-  requests in it no order changes anything.
-- With one request in it, what a scheduler saves is turns: mode paper sends {turns_paper}
-  of 1000 requests the other way than the one before, none {turns_none} and mq-deadline
-  {turns_deadline}. The gain is that share times what a turn costs.
-- With two and more in it, runs of one direction also gain without a cost of turns, as
-  two reads overlap better than a read and a write: the first column."""
+- A drive that holds all that is outstanding, here 32 requests, leaves nothing to a
+  scheduler, and no order changes anything.
+- What a scheduler saves is turns. Where the figures are judged, mode paper sends
+  {turns_paper} of 1000 requests the other way than the one before, mq-deadline
+  {turns_deadline}, none {turns_none}. Each costs the same, so the gain grows with that cost.
+- Without a cost of turns (first column) there is a gain with two requests in the drive
+  only: two reads, or two writes, overlap better than a read and a write."""
 SEQUENTIAL = """\
-Readahead makes large requests of sequential reads; the drive gives all that its link
-allows, in whatever order. A cost for each command that does not continue the one before, as of
-a drive that has to load its map, is what order could save. No profile has one; here
-it varies."""
+Readahead makes large requests of sequential reads, and the drive gives all that its link
+allows, in whatever order they come. Order could save a cost of commands that do not
+continue the one before, as of a drive that has to load its map. No profile has such a
+cost; in this table it varies."""
 DEFAULT = """\
 Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -half: half
 full, written once; -static: pages by address, whose layout `layer_read-map` is told.
