@@ -86,18 +86,9 @@ def page(data):
 @resultspage.in_one_line(NAME)
 def main(argv=None):
     """Command line."""
-    args = resultspage.parser(NAME, __doc__, PAGE, SUITES).parse_args(
-        sys.argv[1:] if argv is None else argv)
-    try:
-        results = resultspage.chosen(args, SUITES)
-    except ValueError as error:
-        print(f"{NAME}: {error}", file=sys.stderr)
-        return 2
-    status = resultspage.kept(NAME, args, PAGE, SUITES, results)
-    if status:
-        return status
-    resultspage.write(NAME, args.out, page(*results), SUITES, results)
-    return 0
+    return resultspage.run(
+        NAME, __doc__, PAGE, SUITES, argv, lambda args, results: resultspage.write(
+            NAME, args.out, page(*results), SUITES, results))
 
 
 if __name__ == "__main__":

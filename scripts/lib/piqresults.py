@@ -19,7 +19,8 @@ import resultspage
 import standin
 from resultspage import DASH, claim_list, facts, table
 
-PAGE = resultspage.REPO / "docs" / "piq-results.md"
+NAME = "piq-results"
+PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 SUITES = ("piq-paper", "piq-pieces")
 SETS = (("", "first set"), (standin.HEAD, "second set, counted at the head"))
 
@@ -493,26 +494,12 @@ def page(paper, data, real, run, folder, pictures=()):
     yield ""
 
 
-@resultspage.in_one_line("piq-results")
-def main(argv=None):
-    """Command line."""
-    name = "piq-results"
-    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
-        sys.argv[1:] if argv is None else argv)
-    try:
-        paper, run = resultspage.chosen(args, SUITES)
-        data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
-        real = json.loads(piqmodel.PIECES.read_text(encoding="utf-8")) \
-            if piqmodel.PIECES.exists() else None
-    except ValueError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"{name}: {error}; next: scripts/piq-model", file=sys.stderr)
-        return 1
-    status = resultspage.kept(name, args, PAGE, SUITES, (paper, run))
-    if status:
-        return status
+def make(args, results):
+    """Writes the page, its pictures and the page of all figures."""
+    paper, run = results
+    data = json.loads(piqmodel.RESULT.read_text(encoding="utf-8"))
+    real = json.loads(piqmodel.PIECES.read_text(encoding="utf-8")) \
+        if piqmodel.PIECES.exists() else None
     options.need("bench")
     import piqplots  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
@@ -520,9 +507,18 @@ def main(argv=None):
     best = of_cells(run) or real
     pictures = piqplots.draw(folder, measured, best and best["pieces"], SETS)
     resultspage.put(folder / "figures.md", figures(measured, data, real, run))
-    resultspage.write(name, args.out, page(paper, data, real, run, folder.name, pictures),
-                      SUITES, (paper, run))
-    return 0
+    resultspage.write(NAME, args.out, page(paper, data, real, run, folder.name, pictures),
+                      SUITES, results)
+
+
+@resultspage.in_one_line(NAME)
+def main(argv=None):
+    """Command line."""
+    if not piqmodel.RESULT.exists():
+        print(f"{NAME}: {piqmodel.RESULT}: missing; next: scripts/piq-model",
+              file=sys.stderr)
+        return 1
+    return resultspage.run(NAME, __doc__, PAGE, SUITES, argv, make)
 
 
 if __name__ == "__main__":

@@ -408,6 +408,21 @@ def kept(name, args, page, suites, results):
     return KEPT
 
 
+def run(name, doc, page, suites, argv, make):
+    """The main() of a page: make(args, results) writes it; the status."""
+    args = parser(name, doc, page, suites).parse_args(
+        sys.argv[1:] if argv is None else argv)
+    try:
+        results = chosen(args, suites)
+    except ValueError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 2
+    status = kept(name, args, page, suites, results)
+    if not status:
+        make(args, results)
+    return status
+
+
 def put(file, lines):
     """Writes a file of Markdown."""
     file.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

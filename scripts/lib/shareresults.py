@@ -253,19 +253,8 @@ def page(results, pictures, folder):
         yield ""
 
 
-@resultspage.in_one_line(NAME)
-def main(argv=None):
-    """Command line."""
-    args = resultspage.parser(NAME, __doc__, PAGE, SUITES).parse_args(
-        sys.argv[1:] if argv is None else argv)
-    try:
-        results = resultspage.chosen(args, SUITES)
-    except ValueError as error:
-        print(f"{NAME}: {error}", file=sys.stderr)
-        return 2
-    status = resultspage.kept(NAME, args, PAGE, SUITES, results)
-    if status:
-        return status
+def make(args, results):
+    """Writes the page, its pictures and its tables."""
     options.need("bench")
     import sharepictures  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
@@ -277,7 +266,12 @@ def main(argv=None):
                             tables(suite, PARTS[suite][0], data))
     resultspage.write(NAME, args.out, page(results, pictures, folder.name),
                       SUITES, results)
-    return 0
+
+
+@resultspage.in_one_line(NAME)
+def main(argv=None):
+    """Command line."""
+    return resultspage.run(NAME, __doc__, PAGE, SUITES, argv, make)
 
 
 if __name__ == "__main__":
