@@ -306,6 +306,8 @@ PAPER, OTHER, OURS = "paper", "other", "ours"
 REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
 # The verdict on a claim whose direction is right, and its size is not
 DIRECTION = "direction only"
+# Behind the verdict on a claim that holds if less than half of its parts were judged
+IN_PART = " in part"
 WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
          OURS: {True: "met", False: "missed", None: "not measured"}}
 

@@ -111,15 +111,15 @@ def claims_of(cells):
         claim("Queue p50", "16 jobs: the median of K2-x is below that of none with a device "
               "queue of x", f"aim: at most {MEDIAN} of it",
               [at_most(found, LOADS[16], "p50", pairs_of(x)[0], MEDIAN) for x in SHORT]),
-        claim("Queue p95", "16 jobs: and so is p95", f"aim: at most {P95} of it",
+        claim("Queue p95", "16 jobs: p95 of K2-x is below none's", f"aim: at most {P95} of it",
               [at_most(found, LOADS[16], "p95", pairs_of(x)[0], P95) for x in SHORT]),
         claim("Queue jobs", "the more jobs compete for tags, the larger the difference",
               f"aim: at most {MANY} of none's p50 with 64 jobs",
               [medians_fall(found), at_most(found, LOADS[64], "p50", none, MANY)]),
-        claim("Queue p99", "p99 alone shows less of it", "aim: K2's share of none's p99 is "
+        claim("Queue p99", "K2's gain at p99 is smaller than at p50", "aim: K2's share of none's p99 is "
               f"{HIDDEN} above its share of p50, as requests of one chip that are in the "
               "drive decide p99", [hidden(found, jobs) for jobs in (3, 16)]),
-        claim("Queue map", "with a map of the chips K2 shortens p99 as well",
+        claim("Queue map", "a map of the chips shortens K2's p99 further",
               f"aim: at most {MAPPED} of K2's without a map, and of none's",
               [part for jobs, bound in ((3, 8), (16, 8), (16, 16), (64, 8))
                for part in mapped(found, jobs, bound)]),

@@ -54,13 +54,15 @@ QUEUE = """\
 A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
 `mq-deadline-qx` have such a queue; `none` and `mq-deadline` have the drive's own, of 256.
 The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3, 16 or 64
-best-effort jobs with 32 random reads outstanding each (reads-N), three tasks with buffered
-writes (writeback), that create files of 4 KiB and call fsync (commits), or that write 4 KiB
-and call fsync (fsync). The last three are on ext4 with writeback throttling at 2 ms.
+best-effort jobs with 32 random reads outstanding each (reads-N), or three tasks that write
+through the page cache (writeback), create 4 KiB files and call fsync (commits), or
+overwrite 4 KiB and call fsync (fsync). The last three are on ext4 with writeback throttling
+at 2 ms. A percentile needs enough requests: of 16 jobs, x = 8 has 5000, the rest 1000 and
+no p99. Why none's latency is lowest at x = 8 is not known.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag is free, in line with all other tasks. mq-deadline dispatches no
+sleeps until a tag (a place in the queue) is free, in line with all other tasks. mq-deadline dispatches no
 best-effort request while a real-time one is waiting or in the drive, which costs
 bandwidth. The second part depends on how many of the other x - 1 requests are for the
 same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)

@@ -109,7 +109,7 @@ def mean_gain(table, metric, label="piq"):
         return part
     mean = statistics.fmean(values)
     return part.judge(mean <= paper_ if paper_ < 0 else mean >= paper_,
-                      f"{percent(mean)}, {mean / paper_:.2f} of the paper's, "
+                      f"{percent(mean)}, {mean / paper_:.3g} of the paper's, "
                       f"over {len(values)} inputs: " + listed(found), mean / paper_)
 
 
@@ -140,13 +140,15 @@ def rws_is_noop(table, way):
     """Part: RWS changes little."""
     metric = f"{way}_latency_mean_s"
     found, cells = table.changes(metric, "rws", "noop")
-    part = claims.Part(f"{way}s: rws is within {FEW:.0%} of noop in the mean",
+    part = claims.Part(f"{way}s: rws is within {FEW:.0%} of noop on most inputs",
                        cells)
     values = counted(found).values()
     if not values:
         return part
-    mean = statistics.fmean(values)
-    return part.judge(abs(mean) <= FEW, f"{percent(mean)}: " + listed(found))
+    near = sum(abs(value) <= FEW for value in values)
+    return part.judge(near * 2 > len(values),
+                      f"{near} of {len(values)}, mean "
+                      f"{percent(statistics.fmean(values))}: " + listed(found))
 
 
 def helps(table, label, way):
@@ -202,6 +204,22 @@ def prioritised(table):
         return part
     low = sum(value < 0.05 for value in values)
     return part.judge(low * 2 > len(values), f"{low} of {len(values)}: "
+                      + listed(found, lambda v: f"{v:.1%}"))
+
+
+def often_prioritised(table, names):
+    """Part: it does so more often on these inputs than on the median one."""
+    shares = {workload: value for workload in table.workloads
+              if (value := figure(table.get(workload, "rws"),
+                                  "prioritised_share")) is not None}
+    found = {workload: value for workload, value in shares.items()
+             if standin.base(workload) in names}
+    part = claims.Part(f"rws: on {', '.join(names)} more than on the median input",
+                       [table.get(workload, "rws") for workload in found])
+    if len(found) < len(names):
+        return part
+    median = statistics.median(counted(shares).values())
+    return part.judge(min(found.values()) > median, f"median {median:.1%}; "
                       + listed(found, lambda v: f"{v:.1%}"))
 
 
@@ -279,14 +297,14 @@ def degraded(table, way, paper_):
             continue
         cells.append(cell)
         found[workload] = wait / (latency - wait)
-    part = claims.Part(f"noop: {way}s' wait for conflicts, of what they take "
-                       "without, in the mean", cells, f"{paper_:g} times")
+    part = claims.Part(f"noop: {way}s' wait for conflicts, over the rest of their "
+                       "latency, median input", cells, f"{paper_:g} times")
     values = counted(found).values()
     if not values:
         return part
-    mean = statistics.fmean(values)
-    return part.judge(mean >= paper_, f"{mean:.2f} times: " + listed(
-        found, lambda value: f"{value:.2f}"))
+    median = statistics.median(values)
+    return part.judge(median >= paper_, f"{median:.2f} times: " + listed(
+        found, lambda value: f"{value:.2f}"), median / paper_)
 
 
 def loses(table, variant, way):
@@ -352,13 +370,14 @@ def of_a_set(cells, end):
                       barely(table, "usr_0" + end, "write")]),
         claims.claim("Fig 9", "rws rarely finds an older write to pass",
                      "within 5 % for most; more for HM_0, PRXY_0, SRC1_2",
-                     [prioritised(table)]),
-        claims.claim("Fig 10", "piq lowers what requests wait",
+                     [prioritised(table),
+                      often_prioritised(table, ("hm_0", "prxy_0", "src1_2"))]),
+        claims.claim("Fig 10", "piq shortens the wait for conflicts",
                      "mean against RWS: reads -22.5 %, writes -48.4 %; "
                      "SRC2_0 reads -37.1 %, SRC1_2 writes -39.6 %",
                      [mean_gain(table, f"{way}_wait_mean_s")
                       for way in ways]),
-        claims.claim("Fig 10, overlap", "so does piq with batch_overlap",
+        claims.claim("Fig 10, overlap", "piq with batch_overlap does, too",
                      "mean against RWS: reads -22.5 %, writes -48.4 %",
                      [mean_gain(table, f"{way}_wait_mean_s", "piq-overlap")
                       for way in ways]),

@@ -82,29 +82,30 @@ gains. What it does say: outstanding requests take part in the detection of
 conflicts, and newcomers are checked against outstanding batches; Algorithm 1
 issues the head of a list and nothing else; batches go in the order of their
 creation; writes have their turn when the read batches have been serviced. So
-a batch ends before the next one of its list begins, and what else is out
-matters by its chips: that is the default. A batch that waits until nothing at
-all is out asks for more than any of these sentences does, and differs where
-one direction is not in batches. `batch_overlap` leaves the rule of the head
-aside and takes "serviced" as issued, as turns of a FIFO do. The first row and
-the last contradict the text and are shown for comparison: a batch that is
-closed is not compared with who enters, and what goes to busy chips is not
-free of conflicts with what is outstanding."""
+a batch ends before the next one of its list begins, and other requests in
+flight matter only if they share a chip: that is the default. Waiting for an
+idle device is stricter than the text, and differs only where one direction is
+not in batches. `batch_overlap` leaves the rule of the head aside and takes
+"serviced" as issued, as turns of a FIFO do."""
 INTRO = """\
-Inputs are stand-ins for the traces, which [traces.md](traces.md) describes: two sets, as
-the paper leaves open where a conflict is counted. The first counts it when a request
-arrives, the second (-head) when it blocks the head of noop's queue. Both were fitted
-under noop and rws, and committed before any scheme of PIQ ran on them. In brackets:
-what a model expects (`tests/model/piqmodel.c`). `–`: not measured. Profile A, static map,
-`gc=none`; times are the drive's. Bold in *here*: what does not hold.
-[Mode auto](piq-auto-results.md) has a page of its own."""
+Paper: C. Gao et al., *Exploiting Parallelism in I/O Scheduling for Access Conflict
+Minimization in Flash-based Solid State Drives*, MSST 2014. Its schemes: noop serves in
+order of arrival, rws reads first; piq_r and piq_w put reads or writes into batches of
+requests that share no flash chip, piq both. A conflict: two requests need one chip.
+
+Inputs are stand-ins for the paper's traces, which [traces.md](traces.md) describes; of
+each, 2000 requests in form short. wdev_0 and usr_0 are not calibrated and not counted.
+There are two sets, as the paper leaves open where a conflict is counted: when a request
+arrives, or when it blocks the head of noop's queue (-head), which only the model can
+count. Both were fitted under noop and rws, and committed before any scheme of PIQ ran on
+them. In brackets: what a model expects (`tests/model/piqmodel.c`). `–`: not measured.
+Profile A, static map, `gc=none`; times are the drive's. Bold in *here*: what does not
+hold. [Mode auto](piq-auto-results.md) has a page of its own."""
 WHY = """\
 A batch avoids the conflicts within it, and pays for that at its end: the next
-one of its list waits for its slowest request, on chips that none of those who
-wait shares. The fewer requests a batch has, the more often that is paid: so PIQ
-gains where many requests wait, and loses where few do.
+batch of a list waits for the slowest request, while its own chips are idle.
 `batch_overlap` = 1 is the same order without that barrier, so the difference
-of the two is its price on each input."""
+of the two is what the barrier does on each input."""
 
 
 # --- tables ------------------------------------------------------------------
@@ -296,9 +297,9 @@ def queue_lengths(measured, model):
 
 PIECES = """\
 The second picture: pieces of real traces, at their own speed and with their times
-divided by 3 to 100. With load comes the paper's size: {name} at {load} times its speed has
-reads {read_latency_mean_s}, writes {write_latency_mean_s} and {busy_chips} busy chips.
-Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces` and `scripts/piq-model
+divided by 3 to 100. What load does differs by piece: some gain more, some less. For
+example, {name} at {load} times its speed has reads {read_latency_mean_s}, writes
+{write_latency_mean_s} and {busy_chips} busy chips. Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces` and `scripts/piq-model
 --trace FILE` do this with yours."""
 
 
@@ -380,8 +381,8 @@ def figures(measured, data, real, run):
     if measured:
         yield "## Why an input gains or loses (measured)"
         yield ""
-        yield "The columns of waiting have what is waited after a conflict; who waits " \
-            "for the end of a batch without one of its own is in the latencies alone."
+        yield "The columns of waiting count the wait after a conflict. A wait for the end " \
+            "of a batch without a conflict is in the latencies only."
         yield ""
         for end, title in SETS:
             yield f"{title}, conflicts and waiting as in Table I and Figure 10:"

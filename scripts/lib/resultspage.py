@@ -110,6 +110,8 @@ def verdict(row):
     shares = row.get("shares")
     word = (claims.DIRECTION if shares else claims.word(row, row["holds"])).capitalize()
     word = f"**{word}**" if row["holds"] is False else word
+    if row["holds"] and 2 * row["judged"] < row["wanted"]:
+        word += claims.IN_PART
     if shares:
         word += ", " + " to ".join(dict.fromkeys(
             f"{share:.2f}" for share in shares)) + " of the size"
@@ -165,8 +167,8 @@ def claim_list(rows, beside=None):
                 *([row.get("where", "")] if where else []), verdict(row))]
              for row in own])
         if any(row.get("shares") for row in own):
-            yield "*Direction only*: each part that fails changes as in the paper, by a " \
-                f"share of its size that is at least {claims.LEAST:g}."
+            yield "*Direction only*: each part that fails has the paper's sign, and at " \
+                f"least {claims.LEAST:g} of its size."
             yield ""
 
 

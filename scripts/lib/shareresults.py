@@ -34,8 +34,7 @@ CAUSES = (
     "for all of them, and CFQ's shares are right after some tens of turns, as are A+CFQ's "
     "and H+BFQ's. Only where loads differ (Figure 23) does it matter what is charged. The "
     "paper's loads are databases and traces that pause; [tenants that do]("
-    "share-living-results.md) have a page of their own, and there Figures 1, 2 and 18 "
-    "appear.",
+    "share-living-results.md) have a page of their own, and there Figures 1 and 2 appear.",
     "Figure 7: one request at a time makes every request a turn, and CFQ serves tenants "
     "that have nothing waiting behind it equally.",
     "Figures 19, 20, 24: a latency is the wait for one's next turn, and scatters by that. "

@@ -227,7 +227,8 @@ def size(claim, owner):
         return name
     text = f"{name}: {missed} of {judged}" if missed else f"{name}: {judged}"
     text += " part" if judged == 1 else " parts"
-    return text if judged == wanted else f"{text}; {wanted - judged} not judged"
+    text += " missed" if missed else ""
+    return text if judged == wanted else f"{text}; {wanted - judged} not measured"
 
 
 def forms_of(claim):

@@ -20,7 +20,9 @@ import suiteplan
 
 COST = "cost"
 HOLDS = {word: holds for words in claims.WORDS.values()
-         for holds, word in words.items()} | {claims.DIRECTION: False}
+         for holds, word in words.items()} | {
+             claims.DIRECTION: False, **{
+                 words[True] + claims.IN_PART: True for words in claims.WORDS.values()}}
 VERDICT = re.compile(r"\**([\w ]+?)\**(, [\d.]+(?: to [\d.]+)? of the size)?(?: \((\d+) of (\d+) parts"
                      r"(?:, (\d+) not measured)?\))?")
 FACTS = re.compile(r"Form (\S+), \d+ of \d+ runs, .*, commit (\w+), .*"

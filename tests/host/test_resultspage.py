@@ -122,6 +122,9 @@ def test_what_a_row_of_a_claim_has():
                              for n in range(7)])
     assert "3: here 1<br>3 more parts | Reproduced (7 of 7 parts) |" in \
         "\n".join(resultspage.claim_list([row]))
+    row = claim("p", True, parts[0], parts[2], parts[2])
+    assert list(resultspage.claim_list([row]))[4].endswith(
+        "| Reproduced in part (1 of 1 parts, 2 not measured) |")
     # A claim without any measurement has a row, too.
     said = list(resultspage.claim_list([claim("p", None, parts[2])]))
     assert said[4] == "| **X**: x | p | – | Not measured |"

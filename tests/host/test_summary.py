@@ -139,7 +139,7 @@ def test_the_size_of_a_verdict():
     """The number of parts missed and not judged."""
     claim = {"holds": False, "judged": 3, "wanted": 5, "missed": 2}
     assert summary.size(claim, "paper") == \
-        "Not reproduced: 2 of 3 parts; 2 not judged"
+        "Not reproduced: 2 of 3 parts missed; 2 not measured"
     assert summary.size({"holds": True, "judged": 1, "wanted": 1, "missed": 0},
                         "ours") == "Met: 1 part"
     assert summary.size({**claim, "holds": None}, "ours") == "Not measured"

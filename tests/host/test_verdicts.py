@@ -154,7 +154,7 @@ def test_a_direction_without_its_size():
     found, = verdicts.of_page("\n".join(lines))
     assert found["holds"] is False and found["missed"] == 2
     assert summary.size(found, "paper") == \
-        "Direction only, 0.25 to 0.50 of the size: 2 of 3 parts"
+        "Direction only, 0.25 to 0.50 of the size: 2 of 3 parts missed"
     assert of(0.25)[4].endswith("| **Direction only**, 0.25 of the size |")
     for shares in ((0.25, 0.09), (0.25, None), (-1,)):
         assert "**Not reproduced**" in of(*shares)[4], shares
