@@ -189,10 +189,13 @@ def plain(command):
 
 
 def requests(cell):
-    """The size of a cell's sample: requests with a latency that counts, else all."""
+    """The size of a cell's sample, of all seeds: requests with a latency that counts,
+    else all.
+    """
     found = [(cell.get("metrics") or {}).get(key) for key in
              ("latency_count", "ios")]
-    return next((one["median"] for one in found if one and one["median"]), 0)
+    return next((one["median"] for one in found if one and one["median"]), 0) * \
+        max(1, len(cell.get("by_seed") or ()))
 
 
 def counted(runs):

@@ -807,6 +807,9 @@ def test_forms_are_put_together(tmp_path, monkeypatch):
         save(tmp_path / began, summary("k2-auto", [cell(
             "rand-read.none.e", latency_count=count,
             settled_bandwidth_bytes_per_s=speed)], form, began=began))
+    # Those of all seeds count.
+    assert resultspage.requests({**cell("a.b.c", latency_count=500), "by_seed": {
+        "101": {}, "102": {}, "103": {}}}) == 1500
     found = resultspage.summaries()
     assert [data["began"] for data in found] == ["2", "3"]
     one, = resultspage.together(found, "k2-auto")["cells"]
