@@ -208,7 +208,8 @@ SEQUENTIAL = """\
 Readahead makes large requests of sequential reads, and the drive gives all that its link
 allows, in whatever order they come. Order could save a cost of commands that do not
 continue the one before, as of a drive that has to load its map. No profile has such a
-cost; in this table it varies."""
+cost; in this table it varies. The paper's gains are {none} over NOOP and {deadline} over
+Deadline."""
 DEFAULT = """\
 Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -half: half
 full, written once; -static: pages by address, whose layout `layer_read-map` is told.
@@ -313,7 +314,9 @@ def page(paper, default, cost, limits, folder, pictures=()):
         yield ""
         yield from section("Figure 7, sequential reads", gain_grid(
             cells, "seq-read", "jump", "a jump costs"))
-        yield SEQUENTIAL
+        yield SEQUENTIAL.format(**{name: percent(layerclaims.GAINS[
+            "seq-read", "read", base]) for name, base in (
+                ("none", "none"), ("deadline", "mq-deadline"))})
         yield ""
     yield "## Mode auto"
     yield ""
