@@ -456,8 +456,8 @@ static void jumps(void)
 	rq[0] = drive_send(&d, SIM_READ, 8, 8);
 	rq[1] = drive_send(&d, SIM_WRITE, 32, 8);
 	rq[2] = drive_send(&d, SIM_READ, 16, 8);
-	rq[3] = drive_send(&d, SIM_WRITE, 8, 8);
-	rq[4] = drive_send(&d, SIM_READ, 8, 8);
+	rq[3] = drive_send(&d, SIM_WRITE, 48, 8);
+	rq[4] = drive_send(&d, SIM_READ, 16, 8);
 	drive_drain(&d);
 	eq(rq[0]->done, 4000 + 16000 + 36000, "the first one does not jump");
 	eq(rq[1]->done, 5000 + 9000 + 185000, "nor does the first write");
