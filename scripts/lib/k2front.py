@@ -20,8 +20,8 @@ DRAWN = ("rand-read", "op-rand-read")
 INTRO = """\
 `–`: not measured. K2-x: bound x. Tails are of real-time requests, beside whatever else
 the load has; bandwidth is of all. The newest results of each form are put together, and
-of a cell that several forms have those with most requests count. What the claims come
-to is in [k2-results.md](k2-results.md)."""
+of a cell that several forms have those with most requests count. The verdicts on the
+claims are in [k2-results.md](k2-results.md)."""
 LEGEND = """\
 In the pictures a drive's settings lie the better the further up and to the left they
 are. The line joins those that nobody beats in both, and some of them have their names.

@@ -206,7 +206,7 @@ WHY = """\
   only: two reads, or two writes, overlap better than a read and a write."""
 SEQUENTIAL = """\
 Readahead makes large requests of sequential reads, and the drive gives all that its link
-allows, in whatever order they come. Order could save a cost of commands that do not
+allows, in any order. Order could save a cost of commands that do not
 continue the one before, as of a drive that has to load its map. No profile has such a
 cost; in this table it varies. The paper's gains are {none} over NOOP and {deadline} over
 Deadline."""
@@ -215,8 +215,8 @@ Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -half
 full, written once; -static: pages by address, whose layout `layer_read-map` is told.
 512 KiB at depth 16, half or 70 of 100 of them reads."""
 CAUSE = """\
-What reached the drive. While busy: all
-that it moved, readahead that nobody wanted and the file system's own, too. Turns: requests
+The requests that reached the drive. While busy: all
+data that it moved, with unused readahead and the file system's own. Turns: requests
 that go the other way than the one before. Adjacent: those that begin where the one
 before of their direction ended. What a request waits for its dies is the sum over its
 pages. Sub-layers, expired: how often layer_read went on to another one, and reads that

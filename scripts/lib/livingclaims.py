@@ -88,22 +88,6 @@ def nearer(table, load, label, others):
     return parts
 
 
-def lower(table, load, label, others, metric, what):
-    """Parts: a figure, of a cell or of its worst tenant, clearly below the others'."""
-    read, told = (worst, times_of) if metric in (SPREAD, LONGEST) else \
-        (figure, lambda values: " against ".join(map(number, values)))
-    parts = []
-    for other in others:
-        pair = [table.get(load, one, drive(load)) for one in (label, other)]
-        part = claims.Part(f"{what} of {label} below {other}'s by more than "
-                           f"{claims.SAME:.0%}", pair)
-        values = [read(cell, metric) for cell in pair]
-        if None not in values:
-            part.judge(values[0] < (1 - claims.SAME) * values[1], told(values))
-        parts.append(part)
-    return parts
-
-
 def turned(cell):
     """Pairs of tenants in the wrong order, for each window."""
     count, windows = (figure(cell, f"{name}_sectors") for name in
@@ -111,19 +95,35 @@ def turned(cell):
     return count / windows if count is not None and windows else None
 
 
-def fewer_inversions(table, load, label, others):
-    """Parts: fewer inversions for each window than under the others."""
+def lower(table, load, label, others, what, read, told=None):
+    """Parts: what read(cell) gives is clearly below the others'; told(values): its text."""
+    told = told or (lambda values: " against ".join(map(number, values)))
     parts = []
     for other in others:
         pair = [table.get(load, one, drive(load)) for one in (label, other)]
-        part = claims.Part(f"inversions for each window of {label} below {other}'s "
-                           f"by more than {claims.SAME:.0%}", pair)
-        values = [turned(cell) for cell in pair]
+        part = claims.Part(f"{what} of {label} below {other}'s by more than "
+                           f"{claims.SAME:.0%}", pair)
+        values = list(map(read, pair))
         if None not in values:
-            part.judge(values[0] < (1 - claims.SAME) * values[1],
-                       " against ".join(map(number, values)))
+            part.judge(values[0] < (1 - claims.SAME) * values[1], told(values))
         parts.append(part)
     return parts
+
+
+def lower_figure(table, load, label, others, metric, what):
+    """lower() of a cell's figure."""
+    return lower(table, load, label, others, what, lambda cell: figure(cell, metric))
+
+
+def lower_time(table, load, label, others, metric, what):
+    """lower() of the worst tenant's time."""
+    return lower(table, load, label, others, what, lambda cell: worst(cell, metric),
+                 times_of)
+
+
+def fewer_inversions(table, load, label, others):
+    """lower() of the inversions for each window."""
+    return lower(table, load, label, others, "inversions for each window", turned)
 
 
 def same_load(table, load):
@@ -131,7 +131,7 @@ def same_load(table, load):
     yield ("Fig 1, 2", "CFQ misses the weights on an SSD",
            "all six loads, by factors at times", [misses(table, load, "cfq")])
     yield ("Fig 7", "at queue depth 1 windows are nearer",
-           "ycsb-a distinctly, msn slightly", lower(
+           "ycsb-a distinctly, msn slightly", lower_figure(
                table, load, "cfq-qd1", ("cfq",), WINDOWS, "median PV of a window"))
     yield ("Fig 10", "counting requests is nearer than slices of time",
            "sizes of 32 and 256 KB, reads and writes",
@@ -140,7 +140,7 @@ def same_load(table, load):
            "prj and prn: it keeps to them, CFQ and BFQ do not",
            nearer(table, load, "acfq-paper", ("cfq", "bfq")))
     yield ("Fig 15", "A+CFQ's worst window is nearer than BFQ's",
-           "prn: it keeps to them over time", lower(
+           "prn: it keeps to them over time", lower_figure(
                table, load, "acfq-paper", ("bfq",), WINDOW_MAX,
                "largest PV of a window"))
     yield ("Fig 18a, b", "H+BFQ is nearer to the weights than CFQ and BFQ",
@@ -155,16 +155,16 @@ def same_load(table, load):
                         "latency_mean_s", 0, 1 + SIMILAR,
                         "worst mean latency no more than 7 % above")])
     yield ("Fig 19b", "latency scatters less under H+BFQ than under the others",
-           "lowest of all on all three", lower(
+           "lowest of all on all three", lower_time(
                table, load, "hbfq-paper", ("cfq", "bfq", "acfq-paper"), SPREAD,
                "worst standard deviation"))
     if load.startswith(TRACES):
         yield ("Fig 20", "small budgets make latencies steadier, and the longest "
                "shorter than BFQ's", "128 sectors best; up to 5.5 times shorter", [
-                   *lower(table, load, "hbfq-128", ("hbfq-2048",), SPREAD,
-                          "worst standard deviation"),
-                   *lower(table, load, "hbfq-128", ("bfq",), LONGEST,
-                          "longest latency")])
+                   *lower_time(table, load, "hbfq-128", ("hbfq-2048",), SPREAD,
+                               "worst standard deviation"),
+                   *lower_time(table, load, "hbfq-128", ("bfq",), LONGEST,
+                               "longest latency")])
 
 
 def mixed(table, load):
@@ -177,8 +177,8 @@ def mixed(table, load):
            "standard deviation and longest latency", [
                part for metric, what in ((SPREAD, "worst standard deviation"),
                                          (LONGEST, "longest latency"))
-               for part in lower(table, load, "hbfq-paper", ("cfq", "bfq"), metric,
-                                 what)])
+               for part in lower_time(table, load, "hbfq-paper", ("cfq", "bfq"), metric,
+                                      what)])
     if load.startswith("mix-125"):
         yield ("Fig 25", "tenants with more weight are overtaken less often",
                "under CFQ often, under BFQ at times, else never", [

@@ -20,8 +20,8 @@ INTRO = """\
 The tenants of [the other page](share-results.md), which explains paper, drive and words,
 never pause, and then CFQ's shares are mostly right. The paper's own tenants were
 databases, file servers and traces, which think, wait for an fsync, and come in bursts.
-Here tenants pause, with weights 1:2:4:5, or of the mixes as their names say: clients of a database with one request each, which think between two
-(ycsb-a, ycsb-d); bursts as in the traces with gaps between them (msn, prj, prn); a
+Here tenants pause, with weights 1:2:4:5, or of the mixes as their names say: clients of a
+database with one request each, which think between two (ycsb-a, ycsb-d); bursts as in the traces with gaps between them (msn, prj, prn); a
 file server's create, append, fsync and delete on an ext4 for each tenant (direct,
 buffered). The number after a name is the load in percent: their bandwidth under `none`,
 of what the drive gives to tenants that never pause. Pauses were set with tuning seeds
@@ -29,8 +29,9 @@ under `none` before any scheduler ran; claims were written before, too.
 [tests/suites/share-living.suite](../tests/suites/share-living.suite) has the details."""
 READING = """\
 Each part is a load. One load that shows a figure's direction suffices; it counts as
-absent after three, and until then as not measured. *Beyond exact shares*: PV, less the PV that remains if each tenant
-gets its share by weight, or what it asks for if that is less."""
+absent after three, and until then as not measured. *Beyond exact shares*: PV, less the PV
+that remains if each tenant gets its share by weight, or what it asks for if that is
+less."""
 FOUND = """\
 - An empty queue loses its turn, whatever its weight. So under CFQ tenants that pause miss
   their weights (Figures 1 and 2): on ycsb-a-60 all four get about the same.
