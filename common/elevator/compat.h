@@ -398,6 +398,15 @@ static inline unsigned int compat_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 	return hctx->sched_tags->nr_tags;
 }
 
+/* compat_queue_depth - number of requests that the driver takes at a time */
+static inline unsigned int compat_queue_depth(const struct request_queue *q)
+{
+	const struct blk_mq_tag_set *set = q->tag_set;
+	unsigned int each = set->queue_depth - set->reserved_tags;
+
+	return set->flags & BLK_MQ_F_TAG_HCTX_SHARED ? each : each * q->nr_hw_queues;
+}
+
 /* compat_hctx_depth - number of scheduler tags in use as nr_requests says now */
 static inline unsigned int compat_hctx_depth(const struct blk_mq_hw_ctx *hctx)
 {

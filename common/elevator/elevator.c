@@ -716,6 +716,7 @@ static struct flash_queue *flash_queue_alloc(struct request_queue *q)
 	INIT_LIST_HEAD(&fq->head);
 	flash_first_init(fq);
 	fq->bound = UINT_MAX;
+	fq->depth = compat_queue_depth(q);
 	fq->held_above = INT_MAX;
 	fq->watches = flash_policy.watches;
 	return fq;

@@ -90,9 +90,12 @@ void flash_round_choose(struct flash_queue *fq, const struct blk_mq_hw_ctx *hctx
 
 	if (WARN_ON_ONCE(left & FLASH_ROUND_NR) || !flash_round_goes_on(fq, hctx))
 		return;
-	/* The policy is not asked for more while the limit is reached. */
+	/*
+	 * The policy is not asked for more while the limit is reached, nor for requests that
+	 * the driver would hand back: they would be served in the order of this moment.
+	 */
 	for (nr = 0; nr < FLASH_ROUND_MOST && fq->queued &&
-	     flash_slot_free(atomic_read(&fq->inflight), fq->bound); nr++) {
+	     flash_slot_free(atomic_read(&fq->inflight), min(fq->bound, fq->depth)); nr++) {
 		if (flash_watches(fq))
 			flash_update_now(fq);
 		flash_settle(fq);

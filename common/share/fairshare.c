@@ -336,10 +336,13 @@ static struct flash_tags *fairshare_tags(struct fairshare_queue *fsq, const stru
 /*
  * The limit may be another one: after an end, or a change of a tunable. Not in
  * fairshare_holds(), which is not called while the limit is reached.
+ *
+ * What the driver has no tag for is put on a list of the block layer, which is served in the
+ * order of arrival. Shares would follow the number of each tenant's tasks.
  */
 static __always_inline void fairshare_set_limit(struct fairshare_queue *fsq)
 {
-	flash_set_bound(&fsq->fq, fair_limit(fsq->fair));
+	flash_set_bound(&fsq->fq, min(fair_limit(fsq->fair), fsq->fq.depth));
 }
 
 /** fairshare_insert - hook: add a request to its tenant's queue */

@@ -637,6 +637,9 @@ struct elevator_type {
 /* Number of tags of each hardware queue */
 static unsigned int hctx_tags __attribute__((unused));
 #define compat_hctx_tags(hctx)	((void)(hctx), hctx_tags)
+/* Number of requests that the driver takes at a time; 0: any */
+static unsigned int driver_takes __attribute__((unused));
+#define compat_queue_depth(q)	((void)(q), driver_takes ? driver_takes : UINT_MAX)
 #define elv_register(e)		((void)(e), 0)
 #define elv_unregister(e)	((void)(e))
 

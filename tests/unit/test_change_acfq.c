@@ -65,8 +65,36 @@ static void urgent_ones(void)
 	free(the_disk.policy_data);
 }
 
+/* What a driver would hand back waits in the tenants' queues, and not in order of arrival. */
+static void few_driver_tags(void)
+{
+	static const struct change_case none = {
+		.what = "few tags of the driver",
+		.before = { { FAIRSHARE_TUN_max_inflight, 32, NULL } },
+	};
+	struct flash_queue *fq;
+	unsigned int nr = 0;
+
+	driver_takes = 2;
+	fq = begin_case(&none, 32);
+	insert(20);
+	while (dispatch())
+		nr++;
+	eq(nr, 2, "a driver that takes two requests gets two");
+	eq(fq->bound, 2, "which is the limit");
+	runs();
+	complete();
+	eq(runs(), 1, "an end starts a run");
+	eq(dispatch() && !dispatch(), 1, "which dispatches one");
+	driver_takes = 0;
+	drain(32);
+	end();
+	free(the_disk.policy_data);
+}
+
 int main(void)
 {
+	few_driver_tags();
 	urgent_ones();
 	return test_changes(cases, ARRAY_SIZE(cases));
 }

@@ -155,6 +155,17 @@ static void how_many(void)
 	eq(chosen() == 1 && !to_fifo(fq)->asked, 1, "it is not asked while the limit is reached");
 	all_end();
 	eq(not_asked || held_chosen, 0, "it is asked before each choice");
+
+	driver_takes = 2;
+	anew(TAGS);
+	insert(5);
+	dispatch(1);
+	eq(chosen(), 1, "as many as the driver takes");
+	dispatch(1);
+	dispatch(1);
+	eq(chosen(), 0, "and none while it takes no more");
+	driver_takes = 0;
+	all_end();
 }
 
 static void others_choose(void)
