@@ -360,18 +360,11 @@ static inline bool compat_rq_ours(const struct request *rq)
 /* block/blk.h: rq_mergeable() */
 static inline bool compat_rq_mergeable(const struct request *rq)
 {
-	if (blk_rq_is_passthrough((struct request *)rq))
-		return false;
-	switch (req_op(rq)) {
-	case REQ_OP_FLUSH:
-	case REQ_OP_WRITE_ZEROES:
-	case REQ_OP_ZONE_APPEND:
-		return false;
-	default:
-		break;
-	}
-	return !(rq->cmd_flags & REQ_NOMERGE_FLAGS) &&
-	       !(rq->rq_flags & RQF_NOMERGE_FLAGS);
+	enum req_op op = req_op(rq);
+
+	return !blk_rq_is_passthrough((struct request *)rq) && op != REQ_OP_FLUSH &&
+	       op != REQ_OP_WRITE_ZEROES && op != REQ_OP_ZONE_APPEND &&
+	       !(rq->cmd_flags & REQ_NOMERGE_FLAGS) && !(rq->rq_flags & RQF_NOMERGE_FLAGS);
 }
 
 /* block/blk.h: blk_discard_mergable() */
@@ -401,10 +394,9 @@ static inline unsigned int compat_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 /* compat_queue_depth - number of requests that the driver takes at a time */
 static inline unsigned int compat_queue_depth(const struct request_queue *q)
 {
-	const struct blk_mq_tag_set *set = q->tag_set;
-	unsigned int each = set->queue_depth - set->reserved_tags;
+	bool shared = q->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED;
 
-	return set->flags & BLK_MQ_F_TAG_HCTX_SHARED ? each : each * q->nr_hw_queues;
+	return q->tag_set->queue_depth * (shared ? 1 : q->nr_hw_queues);
 }
 
 /* compat_hctx_depth - number of scheduler tags in use as nr_requests says now */
