@@ -21,7 +21,8 @@ from k2autoclaims import Cells
 from k2front import mb, told, us
 from resultspage import claim_list, table
 
-PAGE = resultspage.REPO / "docs" / "k2-results.md"
+NAME = "k2-results"
+PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 FRONT = "k2-front.md"
 SUITES = ("k2", "k2-auto", "k2-queue")
 # The paper's figures: what is done, how full the drive is
@@ -138,7 +139,7 @@ def page(paper, auto, queued, pictures=()):
     """The lines of docs/k2-results.md, of what there is of the suites."""
     sweep, found = claims.Sweep(cells_of(paper)), Cells(cells_of(auto))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
-    yield "<!-- Made by scripts/k2-results; change that, not this. -->"
+    yield f"<!-- Made by scripts/{NAME}; change that, not this. -->"
     yield "# K2: results"
     yield ""
     yield "    make bench-k2                           # short forms of " \
@@ -185,34 +186,31 @@ def page(paper, auto, queued, pictures=()):
     yield from queue(queued, pictures)
 
 
-@resultspage.in_one_line("k2-results")
-def main(argv=None):
-    """Command line."""
-    name = "k2-results"
-    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
-        sys.argv[1:] if argv is None else argv)
+def collect(args, suites):
+    """The results of each suite; ValueError if the second page has no place."""
     front = args.out.with_name(FRONT)
-    try:
-        if front == args.out:
-            raise ValueError(f"--out {args.out}: that is the other page's name")
-        if front.resolve() == PAGE.with_name(FRONT) and \
-                args.out.resolve() != PAGE:
-            raise ValueError(f"--out {args.out}: {FRONT} beside it is the "
-                             "project's: want another directory")
-        results = resultspage.chosen(args, SUITES)
-    except ValueError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    status = resultspage.kept(name, args, PAGE, SUITES, results)
-    if status:
-        return status
+    if front == args.out:
+        raise ValueError(f"--out {args.out}: that is the other page's name")
+    if front.resolve() == PAGE.with_name(FRONT) and args.out.resolve() != PAGE:
+        raise ValueError(f"--out {args.out}: {FRONT} beside it is the "
+                         "project's: want another directory")
+    return resultspage.chosen(args, suites)
+
+
+def make(args, results):
+    """Writes the page, the page of tail against bandwidth, and their pictures."""
     options.need("bench")
-    found = Cells(cells_of(results[1]))
+    front, found = args.out.with_name(FRONT), Cells(cells_of(results[1]))
     resultspage.put(front, k2front.page(results[1], found,
                                         k2front.draw(front, found)))
     pictures = queue_picture(args.out, cells_of(results[2]))
-    resultspage.write(name, args.out, page(*results, pictures), SUITES, results)
-    return 0
+    resultspage.write(NAME, args.out, page(*results, pictures), SUITES, results)
+
+
+@resultspage.in_one_line(NAME)
+def main(argv=None):
+    """Command line."""
+    return resultspage.run(NAME, __doc__, PAGE, SUITES, argv, make, collect)
 
 
 if __name__ == "__main__":

@@ -38,15 +38,15 @@ def text(value, form="{:.1f}", scale=1.0):
     return DASH if value is None else form.format(value * scale)
 
 
-def chosen(args):
-    """(results of each suite, costs with layer_read) of what args name, or of all.
+def collect(args, suites):
+    """The results of each suite, then the newest costs with layer_read.
 
     None where there are none. ValueError.
     """
-    found = resultspage.all_of(args, SUITES)
-    return [resultspage.together(found, name) for name in SUITES], next(
+    found = resultspage.all_of(args, suites)
+    return [*(resultspage.together(found, name) for name in suites), next(
         (one for one in reversed(found)
-         if claims.over_none(one, "null", "layer_read", 32) is not None), None)
+         if claims.over_none(one, "null", "layer_read", 32) is not None), None)]
 
 
 # --- tables ------------------------------------------------------------------
@@ -384,24 +384,8 @@ def draw(out, paper, default):
             layerplots.draw(folder, paper, default)]
 
 
-@resultspage.in_one_line(NAME)
-def main(argv=None):
-    """Command line."""
-    parser = resultspage.parser(NAME, __doc__, PAGE, SUITES)
-    parser.add_argument("--estimate", metavar="FORM",
-                        help="say how long that form takes, and nothing else")
-    args = parser.parse_args(sys.argv[1:] if argv is None else argv)
-    try:
-        if args.estimate:
-            print(f"{NAME}: {estimate(args.estimate)}", flush=True)
-            return 0
-        results, cost = chosen(args)
-    except ValueError as error:
-        print(f"{NAME}: {error}", file=sys.stderr)
-        return 2
-    status = resultspage.kept(NAME, args, PAGE, SUITES, results)
-    if status:
-        return status
+def make(args, results):
+    """Writes the page, its pictures and the page of all figures; 1 without limits."""
     # A compiler, for the limits.
     options.need("unit", "bench")
     try:
@@ -409,13 +393,31 @@ def main(argv=None):
     except layerlimits.Failed as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 1
-    pictures = draw(args.out, *results)
+    *measured, cost = results
+    pictures = draw(args.out, *measured)
     folder = args.out.with_suffix("")
-    if any(results):
+    if any(measured):
         folder.mkdir(parents=True, exist_ok=True)
-        resultspage.put(folder / "figures.md", figures(*results))
-    resultspage.write(NAME, args.out, page(*results, cost, limits, folder.name,
-                                           pictures), SUITES, results)
+        resultspage.put(folder / "figures.md", figures(*measured))
+    resultspage.write(NAME, args.out, page(*measured, cost, limits, folder.name,
+                                           pictures), SUITES, measured)
+    return 0
+
+
+@resultspage.in_one_line(NAME)
+def main(argv=None):
+    """Command line."""
+    parser = resultspage.parser(NAME, __doc__, PAGE, SUITES)
+    parser.add_argument("--estimate", metavar="FORM",
+                        help="say how long that form takes, and nothing else")
+    args = parser.parse_args(sys.argv[1:] if argv is None else argv)
+    if not args.estimate:
+        return resultspage.run_parsed(NAME, args, PAGE, SUITES, make, collect)
+    try:
+        print(f"{NAME}: {estimate(args.estimate)}", flush=True)
+    except ValueError as error:
+        print(f"{NAME}: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

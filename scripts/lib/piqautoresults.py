@@ -13,7 +13,8 @@ import piqclaims
 import resultspage
 from resultspage import DASH, claim_list, facts, table
 
-PAGE = resultspage.REPO / "docs" / "piq-auto-results.md"
+NAME = "piq-auto-results"
+PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 SUITES = ("piq",)
 
 
@@ -56,7 +57,7 @@ def auto(defaults):
 def page(defaults, cost):
     """The lines of docs/piq-auto-results.md."""
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
-    yield "<!-- Made by scripts/piq-auto-results; change that, not this. -->"
+    yield f"<!-- Made by scripts/{NAME}; change that, not this. -->"
     yield "# PIQ: mode auto"
     yield ""
     yield "    make bench-piq                   # short forms of both suites, " \
@@ -89,26 +90,20 @@ def page(defaults, cost):
     yield from costs(cost)
 
 
-@resultspage.in_one_line("piq-auto-results")
-def main(argv=None):
-    """Command line."""
-    name = "piq-auto-results"
-    args = resultspage.parser(name, __doc__, PAGE, SUITES).parse_args(
-        sys.argv[1:] if argv is None else argv)
-    try:
-        found = resultspage.all_of(args, SUITES)
-    except ValueError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    defaults = resultspage.by_form(found, "piq")
-    cost = resultspage.each(
+def collect(args, suites):
+    """(the results of each form, the cost on each kernel); ValueError."""
+    found = resultspage.all_of(args, suites)
+    return resultspage.by_form(found, "piq"), resultspage.each(
         found, lambda one: resultspage.is_cost(one) and any(
             cell["scheduler"] == "piq" for cell in one["cells"]), "kernel")
-    status = resultspage.kept(name, args, PAGE, SUITES, (defaults,))
-    if status:
-        return status
-    resultspage.write(name, args.out, page(defaults, cost), SUITES, (defaults,))
-    return 0
+
+
+@resultspage.in_one_line(NAME)
+def main(argv=None):
+    """Command line."""
+    return resultspage.run(
+        NAME, __doc__, PAGE, SUITES, argv, lambda args, results: resultspage.write(
+            NAME, args.out, page(*results), SUITES, results[:1]), collect)
 
 
 if __name__ == "__main__":

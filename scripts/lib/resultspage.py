@@ -413,19 +413,27 @@ def kept(name, args, page, suites, results):
     return KEPT
 
 
-def run(name, doc, page, suites, argv, make):
-    """The main() of a page: make(args, results) writes it; the status."""
+def run(name, doc, page, suites, argv, make, collect=chosen):
+    """The main() of a page; the status. See run_parsed()."""
     args = parser(name, doc, page, suites).parse_args(
         sys.argv[1:] if argv is None else argv)
+    return run_parsed(name, args, page, suites, make, collect)
+
+
+def run_parsed(name, args, page, suites, make, collect=chosen):
+    """Like run(), with parsed options.
+
+    collect(args, suites): the results of each suite, then any others that make() needs;
+    a ValueError is a bad option. make(args, results) writes the page, and returns a
+    status other than 0 if it cannot.
+    """
     try:
-        results = chosen(args, suites)
+        results = collect(args, suites)
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return 2
-    status = kept(name, args, page, suites, results)
-    if not status:
-        make(args, results)
-    return status
+    return kept(name, args, page, suites, results[:len(suites)]) or \
+        make(args, results) or 0
 
 
 def put(file, lines):

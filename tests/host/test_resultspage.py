@@ -339,6 +339,25 @@ def test_where_a_page_may_go(tmp_path, capsys, name, said):
         f"a-results: argument --out: '{tmp_path / name}': {said}\n"
 
 
+def test_a_script_with_results_of_its_own(page, capsys):
+    """Results beyond those of the suites reach make(), and are no cells of the page."""
+    made = []
+
+    def run(collect):
+        return resultspage.run("a-results", "A\n\ntest", page, ("a", "b"), [],
+                               lambda _, results: made.append(results) or 4, collect)
+
+    def refuse(args, suites):
+        raise ValueError(f"{args.out.name}, {len(suites)} suites: refused")
+    cost = {"cells": [{}]}
+    assert run(lambda *_: [None, None, cost]) == 1 and not made
+    results = [{"cells": [1, 2]}, {"cells": [1]}, cost]
+    assert run(lambda *_: results) == 4 and made == [results]
+    capsys.readouterr()
+    assert run(refuse) == 2
+    assert capsys.readouterr().err == "a-results: a.md, 2 suites: refused\n"
+
+
 @pytest.mark.parametrize("module", ["k2results", "piqresults", "piqautoresults",
                                     "shareresults"])
 def test_a_page_that_cannot_be_written(module, monkeypatch, tmp_path, capsys):
