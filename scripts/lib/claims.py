@@ -5,8 +5,9 @@ Pure functions. A claim is a list of parts. Each part is an observation that can
 hold or fail, and reports its figures. A part without measured cells has no
 verdict, and neither has a claim of which no part has one.
 
-A claim says where it is from: "aim: ..." is our own aim, "other: ..." is of a
-paper that is not the scheduler's, any other text is what the scheduler's paper says.
+A claim names its source: "aim: ..." is our own aim, "other: ..." a paper other than the
+scheduler's, "inputs: ..." the published data that our stand-ins for a paper's inputs were
+fitted to. Any other text is a quotation from the scheduler's paper.
 """
 
 import re
@@ -302,29 +303,32 @@ def claim(name, text, paper, parts, where=""):
     }
 
 
-PAPER, OTHER, OURS = "paper", "other", "ours"
+PAPER, OTHER, INPUTS, OURS = "paper", "other", "inputs", "ours"
 REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
 # The verdict on a claim whose direction is right, and its size is not
 DIRECTION = "direction only"
 # Behind the verdict on a claim that holds if less than half of its parts were judged
 IN_PART = " in part"
 WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
+         INPUTS: {True: "fitted", False: "not fitted", None: "not measured"},
          OURS: {True: "met", False: "missed", None: "not measured"}}
 
 TITLES = {PAPER: "The paper's claims", OTHER: "Claims of other papers",
-          OURS: "Our own aims"}
-SOURCES = {PAPER: "paper", OTHER: "other paper", OURS: "aim"}
+          INPUTS: "Fit of our inputs", OURS: "Our own aims"}
+SOURCES = {PAPER: "paper", OTHER: "other paper", INPUTS: "fitted to", OURS: "aim"}
+MARKED = {"aim": OURS, "other": OTHER, "inputs": INPUTS}
+MARK = re.compile(rf"^({'|'.join(MARKED)})(: |$)")
 
 
 def whose(row):
-    """The source of a claim: PAPER, OTHER or OURS."""
-    found = re.match(r"(aim|other)(: |$)", str(row["paper"]))
-    return {"aim": OURS, "other": OTHER}[found[1]] if found else PAPER
+    """The source of a claim: PAPER, OTHER, INPUTS or OURS."""
+    found = MARK.match(str(row["paper"]))
+    return MARKED[found[1]] if found else PAPER
 
 
 def wants(row):
-    """The text of a claim's source, without the word that marks an aim."""
-    return re.sub(r"^(aim|other)(: |$)", "", str(row["paper"]))
+    """The text of a claim's source, without the word that marks its kind."""
+    return MARK.sub("", str(row["paper"]))
 
 
 def observed(one):

@@ -322,8 +322,9 @@ def page(published, found):
     yield "## Verdicts"
     yield ""
     yield "Each verdict is that of the linked page, which has all parts of the claim " \
-        "with their figures. A claim of a paper is reproduced, an aim of ours is met, if " \
-        "all measured parts are, in each form on the page that judges it."
+        "with their figures. A claim of a paper is reproduced, an aim of ours is met, an " \
+        "input is fitted, if all measured parts are, in each form on the page that " \
+        "judges it."
     yield ""
     for name, suites in benchall.PAGES.items():
         for suite in (*suites, verdicts.COST):

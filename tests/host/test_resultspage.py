@@ -84,9 +84,11 @@ def claim(source, holds, *parts):
     ("aim", "Our own aims:", "aim", "– | {} | **Missed**"),
     ("aim: 95 %", "Our own aims:", "aim", "95 % | {} | **Missed**"),
     ("other: SFQ", "Claims of other papers:", "other paper",
-     "SFQ | {} | **Not reproduced**")])
+     "SFQ | {} | **Not reproduced**"),
+    ("inputs: Table I", "Fit of our inputs:", "fitted to",
+     "Table I | {} | **Not fitted**")])
 def test_whose_a_claim_is(source, title, head, said):
-    """An aim of ours is never a paper's; a verdict has both figures."""
+    """An aim or a fit of ours is never a paper's claim; a verdict has both figures."""
     here = "**d: paper +15.7 %, here 0.0 %**"
     assert list(resultspage.claim_list([claim(source, False, PART)])) == [
         title, "", f"| claim | {head} | here | verdict |", "|---|---|---|---|",
@@ -139,9 +141,12 @@ def papers_and_aims():
 def test_no_claim_of_a_paper_has_an_aim_in_it():
     """A claim has one source, a paper or us."""
     rows = papers_and_aims()
-    assert {claims.whose(row) for _, row in rows} == {"paper", "other", "ours"}
+    assert {claims.whose(row) for _, row in rows} == {"paper", "other", "inputs", "ours"}
     for name, row in rows:
-        if claims.whose(row) != "ours":
+        if claims.whose(row) == "inputs":
+            assert "fitted" not in row["text"]
+        elif claims.whose(row) != "ours":
+            assert "overlap" not in row["text"]
             assert not re.search(r"\baim\b|\bours\b", row["paper"] + row["text"]), \
                 f"{name}, {row['id']}: {row['paper']}"
 
@@ -151,7 +156,7 @@ def test_no_claim_of_a_paper_has_an_aim_in_it():
 def test_no_page_calls_an_aim_the_papers(page):
     """Nor verdicts of aims outside of the lists of aims."""
     text = page.read_text("utf-8")
-    for part in re.split(r"^(?=The paper's claims:|Our own aims:|#)", text,
+    for part in re.split(r"^(?=The paper's claims:|Fit of our inputs:|Our own aims:|#)", text,
                          flags=re.M):
         if not part.startswith("Our own aims:"):
             assert not re.search(r"[Pp]aper: aim|\baim:|- \**(met|missed)\**:", part), \
