@@ -275,6 +275,11 @@ READS, WRITES = ("seq-read", "rand-read"), ("seq-write", "rand-write")
 VARIANTS = ("half", "full")
 
 
+def kernel_series(kernel):
+    """The name of a kernel in a claim, such as Linux 6.12 of 6.12.117+deb12-amd64."""
+    return "Linux " + ".".join(re.findall(r"\d+", str(kernel))[:2])
+
+
 def over_none(summary, disk, label, depth):
     """The cost of an I/O beyond `none`'s, ns, by bench-cost; None if not measured."""
     for line in (summary or {}).get("cells", ()):

@@ -238,6 +238,14 @@ def together(found, suite):
             "cpu_too_busy": busy, "made_of": made_of}
 
 
+def on_kernels(row, data):
+    """A claim about CPU time; its text names the kernels that its cells were measured on."""
+    found = counted(runs_of(data)) if data else {}
+    return {**row, "text": ", ".join([row["text"], *dict.fromkeys(
+        claims.kernel_series(found[name][1].get("kernel"))
+        for name in row["cells"] if name in found)])}
+
+
 def by_form(found, suite):
     """The results of each form of a suite, the one measured last at the end."""
     forms = {}

@@ -323,8 +323,8 @@ def default(cells):
                       f"bandwidth within {ALONE_KEPT:.0%} of none's")
              for label, variant in pairs]),
         claims.claim(
-            "Cost", "cost over none below bfq's and near mq-deadline's, four "
-            "tenants of depth 32; see also scripts/bench-cost",
+            "Cost", "CPU time over none's below bfq's and near mq-deadline's, four "
+            "tenants of depth 32 (see also scripts/bench-cost)",
             "aim: 1.3 times mq-deadline's",
             [part for label in OURS for part in cheap(table, label, "d")]),
     ]

@@ -235,7 +235,9 @@ def page(results, pictures, folder):
             yield ""
             for claim in about:
                 beside.setdefault(claim, []).append(number)
-        yield from claim_list(judge(data["cells"] if data else []),
+        rows = [resultspage.on_kernels(row, data) if row["id"] == "Cost" else row
+                for row in judge(data["cells"] if data else [])]
+        yield from claim_list(rows,
                               {claim: see(numbers)
                                for claim, numbers in beside.items()})
         if not data:

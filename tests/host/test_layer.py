@@ -612,6 +612,8 @@ def test_cost(one, many, holds):
     assert verdicts(layerclaims.cost(cost_summary(one, many))) == \
         {"Cost": holds}
     assert verdicts(layerclaims.cost(None)) == {"Cost": None}
+    row, = layerclaims.cost({**cost_summary(one, many), "kernel": "6.12.117+deb12-amd64"})
+    assert row["text"].endswith(", Linux 6.12")
 
 
 def grid_cells():

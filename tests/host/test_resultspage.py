@@ -263,6 +263,20 @@ def test_what_else_runs_say():
          {**summary("a", "c3", x=1), "form": "full"}], "a")] == ["short", "full"]
 
 
+def test_a_claim_names_its_kernels():
+    """Those of the runs that its cells are of."""
+    both = {**summary("a", "c1", x=1, y=1), "kernel": "6.1.0-56-amd64"}, \
+        {**summary("a", "c2", y=2, z=2), "kernel": "6.12.117+deb12-amd64"}
+
+    def text(*cells, runs=both):
+        row = {"text": "cost", "cells": list(cells)}
+        return resultspage.on_kernels(row, resultspage.together(runs, "a"))["text"]
+    assert text("x") == "cost, Linux 6.1"
+    assert text("y") == "cost, Linux 6.12"
+    assert text("x", "y") == "cost, Linux 6.1, Linux 6.12"
+    assert text("x", runs=()) == text("q") == "cost"
+
+
 def arguments(page, *more):
     """The options of a script."""
     return resultspage.parser("a-results", "A\n\ntest", page,
