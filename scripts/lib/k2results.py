@@ -32,6 +32,28 @@ FIGURES = (("4", "reads, half full", ("seq-read", "rand-read"), "half"),
            ("8", "writes, full", ("seq-write", "rand-write"), "full"))
 QUEUE_TAILS = ("p50", "p95", "p99", "p99_9")
 BOUNDS = (float("inf"), 64, 32, 16, 8, 4, 2, 1)
+PAPER_WORDS = """\
+*seq-read*, *rand-write* and so on: three best-effort jobs and one real-time job, in sequence
+or at random. *Half*, *full*: the share of the drive that is written. *K2-x*: at most x
+requests in the drive (`max_inflight`); x is the bound. *Tail*: the furthest percentile
+of real-time latency that all cells of a row have."""
+AUTO_WORDS = """\
+Words in the table:
+
+- *k2-x*: a static bound of x. *k2-latN*: policy `latency` with a target of N % of the
+  tail without a bound. *k2-bwN*: policy `bandwidth` with a floor of N % of the bandwidth.
+  *-map*: with the layout of the drive.
+- *k2-lat-60us*: a target of 60 us, less than one read takes; *-half*: with a floor of 50 %
+  of the bandwidth. *k2-lat-2x*: a target of 1500 us. *-cost*: the bound counts cost
+  instead of requests. *-open*: the bound is lifted after 50 ms without real-time requests.
+- *.e*, *.d*: profile E, K2's own drive, and profile D. *-write*: as much of it is erased as
+  the run writes.
+- *rand-read*: random reads of 4 KiB. *step-more*: one best-effort job becomes three.
+  *step-larger*: requests grow from 4 to 64 KiB. *big-read*, *big-write*: best-effort jobs
+  use 64 KiB. *alone*: no real-time task. *infeasible*: rand-read with a target that no
+  bound holds.
+- *Best static bound*: the best of a scan of bounds under the same load, picked afterwards.
+  *Late*: above the target. *Flagged*: `infeasible` is 1."""
 SCALED = """\
 Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
 32 for d. K2's own clock is not scaled: what it does every 50 ms and every second
@@ -167,6 +189,8 @@ def page(paper, auto, queued, pictures=()):
     yield ""
     yield "## The paper's experiment"
     yield ""
+    yield PAPER_WORDS
+    yield ""
     yield from told(paper)
     for number, title, operations, occupancy in FIGURES:
         yield f"### Figure {number}: {title}"
@@ -179,6 +203,8 @@ def page(paper, auto, queued, pictures=()):
     yield ""
     yield from told(auto)
     yield SCALED
+    yield ""
+    yield AUTO_WORDS
     yield ""
     yield from claim_list(k2autoclaims.claims_of(cells_of(auto)))
     yield WRITES

@@ -196,6 +196,25 @@ in legacy mode. Figures 1 to 8 are judged where *{like}*, behind a queue of 128 
 Linux 2.6.34. Profile B has no cost of turns. This point was chosen with seed {tuning}
 among eight: 1 or 2 requests, turns of 0, 0.1, 0.2 or 0.5 ms; there most gains of Figure 8
 are within {points:.0%} of the throughput. The verdicts are of other seeds."""
+WORDS = """\
+Words in the tables:
+
+- *none*, *mq-deadline*, *bfq*: the kernel's, for the paper's NOOP, Deadline and CFQ.
+  *deadline-no-fm*: mq-deadline with `front_merges` = 0. *Mode paper*: layer_read with
+  `mode` = paper.
+- *seq-read*, *rand-write* and so on: 16 KiB, one direction. *sizes-*: the same with 4,
+  128 and 512 KiB. *depth-N*: 16 KiB, half of them reads, N requests outstanding. *mix-50*,
+  *mix-70*: 512 KiB, 50 or 70 % reads, 16 requests outstanding.
+- *sector*, *fifo*, *small*, *big*: layer_read without sub-layers dispatches by address, by
+  arrival, the smallest or the largest first. *Batches of N*: at most N requests of one
+  direction before it turns to the other.
+- *b*: profile B as it is. *A turn*: a request whose direction differs from that of the one
+  before. *A jump*: a request that does not continue the one before.
+- *One seed*: no interval. Otherwise the brackets have the 95 % interval over seeds."""
+DEFAULT_WORDS = """\
+*layer_read*: mode auto. *layer_read-map*: with the drive's layout. *d*, *f*: profiles D and
+F. *-read-first*: the drive serves reads first. *read-4k*, *randwrite-4k* and so on: one
+direction, in sequence or at random. *A ratio* is over the scheduler that the text names."""
 WHY = """\
 - A drive that holds all that is outstanding, here 32 requests, leaves nothing to a
   scheduler, and no order changes anything.
@@ -302,6 +321,8 @@ def page(paper, default, cost, limits, folder, pictures=()):
     yield ""
     yield facts(paper)
     yield ""
+    yield WORDS
+    yield ""
     cells = paper["cells"] if paper else []
     yield from claim_list(layerclaims.paper(cells))
     if paper:
@@ -323,6 +344,8 @@ def page(paper, default, cost, limits, folder, pictures=()):
     yield DEFAULT
     yield ""
     yield facts(default)
+    yield ""
+    yield DEFAULT_WORDS
     yield ""
     cells = default["cells"] if default else []
     yield from claim_list(layerclaims.default(cells))

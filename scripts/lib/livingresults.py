@@ -28,10 +28,23 @@ of what the drive gives to tenants that never pause. Pauses were set with tuning
 under `none` before any scheduler ran; claims were written before, too.
 [tests/suites/share-living.suite](../tests/suites/share-living.suite) has the details."""
 READING = """\
-Each part is a load. One load that shows a figure's direction suffices; it counts as
-absent after three, and until then as not measured. *Beyond exact shares*: PV, less the PV
-that remains if each tenant gets its share by weight, or what it asks for if that is
-less."""
+Each part is a load. A claim is reproduced if one load shows the figure's direction. It is
+not reproduced if none of at least three loads shows it; with fewer it is not measured."""
+WORDS = """\
+Words in the tables:
+
+- *none*: no scheduler. *bfq*: the kernel's BFQ. *cfq*: the paper's CFQ, a mode of acfq,
+  which charges each turn by its requests; *cfq-time*: by the time of the turn; *cfq-qd1*: on
+  a drive that takes one request at a time. *acfq-paper*, *hbfq-paper*: A+CFQ and H+BFQ as
+  in the paper.
+- *PV* (proportionality variation): the mean distance of the tenants' shares from their
+  weights, both in multiples of the lightest tenant's. 0 is exact.
+- *Window*: a period in which the tenant with the fewest requests ends 50 of them.
+  *Inversion*: a pair of tenants in a window of which the heavier one got less.
+- *c*: profile C. *Worst*: of the tenant with the largest value. *In the drive*: the mean
+  number of requests in the drive, under the judged scheduler and under the other.
+- *PV of exact shares*: the PV that remains if each tenant gets its share by weight, or its
+  demand if that is less. *Beyond exact shares*: PV less that."""
 FOUND = """\
 - An empty queue loses its turn, whatever its weight. So under CFQ tenants that pause miss
   their weights (Figures 1 and 2): on ycsb-a-60 all four get about the same.
@@ -78,6 +91,8 @@ def page(data):
     if not data:
         return
     yield READING
+    yield ""
+    yield WORDS
     yield ""
     yield from claim_list(livingclaims.claims_of(data["cells"]))
     yield "## Why"

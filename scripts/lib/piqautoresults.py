@@ -16,6 +16,23 @@ from resultspage import DASH, claim_list, facts, table
 NAME = "piq-auto-results"
 PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 SUITES = ("piq",)
+WORDS = """\
+Words in the tables:
+
+- *piq*: mode auto, with the layout of the drive. *piq-wrong*: with a wrong layout.
+  *piq-nomap*: without one. *none-qd16*, *k2-16*: at most 16 requests in the drive, under
+  no scheduler and under K2.
+- *chip-bound*: a drive on which only chips take time. *-fw*: its firmware takes time, too.
+  *-read-first*: it serves reads first. *-suspend*: a read may interrupt a program.
+- *d*, *f*: profiles D and F. *-dynamic*: the drive puts pages where there is room.
+  *-static*: the address determines the chip.
+- *tail*: random reads of two jobs beside a real-time reader. *mixed*: 45 random reads and 19
+  random writes outstanding. *even-rand*, *even-seq*: two jobs of equal reads, at random
+  and in sequence.
+- *Setting*: a scheduler with one value of each option. One setting *dominates* another if
+  it has at least the bandwidth and at most the tail.
+- *Ratios* are over the scheduler that the text names; in brackets is the 95 % interval
+  over seeds."""
 
 
 def costs(summaries):
@@ -72,12 +89,16 @@ def page(defaults, cost):
     yield ""
     yield "## Mode auto"
     yield ""
+    yield WORDS
+    yield ""
     yield from auto(defaults)
     yield "## What an I/O costs the CPU"
     yield ""
     yield "`scripts/bench-cost --schedulers none,mq-deadline,piq --depths " \
-        "1,32 --no-locks`: more than without a scheduler; [lab.md](lab.md) " \
-        "says what its cells are."
+        "1,32 --no-locks`: time an I/O takes beyond that under `none`. *null* is " \
+        "null_blk. *Layout set*: piq knows the chips. *By chips*: with `chip_depth` = 1 " \
+        "as well. *Stats read*: a task reads the statistics every 10 ms. " \
+        "[lab.md](lab.md) describes the method."
     yield ""
     if not cost:
         yield facts(None)

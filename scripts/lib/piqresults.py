@@ -101,6 +101,24 @@ count. Both were fitted under noop and rws, and committed before any scheme of P
 them. In brackets: what a model expects (`tests/model/piqmodel.c`). `–`: not measured.
 Profile A, static map, `gc=none`; times are the drive's. Bold in *here*: what does not
 hold. [Mode auto](piq-auto-results.md) has a page of its own."""
+WORDS = """\
+Words in the tables:
+
+- *none*: no scheduler. *piq-overlap*: piq with `batch_overlap` = 1, a setting of ours, see
+  [When a batch begins](#when-a-batch-begins). *queue_length*: the number of requests that
+  piq sorts into batches.
+- *hm_0*, *prn_0* and so on: an input of the first set. *hm_0-head*: the input of the
+  second set. *At the head*: the claim is judged on the second set.
+- *Wait for conflicts*: the time from a conflict until the request is dispatched, in the
+  mean over all requests. *Busy chips*: the mean number of chips at work while the drive
+  has requests.
+- *chip-fifo*, *read-first*: the drive queues requests for each chip by itself, and serves
+  them in order of arrival, or reads first. All other rows are of a drive that serves one
+  queue in order."""
+PIECE_WORDS = """\
+*hm10k*: 10 000 requests of the volume HM, 20 % of them reads. *hm1k*: 1000 requests of HM.
+*msnfs*: a disk of the MSN file server. *burst*: one second of a server with random reads
+and writes. *Load*: the factor by which times are divided. *Chips*: busy chips."""
 WHY = """\
 A batch avoids the conflicts within it, and pays for that at its end: the next
 batch of a list waits for the slowest request, while its own chips are idle.
@@ -461,6 +479,8 @@ def page(paper, data, real, run, folder, pictures=()):
     yield ""
     yield "## The claims"
     yield ""
+    yield WORDS
+    yield ""
     yield from claim_list(piqclaims.paper(paper["cells"] if paper else []))
     for file, caption in pictures:
         yield f"![{caption}]({folder}/{file})"
@@ -489,7 +509,9 @@ def page(paper, data, real, run, folder, pictures=()):
         yield loaded(best)
         yield ""
     if run:
-        yield "Against rws, with the default rule and with `batch_overlap` = 1:"
+        yield PIECE_WORDS
+        yield ""
+        yield "Against rws, with the default rule and with `batch_overlap` = 1 (overlap):"
         yield ""
         yield from pieces(of_cells(run))
     yield f"Each input and each scheme, and the claims by the model: [all figures](" \
