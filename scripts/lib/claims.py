@@ -3,7 +3,7 @@
 
 Pure functions. A claim is a list of parts. Each part is an observation that can
 hold or fail, and reports its figures. A part without measured cells has no
-verdict, and neither has a claim of which no part has one.
+verdict. A claim has a verdict if one of its parts has one.
 
 A claim names its source: "aim: ..." is our own aim, "other: ..." a paper other than the
 scheduler's, "inputs: ..." the published data that our stand-ins for a paper's inputs were
@@ -12,14 +12,14 @@ fitted to. Any other text is a quotation from the scheduler's paper.
 
 import re
 
-# Below this two figures count as the same: ten times what a run repeats
-# within, and about what the paper calls "almost the same".
+# Relative difference below which two figures count as equal: ten times the
+# difference between repeated runs, and about the paper's "almost the same"
 SAME = 0.05
 # The paper's flat write bandwidth: 256 to 288 MB/s.
 FLAT = 0.12
-# Two figures closer than what a run repeats within have no order.
+# Relative difference between repeated runs; closer figures have no order
 NOISE = 0.005
-# The share of the paper's change from which on there is one
+# Least share of the paper's change for the verdict DIRECTION
 LEAST = 0.1
 # "Mostly": share of the steps from one bound to the next that may have the wrong direction.
 ASTRAY = 0.25
@@ -34,7 +34,7 @@ def percentile_name(name):
 
 
 def figure(cell, metric, which="median"):
-    """A cell's figure over its seeds; None if it has none, or no cell is there."""
+    """A cell's figure over its seeds; None without a cell or a figure."""
     found = cell["metrics"].get(metric) if cell else None
     return found[which] if found else None
 
@@ -95,8 +95,8 @@ def _row(values, form):
 class Part:
     """An observation of a claim.
 
-    paper: the figure that the paper has for it, "" if it names none. share: how much of
-    the paper's change there is, None if that is not asked.
+    paper: the paper's figure, "" if the paper has none. share: the change here as a share
+    of the paper's change, None if the part compares no change.
     """
 
     def __init__(self, text, cells, paper=""):
@@ -128,7 +128,7 @@ def _relative(one, other):
 def _overlap(one, other, tail):
     """Do the percentile's confidence intervals (95 %) overlap?
 
-    Without intervals they do not: a difference is one then.
+    Without intervals they do not, so any difference counts.
     """
     ends = [figure(cell, f"latency_{tail}_{end}_s")
             for cell in (one, other) for end in ("low", "high")]
@@ -157,7 +157,7 @@ def _compare_variants(sweep, workload, changes):
     told = ""
     if tail:
         metric = f"latency_{tail}_s"
-        # A difference within the error of a percentile is none.
+        # A difference within the error of a percentile does not count.
         apart = [b for b in known if not _overlap(half[b], full[b], tail)]
         told = f"; {percentile_name(tail)} within its error" + (
             " elsewhere" if apart else "") if len(apart) < len(known) else ""
@@ -210,8 +210,8 @@ def _tail_falls(sweep, workload, variant, skip=()):
         return part
     values = _values(cells, f"latency_{tail}_s")
     steps, rising = _falling(values, NOISE)
-    # A step within the error of a percentile is none, up or down; but from
-    # none to the smallest bound the tail has to fall by more than that.
+    # A step within the error of a percentile does not count. But from none to
+    # the smallest bound the tail has to fall by more than its error.
     ordered = list(cells.values())
     astray = sum(
         low > high * (1 + NOISE) and not _overlap(cell, other, tail)
@@ -295,7 +295,7 @@ def claim(name, text, paper, parts, where=""):
     judged = [part.holds for part in parts if part.holds is not None]
     shares = [part.share for part in parts if part.holds is False]
     return {
-        # The direction is right if each part that fails has a tenth of the size.
+        # The direction is the paper's if each part that fails has at least LEAST of the size.
         "shares": (min(shares), max(shares)) if shares and None not in shares and
         min(shares) >= LEAST else None,
         "id": name, "text": text, "paper": paper, "where": where,
@@ -310,9 +310,9 @@ def claim(name, text, paper, parts, where=""):
 
 PAPER, OTHER, INPUTS, OURS = "paper", "other", "inputs", "ours"
 REPRODUCED = {True: "reproduced", False: "not reproduced", None: "not measured"}
-# The verdict on a claim whose direction is right, and its size is not
+# Verdict on a claim that has the paper's direction, but not its size
 DIRECTION = "direction only"
-# Behind the verdict on a claim that holds if less than half of its parts were judged
+# Suffix of the verdict on a claim that holds, with fewer than half of its parts judged
 IN_PART = " in part"
 WORDS = {PAPER: REPRODUCED, OTHER: REPRODUCED,
          INPUTS: {True: "fitted", False: "not fitted", None: "not measured"},
@@ -350,8 +350,8 @@ def word(row, holds):
 def k2(cells):
     """R1 to R3 and W1 to W3 of the K2 analysis paper, section 5.
 
-    The paper's tail is p99.9; ours is the furthest percentile that all cells
-    of a comparison have enough samples for, and is named.
+    The paper's tail is p99.9. The tail here is the furthest percentile for which
+    all cells of a comparison have enough samples; each part names it.
     """
     sweep = Sweep(cells)
     return [
@@ -387,7 +387,7 @@ def k2(cells):
 
 def _piq(name):
     def found(cells):
-        # Here, not above: what is claimed of PIQ is built from the parts here.
+        # Imported here, because piqclaims imports this module.
         import piqclaims  # pylint: disable=import-outside-toplevel
         return getattr(piqclaims, name)(cells)
     return found
