@@ -12,45 +12,46 @@ from resultspage import DASH, REPO, table
 PROGRAM = REPO / "build" / "unit" / "layer_limit"
 TITLE = "Why tails gain little (computed)"
 INTRO = """\
-On a full profile D what *Tails* asks for was out of reach of every order that was
-tried, even of those that see what no host can. This is not measured as the rest of
-the page is, but on the drive's own model in user space: `build/unit/layer_limit` prints
-it ([tests/unit/test_layer_limit.c](../tests/unit/test_layer_limit.c)).
+On a full profile D no order that was tried meets the aim *Tails*, not even an order that
+sees the drive's internal state. These figures are not measured like the rest of the page.
+They are computed on the drive's model in user space: `build/unit/layer_limit` prints
+them ([tests/unit/test_layer_limit.c](../tests/unit/test_layer_limit.c)).
 
-- What a read waits for is in the drive. D collects, and programs 10 pages for each one
-  that the host writes, which is most of what its dies do, and they are busy 99 % of the
+- A read waits in the drive. D collects garbage: it programs 10 pages for each page that
+  the host writes. That is most of its dies' work, and they are busy 99 % of the
   time. A read of 512 KiB needs pages of all 16 dies, and ends with the last one. With
   mq-deadline, as with none, it takes {mean} ms in the mean; {work} of these are {progs}
   programs that are ahead of it on one die, {gc} of them collection.
-- These programs come from the write buffer: 32 of them, 2 a die, as it is full whatever
-  goes first. Which die gets which is up to the drive; the worst has more than twice its
-  share.
-- So fewer are ahead only if the buffer is emptier. But a write brings 16 programs at
-  once, which take some 4 ms each, and longer if a block is erased: while the last of
-  them go on, other dies have nothing to do. Dies are what bounds D, so that is
-  throughput lost.
+- These programs come from the write buffer, which is full under any order: it has 32
+  programs, 2 a die. The drive chooses the die of each; the worst die has more than twice
+  its share.
+- So a read has fewer programs ahead of it only if the buffer holds less. But a write adds
+  16 programs at once, which take some 4 ms each, and longer if a block is erased. While
+  the last ones run, other dies are idle. The dies limit D, so that costs throughput.
 
-A scheduler that sees how many programs are under way would reach this: reads go at once;
-a write goes when no other one is on its way and so many programs, or fewer, are under
-way. All against mq-deadline, 512 KiB at depth 16; of 3000 requests, so that another seed
-changes a p99 by up to a tenth or two."""
+The table shows what a scheduler would reach that knows how many programs run in the
+drive. It dispatches reads at once. It dispatches a write if no other write is in flight
+and at most the given number of programs run. All figures are relative to mq-deadline,
+512 KiB at depth 16, of 3000 requests; another seed changes a p99 by up to a tenth or two."""
 END = """\
-- On the full drive half of the p99 costs {lost50:.0f} % of the throughput if half are
-  reads, {lost70:.0f} % if 70 of 100 are; with 0.97 of the throughput 0.8 of it or more is
-  left. Phases of one direction cost more than a third, as dies wait for the last program
-  of each.
-- Half full, nothing is collected, and a bound of the host's takes more off the p99 than
-  off the throughput.
-- Where a drive reads first, nothing is gained: what has begun is all that is ahead.
-- Pages by address give each die one program of each write, and no die falls behind:
-  half of the p99 for {lost_static:.0f} % of the throughput.
-- F is another case. Its buffer of 16 MiB is not full, its dies have a third of their
-  time to spare, and reads are what is short. Writes in even steps would do, but the step
-  has to be right within some percent, and each mix has another one; a write ends in
-  74 us whatever is behind it, so its end says nothing of that.
+- On the full drive half of the p99 costs {lost50:.0f} % of the throughput with 50 % reads,
+  {lost70:.0f} % with 70 %. At 0.97 of the throughput, the p99 is 0.8 or more of
+  mq-deadline's. Phases of one direction cost more than a third of the throughput, because
+  dies wait for the last program of each phase.
+- On the half-full drive nothing is collected. There, a limit in the host lowers the p99 by
+  more than the throughput.
+- A drive that serves reads first gains nothing: only programs that have begun are ahead of
+  a read.
+- If the address determines the die, each write has one program on each die, and no die
+  falls behind: half of the p99 costs {lost_static:.0f} % of the throughput.
+- F differs. Its buffer of 16 MiB is not full, its dies are idle for a third of their time,
+  and reads limit the throughput. Writes at even intervals would meet the aim, but the
+  interval has to be right within some percent, and each mix needs another one. A write
+  completes in 74 us whatever the buffer holds, so its completion does not show the
+  interval.
 
-So mode auto keeps writes back as long as that costs no throughput, which is not long on
-these drives; `max_inflight` is for those who would pay."""
+So mode auto delays writes only while that costs no throughput, which is not long on these
+drives. Set `max_inflight` to trade throughput for a shorter tail."""
 AT_14 = "a write at 14 programs or fewer"
 
 

@@ -3,10 +3,10 @@
 
 Takes the directories of results that it is given, of suites layer_read-paper and
 layer_read and of scripts/bench-cost; without one, the newest of each form below
-build/results and what is published in docs/results. Of a cell that several have the last
-one's figure counts, of several forms that with most requests. Pictures go into a
-directory beside the page, named as it. No figure and no verdict there is typed but
-what the paper says.
+build/results and what is published in docs/results. If several runs of a form
+have a cell, the last one counts; of several forms, the one with most requests. Pictures
+are in a directory beside the page. All figures and verdicts are computed from results;
+only the paper's own figures are constants.
 
 With --estimate FORM it says how long `make bench-layer_read` takes.
 """
@@ -177,25 +177,27 @@ def costs(summary):
 # --- the page ----------------------------------------------------------------
 
 INTRO = """\
-The paper's figures are typed from it, all else is measured. Paper: NOOP, Deadline and
-CFQ of Linux 2.6.34 on a Kingston V300 of 60 GB; here none, mq-deadline and bfq on
-[flashsim](flashsim.md), in virtual time; rates and times are the drive's. `–`: not
-measured. Bold in *here*: what does not hold."""
+The paper's figures are copied from the paper; all others are measured. The paper compares
+NOOP, Deadline and CFQ of Linux 2.6.34 on a Kingston V300 of 60 GB. This page compares
+none, mq-deadline and bfq on [flashsim](flashsim.md), in virtual time. Rates and times are
+the drive's. `–`: not measured. In the column *here*, bold marks a part that does not
+hold."""
 PAPER = """\
-Profile B (16 dies of 16 KiB pages, chip_fifo, static CWD), half full. Each run has an
-ext4 that was just made, with 16 files of 64 MiB or one of 1 GiB: a 16th of the paper's,
-as the drive is. Figures 1, 2 and 7 go through the page cache with 16 processes, a
-write until all is on the drive; Figures 3 and 8 past it with a depth.
+Profile B (16 dies of 16 KiB pages, chip_fifo, static CWD), half full. Each run uses a new
+ext4 with 16 files of 64 MiB or one of 1 GiB. Files and drive have a 16th of the paper's
+size. In Figures 1, 2 and 7, 16 processes use the page cache, and a run of writes ends
+when all data are on the drive. Figures 3 and 8 use direct I/O at a fixed depth.
 [tests/suites/layer_read-paper.suite](../tests/suites/layer_read-paper.suite) says what
 differs from the paper.
 
-The paper does not say how many requests its drive held. Its Figures 3 and 8 have
-differences at depths of 8 and 16; a drive that holds 31 requests, as SATA drives can,
-leaves nothing of these to the scheduler. So its drive held one or two at a time, probably
-in legacy mode. Figures 1 to 8 are judged where *{like}*, behind a queue of 128 as in
-Linux 2.6.34. Profile B has no cost of turns. This point was chosen with seed {tuning}
-among eight: 1 or 2 requests, turns of 0, 0.1, 0.2 or 0.5 ms; there most gains of Figure 8
-are within {points:.0%} of the throughput. The verdicts are of other seeds."""
+The paper does not say how many requests its drive held. Its Figures 3 and 8 show
+differences at depths of 8 and 16. If a drive holds 31 requests, as SATA drives can, the
+scheduler has none of these to order. So the paper's drive held one or two at a time,
+probably in legacy mode. Figures 1 to 8 are judged where *{like}*, behind a queue of 128
+requests as in Linux 2.6.34. Profile B itself has no cost of turns. This point was chosen
+with seed {tuning} among eight: 1 or 2 requests, turns of 0, 0.1, 0.2 or 0.5 ms. There,
+most gains of Figure 8 differ from the paper's by at most {points:.0%} of the throughput.
+The verdicts are of other seeds."""
 WORDS = """\
 Words in the tables:
 
@@ -216,30 +218,29 @@ DEFAULT_WORDS = """\
 F. *-read-first*: the drive serves reads first. *read-4k*, *randwrite-4k* and so on: one
 direction, in sequence or at random. *A ratio* is over the scheduler that the text names."""
 WHY = """\
-- A drive that holds all that is outstanding, here 32 requests, leaves nothing to a
-  scheduler, and no order changes anything.
-- What a scheduler saves is turns. Where the figures are judged, mode paper sends
-  {turns_paper} of 1000 requests the other way than the one before, mq-deadline
-  {turns_deadline}, none {turns_none}. Each costs the same, so the gain grows with that cost.
-- Without a cost of turns (first column) there is a gain with two requests in the drive
-  only: two reads, or two writes, overlap better than a read and a write."""
+- If the drive holds all outstanding requests, here 32, the scheduler has none to order,
+  so its order has no effect.
+- A scheduler gains by avoiding turns. Where the figures are judged, mode paper turns at
+  {turns_paper} of 1000 requests, mq-deadline at {turns_deadline}, none at {turns_none}.
+  Each turn costs the same time, so the gain grows with that cost.
+- Without a cost of turns (first column), only a drive that holds two requests has a gain:
+  two reads, or two writes, overlap better than a read and a write."""
 SEQUENTIAL = """\
-Readahead makes large requests of sequential reads, and the drive gives all that its link
-allows, in any order. Order could save a cost of commands that do not
-continue the one before, as of a drive that has to load its map. No profile has such a
-cost; in this table it varies. The paper's gains are {none} over NOOP and {deadline} over
-Deadline."""
+Readahead merges sequential reads into large requests, and the drive reaches the rate of
+its link in any order. Order can save only a cost of commands that do not continue the one
+before, as on a drive that has to load its map. No profile has such a cost; this table
+varies it. The paper's gains are {none} over NOOP and {deadline} over Deadline."""
 DEFAULT = """\
-Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once; -half: half
-full, written once; -static: pages by address, whose layout `layer_read-map` is told.
-512 KiB at depth 16, half or 70 of 100 of them reads."""
+Profiles D and F, `chip_fifo` and `read_first`, full and overwritten once. -half: half
+full, written once. -static: the address determines the chip, and `layer_read-map` gets
+that layout. Requests have 512 KiB, at depth 16; 50 or 70 % are reads."""
 CAUSE = """\
-The requests that reached the drive. While busy: all
-data that it moved, with unused readahead and the file system's own. Turns: requests
-that go the other way than the one before. Adjacent: those that begin where the one
-before of their direction ended. What a request waits for its dies is the sum over its
-pages. Sub-layers, expired: how often layer_read went on to another one, and reads that
-went for their deadline."""
+The rows describe the requests that reached the drive. *MB/s while busy*: all data that the
+drive moved, with unused readahead and the file system's own. *Turns*: requests whose
+direction differs from that of the one before. *Adjacent*: requests that begin where the
+last one of their direction ended. *A read waits for its dies*: the sum over its pages.
+*Sub-layers*: how often layer_read changed to another one. *Expired*: reads that were
+dispatched because of their deadline."""
 
 
 def section(title, lines):
