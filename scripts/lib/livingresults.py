@@ -17,15 +17,22 @@ NAME = "share-living-results"
 PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 SUITES = ("share-living",)
 INTRO = """\
-The tenants of [the other page](share-results.md), which explains paper, drive and words,
-never pause, and then CFQ's shares are mostly right. The paper's own tenants were
-databases, file servers and traces, which think, wait for an fsync, and come in bursts.
-Here tenants pause, with weights 1:2:4:5, or of the mixes as their names say: clients of a
-database with one request each, which think between two (ycsb-a, ycsb-d); bursts as in the traces with gaps between them (msn, prj, prn); a
-file server's create, append, fsync and delete on an ext4 for each tenant (direct,
-buffered). The number after a name is the load in percent: their bandwidth under `none`,
-of what the drive gives to tenants that never pause. Pauses were set with tuning seeds
-under `none` before any scheduler ran; claims were written before, too.
+The tenants of [the other page](share-results.md) never pause, and CFQ's shares are mostly
+right there. That page explains the paper and the drive. The paper's own tenants were
+databases, file servers and traces: they have think times, wait for an fsync, and send
+bursts. The tenants of this page pause. Their weights are 1:2:4:5, or those in the name of
+a mix.
+
+- *ycsb-a*, *ycsb-d*: clients of a database with one request each, and a think time between
+  two requests.
+- *msn*, *prj*, *prn*: bursts as in the traces, with gaps between them. *mix-*: one tenant
+  of each.
+- *direct*, *buffered*: a file server's create, append, fsync and delete, on an ext4 for
+  each tenant.
+
+The number after a name is the load: the tenants' bandwidth under `none`, in percent of
+that of tenants that never pause. Before any scheduler ran, the pauses were set with
+tuning seeds under `none`, and the claims were written.
 [tests/suites/share-living.suite](../tests/suites/share-living.suite) has the details."""
 READING = """\
 Each part is a load. A claim is reproduced if one load shows the figure's direction. It is
@@ -46,14 +53,15 @@ Words in the tables:
 - *PV of exact shares*: the PV that remains if each tenant gets its share by weight, or its
   demand if that is less. *Beyond exact shares*: PV less that."""
 FOUND = """\
-- An empty queue loses its turn, whatever its weight. So under CFQ tenants that pause miss
-  their weights (Figures 1 and 2): on ycsb-a-60 all four get about the same.
-- H+BFQ has the lowest PV on ycsb-a, but with less throughput than CFQ, so more of the
-  weights could be kept; and it has the highest on prn. Probably a tenant's finish time
-  counts a budget of 16384 sectors, and its queue is empty long before.
-- A+CFQ hardly ever waits for a tenant here, so it is near CFQ. Its average dispatch
-  interval is probably that of requests within a burst, as the gaps between bursts are
-  above `antic_max_us`."""
+- A tenant whose queue is empty loses its turn, whatever its weight. So under CFQ tenants
+  that pause do not get their shares (Figures 1 and 2): on ycsb-a-60 all four get about
+  the same bandwidth.
+- H+BFQ has the lowest PV on ycsb-a, but less throughput than CFQ, so shares by weight are
+  easier to keep. On prn it has the highest PV. Probably a tenant's finish time counts a
+  budget of 16384 sectors, and its queue is empty long before that.
+- A+CFQ hardly ever waits for a tenant here, so its PV is close to CFQ's. Probably its
+  average dispatch interval is that of requests within a burst, because the gaps between
+  bursts are longer than `antic_max_us`."""
 
 
 def shares(cells):
