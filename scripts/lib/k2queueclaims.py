@@ -2,10 +2,10 @@
 """The claims about K2 beside a short device queue, compared with cells of suite k2-queue.
 
 Pure functions. A bound of x and a device queue of x hold as many requests in the drive.
-With the queue a real-time request waits for a tag among all tasks; with K2 it is the
-next one to be dispatched. The claims expect that this shows most of all in the median,
-and that requests of one chip in the drive decide the far tail, which neither of them
-chooses; K2 with a map does. They were written before the first run of the suite.
+With the queue a real-time request waits for a tag among all tasks; K2 dispatches it next.
+The claims expect the largest difference in the median. The far tail depends on requests
+for one chip in the drive, which neither scheduler chooses; K2 with a map does. The claims
+were written before the first run of the suite.
 """
 
 import claims

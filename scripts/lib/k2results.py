@@ -3,9 +3,9 @@
 
 Takes the directories of results that it is given, suites k2, k2-auto and k2-queue,
 several forms of each; without one, the newest of each form below build/results and what is
-published in docs/results. Of a cell that several have the last one's figure counts, of
-several forms that with most requests. Tail against bandwidth goes to a page beside it,
-k2-front.md, with pictures. No figure and no verdict there is typed.
+published in docs/results. If several runs of a form have a cell, the last one counts; of
+several forms, the one with most requests. Tail against bandwidth is on a page beside it,
+k2-front.md, with pictures. All figures and verdicts are computed from results.
 """
 
 import sys
@@ -55,23 +55,23 @@ Words in the table:
 - *Best static bound*: the best of a scan of bounds under the same load, picked afterwards.
   *Late*: above the target. *Flagged*: `infeasible` is 1."""
 SCALED = """\
-Times are the drive's: the guest's, divided by its time scale, 16 for drive e and
-32 for d. K2's own clock is not scaled: what it does every 50 ms and every second
-it does every 3 and 62 ms of e, 1.6 and 31 ms of d, with a 16th or a 32nd of the
-requests that it would see in that time. It is on a drive of 4000 to 12 000
-requests a second, so to say. Windows of so few scatter more, and policy
-`bandwidth` aims above its floor by one and a half times that scatter: its tail
-here is longer than where windows have thousands. "A second of the drive" is 16
-or 32 of K2's; windows of one overlap, as runs are a few long, and begin every
-31 ms. "10 s of traffic" are K2's, in which it has looked ten times."""
+Times are the drive's: the guest's time divided by the time scale, 16 for drive e and 32
+for d. K2's own clock is not scaled. Its periods of 50 ms and of one second are 3 and 62 ms
+of e's time, 1.6 and 31 ms of d's, with a 16th or a 32nd of the requests. So K2 works as on
+a drive of 4000 to 12 000 requests a second. Windows of so few requests scatter more.
+Policy `bandwidth` aims above its floor by one and a half times that scatter, so its tail
+is longer here than on a drive whose windows have thousands of requests. "A second of the
+drive" is 16 or 32 seconds of K2's clock. Runs are only a few such windows long, so the
+windows overlap; one begins every 31 ms. "10 s of traffic" are of K2's clock, and K2 has
+checked the target ten times by then."""
 
 WRITES = """\
-Writes by the chips: K2-1's tail and none's bandwidth do not go together. With a bound
-of one the drive's write buffer has room when a real-time write comes, and that ends
-as soon as it is in there; but it has room because so little is sent. Where as much is
-sent as the flash can take the buffer is full, and each write waits until the flash
-has made room, in whatever order writes came. A map says nothing about that: what
-is not written yet is on no chip."""
+Writes with a map cannot have both K2-1's tail and none's bandwidth. With a bound of one,
+the drive's write buffer has room when a real-time write arrives, and the write completes
+as soon as it is in the buffer. The buffer has room because few writes are sent. If the
+flash gets all the writes that it can take, the buffer is full, and each write waits for
+room, in any order of the writes. A map does not help, because data in the buffer are on
+no chip yet."""
 
 QUEUE = """\
 A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
@@ -80,14 +80,14 @@ The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3,
 best-effort jobs with 32 random reads outstanding each (reads-N), or three tasks that write
 through the page cache (writeback), create 4 KiB files and call fsync (commits), or
 overwrite 4 KiB and call fsync (fsync). The last three are on ext4 with writeback throttling
-at 2 ms. A percentile needs enough requests: of 16 jobs, x = 8 has 5000, the rest 1000 and
-no p99. Why none's latency is lowest at x = 8 is not known.
+at 2 ms. A percentile needs enough requests: with 16 jobs, x = 8 has 5000. The others have
+1000, and no p99. Why none's latency is lowest at x = 8 is not known.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag (a place in the queue) is free, in line with all other tasks. mq-deadline dispatches no
-best-effort request while a real-time one is waiting or in the drive, which costs
-bandwidth. The second part depends on how many of the other x - 1 requests are for the
+sleeps until a tag (a place in the queue) is free, in line with all other tasks. mq-deadline
+dispatches no best-effort request while a real-time one is waiting or in the drive, which
+costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
 same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)
 prefers requests for idle chips, which shortens the second part."""
 
@@ -180,12 +180,10 @@ def page(paper, auto, queued, pictures=()):
         "device queue, p99"
     yield "    scripts/k2-results                      # this page again"
     yield ""
-    yield "`–`: not measured. The newest results of each form are put " \
-        "together. K2-x: bound x. All settings of a load, by tail and " \
-        "bandwidth, and the whole scan are on " \
-        f"[a page of their own]({FRONT}). What it costs the CPU at depth 1 " \
-        "and how often it takes its locks are other measurements: `make " \
-        "bench-cost`, `scripts/locks`."
+    yield "`–`: not measured. The newest results of each form are combined. K2-x: " \
+        f"bound x. [A second page]({FRONT}) has the tail and bandwidth of all settings " \
+        "of a load, and the whole scan. The CPU time at depth 1 and the number of locks " \
+        "taken are separate measurements: `make bench-cost`, `scripts/locks`."
     yield ""
     yield "## The paper's experiment"
     yield ""

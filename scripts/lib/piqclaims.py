@@ -392,9 +392,9 @@ def of_a_set(cells, end):
         claims.claim("Fig 12", "piq keeps more chips busy",
                      "mean against RWS: +24.2 %",
                      [mean_gain(table, "utilisation_milli")]),
-        claims.claim("Orders", "on a drive that queues for each chip by "
-                     "itself the paper's batches lose",
-                     "aim: expected here, the paper does not study it",
+        claims.claim("Orders", "on a drive with a queue for each chip the "
+                     "paper's batches lose",
+                     "aim: our expectation; the paper does not study it",
                      [loses(table, variant, way)
                       for variant in (FIFO, READ_FIRST) for way in ways]),
     ]

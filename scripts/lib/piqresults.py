@@ -77,30 +77,33 @@ BEGINS = {
 }
 OVERLAP = "free"
 WHEN = """\
-The paper does not say when the next batch may begin, and that decides what it
-gains. What it does say: outstanding requests take part in the detection of
-conflicts, and newcomers are checked against outstanding batches; Algorithm 1
-issues the head of a list and nothing else; batches go in the order of their
-creation; writes have their turn when the read batches have been serviced. So
-a batch ends before the next one of its list begins, and other requests in
-flight matter only if they share a chip: that is the default. Waiting for an
-idle device is stricter than the text, and differs only where one direction is
-not in batches. `batch_overlap` leaves the rule of the head aside and takes
-"serviced" as issued, as turns of a FIFO do."""
+The paper does not say when the next batch may begin, and the gain depends on that. Its
+text has these rules. Outstanding requests take part in the detection of conflicts, and
+new requests are checked against outstanding batches. Algorithm 1 issues the head of a
+list and nothing else. Batches are dispatched in the order of their creation. Writes get
+their turn when the read batches have been serviced.
+
+So the default is: a batch ends before the next one of its list begins, and other requests
+in flight matter only if they share a chip. To wait for an idle device is stricter than
+the text, and differs only if one direction is not in batches. `batch_overlap` drops the
+rule of the head and reads "serviced" as issued, as in the turns of a FIFO."""
 INTRO = """\
 Paper: C. Gao et al., *Exploiting Parallelism in I/O Scheduling for Access Conflict
 Minimization in Flash-based Solid State Drives*, MSST 2014. Its schemes: noop serves in
-order of arrival, rws reads first; piq_r and piq_w put reads or writes into batches of
-requests that share no flash chip, piq both. A conflict: two requests need one chip.
+order of arrival, rws reads first. piq_r puts reads into batches of requests that share no
+flash chip, piq_w writes, piq both. A conflict: two requests need one chip.
 
-Inputs are stand-ins for the paper's traces, which [traces.md](traces.md) describes; of
-each, 2000 requests in form short. wdev_0 and usr_0 are not calibrated and not counted.
-There are two sets, as the paper leaves open where a conflict is counted: when a request
-arrives, or when it blocks the head of noop's queue (-head), which only the model can
-count. Both were fitted under noop and rws, and committed before any scheme of PIQ ran on
-them. In brackets: what a model expects (`tests/model/piqmodel.c`). `–`: not measured.
-Profile A, static map, `gc=none`; times are the drive's. Bold in *here*: what does not
-hold. [Mode auto](piq-auto-results.md) has a page of its own."""
+Inputs are stand-ins for the paper's traces, which [traces.md](traces.md) describes. Form
+short replays 2000 requests of each. The stand-ins for wdev_0 and usr_0 are not
+calibrated, so no verdict counts them. There are two sets, because the paper does not
+define when a conflict is counted. The first set counts it when a request arrives. The
+second set (-head) counts it when a request blocks the head of noop's queue, which only
+the model can count. Both were fitted under noop and rws, and committed before any scheme
+of PIQ ran on them.
+
+In brackets: figures of a model (`tests/model/piqmodel.c`). `–`: not measured. Profile A,
+static map, `gc=none`; times are the drive's. In the column *here*, bold marks a part that
+does not hold. [Mode auto](piq-auto-results.md) has a page of its own."""
 WORDS = """\
 Words in the tables:
 
@@ -112,18 +115,18 @@ Words in the tables:
 - *Wait for conflicts*: the time from a conflict until the request is dispatched, in the
   mean over all requests. *Busy chips*: the mean number of chips at work while the drive
   has requests.
-- *chip-fifo*, *read-first*: the drive queues requests for each chip by itself, and serves
-  them in order of arrival, or reads first. All other rows are of a drive that serves one
+- *chip-fifo*, *read-first*: the drive has a queue for each chip, and serves it in order of
+  arrival, or reads first. All other rows are of a drive that serves one
   queue in order."""
 PIECE_WORDS = """\
 *hm10k*: 10 000 requests of the volume HM, 20 % of them reads. *hm1k*: 1000 requests of HM.
 *msnfs*: a disk of the MSN file server. *burst*: one second of a server with random reads
 and writes. *Load*: the factor by which times are divided. *Chips*: busy chips."""
 WHY = """\
-A batch avoids the conflicts within it, and pays for that at its end: the next
-batch of a list waits for the slowest request, while its own chips are idle.
-`batch_overlap` = 1 is the same order without that barrier, so the difference
-of the two is what the barrier does on each input."""
+A batch has no conflicts among its requests, but its end costs time: the next batch of a
+list waits for the slowest request, while its own chips are idle. `batch_overlap` = 1
+keeps the order without that barrier. So the difference between the two is the cost of
+the barrier on each input."""
 
 
 # --- tables ------------------------------------------------------------------
@@ -314,8 +317,8 @@ def queue_lengths(measured, model):
 
 
 PIECES = """\
-The second picture: pieces of real traces, at their own speed and with their times
-divided by 3 to 100. What load does differs by piece: some gain more, some less. For
+The second picture shows pieces of real traces, at their own speed and with their times
+divided by 3 to 100. At higher load some pieces gain more and others less. For
 example, {name} at {load} times its speed has reads {read_latency_mean_s}, writes
 {write_latency_mean_s} and {busy_chips} busy chips. Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces` and `scripts/piq-model
 --trace FILE` do this with yours."""
@@ -390,7 +393,7 @@ def figures(measured, data, real):
     yield "What virtual machines measured, and in brackets what the model expects " \
         "(`tests/model/piqmodel.c`: the same drive, no CPU, no block layer, a " \
         "scheduler of its own). `–`: not measured. *: an input that is not " \
-        "calibrated, shown and not counted."
+        "calibrated; no verdict counts it."
     yield ""
     for end, title in SETS:
         yield f"## Table I, Figures 1 and 2: {title}"
