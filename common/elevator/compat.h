@@ -370,8 +370,7 @@ static inline bool compat_rq_mergeable(const struct request *rq)
 /* block/blk.h: blk_discard_mergable() */
 static inline bool compat_discard_mergeable(const struct request *rq)
 {
-	return req_op(rq) == REQ_OP_DISCARD &&
-	       queue_max_discard_segments(rq->q) > 1;
+	return req_op(rq) == REQ_OP_DISCARD && queue_max_discard_segments(rq->q) > 1;
 }
 
 /* True once the disk is being removed for good, not merely re-configured. */
@@ -391,12 +390,21 @@ static inline unsigned int compat_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 	return hctx->sched_tags->nr_tags;
 }
 
-/* compat_queue_depth - number of requests that the driver takes at a time */
-static inline unsigned int compat_queue_depth(const struct request_queue *q)
+/*
+ * compat_queue_depth - number of requests that the driver takes at a time
+ *
+ * UINT_MAX if hardware queues have tags of their own: one may have free tags while requests
+ * for another one wait.
+ */
+static inline unsigned int compat_queue_depth(struct request_queue *q)
 {
-	bool shared = q->tag_set->flags & BLK_MQ_F_TAG_HCTX_SHARED;
+	struct blk_mq_hw_ctx *hctx;
+	unsigned long i;
 
-	return q->tag_set->queue_depth * (shared ? 1 : q->nr_hw_queues);
+	queue_for_each_hw_ctx(q, hctx, i)
+		if (hctx->tags && (q->nr_hw_queues == 1 || hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
+			return READ_ONCE(hctx->tags->bitmap_tags.sb.depth);
+	return UINT_MAX;
 }
 
 /* compat_hctx_depth - number of scheduler tags in use as nr_requests says now */
@@ -448,14 +456,12 @@ static inline unsigned int compat_shallow_depth(const struct blk_mq_hw_ctx *hctx
  * in the kernel's own schedulers. Where it exists, it and shallow_depth count tags of the
  * whole bitmap. Return: a value for limit_depth(); 0: no limit.
  */
-static inline unsigned int compat_async_depth(const struct request_queue *q,
-					   blk_opf_t opf)
+static inline unsigned int compat_async_depth(const struct request_queue *q, blk_opf_t opf)
 {
 #if ELV_ASYNC_DEPTH
 	unsigned int depth = READ_ONCE(q->async_depth);
 
-	if (depth < READ_ONCE(q->nr_requests) &&
-	    (op_is_write(opf) || !op_is_sync(opf)))
+	if (depth < READ_ONCE(q->nr_requests) && (op_is_write(opf) || !op_is_sync(opf)))
 		return depth;
 #endif
 	return 0;

@@ -252,7 +252,7 @@ struct flash_round {
  *		that flash_policy.select() wants to have the next slot; without the lock
  * @no_runs:	completions in a row below the mark (slot.h), since the latest dispatch, that
  *		scheduled no run although a request waited; approximate, without the lock
- * @depth:	requests that the driver takes at a time
+ * @depth:	requests that the driver takes at a time, see compat_queue_depth()
  * @round:	requests that were chosen and that a run takes without the lock
  * @head:	requests that precede all others, and are dispatched even above the limit:
  *		requeued by the driver, or needed by the flush machinery

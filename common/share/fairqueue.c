@@ -1700,15 +1700,18 @@ bool fair_sort_next(struct fair_queue *q)
  * fair_init - initialize the queues of a device
  * @q: the queues, all zero
  * @rules: the rules
+ * @most: requests that the driver takes at a time, at least 1: the search tries no larger
+ *	limit, as it measures only while the limit is reached
  */
-void fair_init(struct fair_queue *q, const struct fair_rules *rules)
+void fair_init(struct fair_queue *q, const struct fair_rules *rules, u32 most)
 {
 	static const struct flash_geometry none;
 
 	INIT_LIST_HEAD(&q->urgent.tenants);
 	tenant_table_init(&q->table, FLASH_WEIGHT_DEFAULT);
-	flash_pace_init(&q->dev.pace, FAIR_LIMIT, FAIR_LIMIT_MAX);
-	flash_climb_from(&q->dev.pace.climb, FAIR_LIMIT_FIRST);
+	flash_pace_init(&q->dev.pace, min_t(u32, FAIR_LIMIT, most),
+			min_t(u32, FAIR_LIMIT_MAX, most));
+	flash_climb_from(&q->dev.pace.climb, min_t(u32, FAIR_LIMIT_FIRST, most));
 	q->dev.pace.climb.gain = FAIR_GAIN;
 	q->dev.pace.climb.sure = true;
 	fair_set_layout(q, &none, 0);

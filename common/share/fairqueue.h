@@ -318,7 +318,7 @@ u64 fair_claim(const struct fair_queue *q, struct tenant *t, const struct fair_r
 void fair_prune(struct fair_queue *q, u64 now, u32 most);
 void fair_set_weight(struct fair_queue *q, struct tenant *t, u32 weight);
 void fair_note_prio(struct fair_queue *q, struct tenant *t, u32 weight);
-void fair_init(struct fair_queue *q, const struct fair_rules *rules);
+void fair_init(struct fair_queue *q, const struct fair_rules *rules, u32 most);
 void fair_set_rules(struct fair_queue *q, const struct fair_rules *rules);
 bool fair_set_layout(struct fair_queue *q, const struct flash_geometry *geo, u64 offset);
 bool fair_sort_next(struct fair_queue *q);

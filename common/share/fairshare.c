@@ -579,7 +579,7 @@ int fairshare_init(struct flash_queue *fq)
 	compat_hrtimer_setup(&fsq->timer, fairshare_timer, HRTIMER_MODE_ABS);
 	INIT_DELAYED_WORK(&fsq->few_work, fairshare_report_few);
 	flash_lock(fq);
-	fair_init(fsq->fair, &any);
+	fair_init(fsq->fair, &any, fq->depth);
 	fsq->fair->second.begun = flash_update_now(fq);
 	/* All texts were valid when they were set. */
 	for (idx = 0; idx < flash_policy.nr_texts; idx++)

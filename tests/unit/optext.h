@@ -88,7 +88,7 @@ static inline u64 op_share(enum fair_charge charge, const struct op_charge *c,
 	memset(&s, 0, sizeof(s));
 	memset(&tags, 0, sizeof(tags));
 	memset(&it, 0, sizeof(it));
-	fair_init(&s, &rules);
+	fair_init(&s, &rules, ~0U);
 	op_learn(&s.dev.cost);
 	t = fair_tenant(&s, &key, 100, 1);
 	fair_describe(&it, c->dir, false, c->sector, sectors);

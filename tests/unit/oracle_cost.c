@@ -36,7 +36,7 @@ static void reset(void)
 	memset(&share, 0, sizeof(share));
 	memset(&tags, 0, sizeof(tags));
 	memset(item, 0, sizeof(item));
-	fair_init(&share, &rules);
+	fair_init(&share, &rules, ~0U);
 }
 
 static struct tenant *tenant(unsigned int id, u64 now)

@@ -37,7 +37,7 @@ static inline void model_init(const struct fair_rules *rules)
 {
 	memset(&m, 0, sizeof(m));
 	m.now = MODEL_BASE;
-	fair_init(&m.s, rules);
+	fair_init(&m.s, rules, ~0U);
 	m.s.second.begun = m.now;
 }
 

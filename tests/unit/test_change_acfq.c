@@ -92,8 +92,97 @@ static void few_driver_tags(void)
 	free(the_disk.policy_data);
 }
 
+/* A ring of the requests in flight, in the order in which they were dispatched */
+#define RING		1500
+static struct request *ring[RING];
+static unsigned int ring_to, ring_from;
+
+static void dispatch_all(void)
+{
+	struct request *rq;
+
+	while (elv_has_work(&hctxs[0])) {
+		rq = elv_dispatch_request(&hctxs[0]);
+		if (!rq)
+			return;
+		rq->started = true;
+		ring[ring_to++ % RING] = rq;
+	}
+}
+
+/* The first of the ring completes, @ns after the last one. */
+static struct request *complete_first(unsigned int ns)
+{
+	struct request *rq = ring[ring_from++ % RING];
+
+	drive_now += ns;
+	elv_completed_request(rq, drive_now);
+	elv_finish_request(rq);
+	return rq;
+}
+
+/* Insert @rq, a read of 4 KiB, again if it has completed. */
+static void send(struct request *rq)
+{
+	LIST_HEAD(list);
+
+	rq->started = false;
+	rq->op = REQ_OP_READ;
+	rq->cmd_flags = 0;
+	rq->sectors = 8;
+	rq->ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 4);
+	rq->start_time_ns = drive_now;
+	elv_prepare_request(rq);
+	list_add_tail(&rq->queuelist, &list);
+	the_task.plug = &the_task;
+	elv_insert_requests(rq->mq_hctx, &list, false);
+	the_task.plug = NULL;
+}
+
+/*
+ * The limit after 200 000 requests on a device that is as fast with one request as with many.
+ * If @deep, after as many on one that is the faster the more it has.
+ */
+static unsigned int limit_found(unsigned int takes, bool deep)
+{
+	static const struct change_case none = { .what = "search" };
+	unsigned int i, n, bound;
+	struct flash_queue *fq;
+
+	driver_takes = takes;
+	fq = begin_case(&none, SOME_TAGS);
+	ring_to = ring_from = 0;
+	for (i = 0; i < RING; i++)
+		send(make());
+	for (i = deep ? 0 : 200000; i < 400000; i++) {
+		dispatch_all();
+		n = ring_to - ring_from;
+		send(complete_first(i < 200000 ? 2000000 / n : 20000));
+	}
+	bound = fq->bound;
+	driver_takes = 0;
+	for (dispatch_all(); ring_to != ring_from; dispatch_all())
+		complete_first(20000);
+	end();
+	free(the_disk.policy_data);
+	return bound;
+}
+
+/* The search measures while its limit is reached, so it tries none that cannot be. */
+static void limit_falls(void)
+{
+	static const unsigned int takes[] = { 0, 128, 200 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(takes); i++)
+		eq(limit_found(takes[i], false) <= 96, 1, "a driver that takes %u: the limit falls",
+		   takes[i]);
+	eq(limit_found(200, true) <= 96, 1, "also after a load that needed more");
+}
+
 int main(void)
 {
+	limit_falls();
 	few_driver_tags();
 	urgent_ones();
 	return test_changes(cases, ARRAY_SIZE(cases));

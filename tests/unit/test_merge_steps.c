@@ -207,7 +207,7 @@ static void share_steps(const char *text)
 	memset(&share, 0, sizeof(share));
 	memset(&tags, 0, sizeof(tags));
 	memset(share_rq, 0, sizeof(share_rq));
-	fair_init(&share, &rules);
+	fair_init(&share, &rules, ~0U);
 	fair_set_layout(&share, &geo, 0);
 	t = fair_tenant(&share, &key, 100, 1);
 	for (i = 0; i < WAITING; i++) {
@@ -234,7 +234,7 @@ static void full_table_steps(void)
 	memset(&share, 0, sizeof(share));
 	memset(&tags, 0, sizeof(tags));
 	memset(share_rq, 0, sizeof(share_rq));
-	fair_init(&share, &rules);
+	fair_init(&share, &rules, ~0U);
 	for (key.id = 1; key.id <= FLASH_TENANTS; key.id++) {
 		t = fair_tenant(&share, &key, 100, 1);
 		fair_describe(&share_rq[key.id], FLASH_READ, true, key.id * 16, 8);
@@ -266,7 +266,7 @@ static void tenants_steps(const char *what, const struct fair_rules *rules, cons
 	memset(&share, 0, sizeof(share));
 	memset(&tags, 0, sizeof(tags));
 	memset(share_rq, 0, sizeof(share_rq));
-	fair_init(&share, rules);
+	fair_init(&share, rules, ~0U);
 	fair_set_layout(&share, &geo, 0);
 	for (n = 0; n < 2 * FLASH_TENANTS; n++) {
 		key.id = n % FLASH_TENANTS + 1;

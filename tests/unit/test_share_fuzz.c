@@ -431,7 +431,7 @@ static void all(u32 steps, unsigned long long seed, bool queues)
 	f.seed = seed;
 	f.queues = queues;
 	f.now = 1000000;
-	fair_init(&f.s, &none);
+	fair_init(&f.s, &none, ~0U);
 	f.s.second.begun = f.now;
 	for (n = 0; n < steps; n++) {
 		event();

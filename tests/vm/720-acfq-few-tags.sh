@@ -7,7 +7,7 @@
 # Proves: on a device with two scheduler tags, `stats` and the kernel log say that these
 # are too few for weights, the log once for each number of tags. With the number that
 # the log suggests weights 300 and 100 give 2.2 to 4 times as much; with four tags 2.2 to
-# 5 times.
+# 5 times. The limit in flight is what the driver takes.
 # Fails if: flash_tags_few() is false, policy_tags_changed() does nothing, a switch of the
 # scheduler repeats the line, or flash_tags_spare() keeps one of four.
 

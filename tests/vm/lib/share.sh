@@ -457,6 +457,14 @@ shares_of_few_tags() {
 		assert_idle "$DISK"
 	done
 	is "tags_too_few" "$(stat_of "$DISK" tags_too_few)" 0
+	is "the limit of a driver with one tag" "$(stat_of "$DISK" bound)" 1
 	sched_set "$DISK" none
 	rmdir $GROUPS_DIR/labA $GROUPS_DIR/labB || fail "a control group is used"
+	# Without a scheduler nr_requests is the number of the driver's tags
+	null_add four hw_queue_depth=64 submit_queues=1
+	sched_set "$DISK" none
+	echo 4 >"/sys/block/$DISK/queue/nr_requests" || fail "nr_requests 4, none"
+	sched_set "$DISK" "$SCHED"
+	is "the limit of a driver with four tags" "$(stat_of "$DISK" bound)" 4
+	sched_set "$DISK" none
 }
