@@ -132,14 +132,10 @@ struct elevator_mq_ops {
 	void (*free_sched_data)(void *data);
 #endif
 
-	bool (*allow_merge)(struct request_queue *q, struct request *rq,
-			    struct bio *bio);
-	bool (*bio_merge)(struct request_queue *q, struct bio *bio,
-			  unsigned int nr_segs);
-	int (*request_merge)(struct request_queue *q, struct request **rq,
-			     struct bio *bio);
-	void (*request_merged)(struct request_queue *q, struct request *rq,
-			       enum elv_merge type);
+	bool (*allow_merge)(struct request_queue *q, struct request *rq, struct bio *bio);
+	bool (*bio_merge)(struct request_queue *q, struct bio *bio, unsigned int nr_segs);
+	int (*request_merge)(struct request_queue *q, struct request **rq, struct bio *bio);
+	void (*request_merged)(struct request_queue *q, struct request *rq, enum elv_merge type);
 	void (*requests_merged)(struct request_queue *q, struct request *rq,
 				struct request *next);
 	void (*limit_depth)(blk_opf_t opf, struct blk_mq_alloc_data *data);
@@ -151,10 +147,8 @@ struct elevator_mq_ops {
 	bool (*has_work)(struct blk_mq_hw_ctx *hctx);
 	void (*completed_request)(struct request *rq, u64 now);
 	void (*requeue_request)(struct request *rq);
-	struct request *(*former_request)(struct request_queue *q,
-					  struct request *rq);
-	struct request *(*next_request)(struct request_queue *q,
-					struct request *rq);
+	struct request *(*former_request)(struct request_queue *q, struct request *rq);
+	struct request *(*next_request)(struct request_queue *q, struct request *rq);
 	void (*init_icq)(struct io_cq *icq);
 	void (*exit_icq)(struct io_cq *icq);
 #if ELV_RESERVED_OPS
@@ -165,8 +159,7 @@ struct elevator_mq_ops {
 struct elv_fs_entry {
 	struct attribute attr;
 	ssize_t (*show)(struct elevator_queue *eq, char *page);
-	ssize_t (*store)(struct elevator_queue *eq, const char *page,
-			 size_t count);
+	ssize_t (*store)(struct elevator_queue *eq, const char *page, size_t count);
 };
 
 /* Longest elevator name, with its terminating zero. */
@@ -393,18 +386,23 @@ static inline unsigned int compat_hctx_tags(const struct blk_mq_hw_ctx *hctx)
 /*
  * compat_queue_depth - number of requests that the driver takes at a time
  *
- * UINT_MAX if hardware queues have tags of their own: one may have free tags while requests
- * for another one wait.
+ * Poll queues do not count: their requests take no slot. UINT_MAX if several other hardware
+ * queues have tags of their own: one may have free tags while requests for another one wait.
  */
 static inline unsigned int compat_queue_depth(struct request_queue *q)
 {
+	unsigned int depth = UINT_MAX;
 	struct blk_mq_hw_ctx *hctx;
 	unsigned long i;
 
-	queue_for_each_hw_ctx(q, hctx, i)
-		if (hctx->tags && (q->nr_hw_queues == 1 || hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
-			return READ_ONCE(hctx->tags->bitmap_tags.sb.depth);
-	return UINT_MAX;
+	queue_for_each_hw_ctx(q, hctx, i) {
+		if (hctx->type == HCTX_TYPE_POLL || !hctx->tags)
+			continue;
+		if (depth != UINT_MAX && !(hctx->flags & BLK_MQ_F_TAG_HCTX_SHARED))
+			return UINT_MAX;
+		depth = READ_ONCE(hctx->tags->bitmap_tags.sb.depth);
+	}
+	return depth;
 }
 
 /* compat_hctx_depth - number of scheduler tags in use as nr_requests says now */
