@@ -119,7 +119,7 @@ class Page:
             held = collections.Counter(
                 claim.get("holds") if isinstance(claim.get("holds"), bool)
                 else None for claim in claims)
-            facts.append(("claims of the papers",
+            facts.append(("claims and aims",
                           f"hold: {held[True]}, do not hold: {held[False]}, "
                           f"open: {held[None]}"))
         facts.append(("runs with a failed check", join(
