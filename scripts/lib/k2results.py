@@ -60,7 +60,7 @@ for d. K2's own clock is not scaled. Its periods of 50 ms and of one second are 
 of e's time, 1.6 and 31 ms of d's, with a 16th or a 32nd of the requests. So K2 works as on
 a drive of 4000 to 12 000 requests a second. Windows of so few requests scatter more.
 Policy `bandwidth` aims above its floor by one and a half times that scatter, so its tail
-is longer here than on a drive whose windows have thousands of requests. "A second of the
+is longer here than on a drive with thousands of requests in each window. "A second of the
 drive" is 16 or 32 seconds of K2's clock. Runs are only a few such windows long, so the
 windows overlap; one begins every 31 ms. "10 s of traffic" are of K2's clock, and K2 has
 checked the target ten times by then."""

@@ -22,7 +22,7 @@ them ([tests/unit/test_layer_limit.c](../tests/unit/test_layer_limit.c)).
   time. A read of 512 KiB needs pages of all 16 dies, and ends with the last one. With
   mq-deadline, as with none, it takes {mean} ms in the mean; {work} of these are {progs}
   programs that are ahead of it on one die, {gc} of them collection.
-- These programs come from the write buffer, which is full under any order: it has 32
+- These programs are of the write buffer, which is full under any order: it has 32
   programs, 2 a die. The drive chooses the die of each; the worst die has more than twice
   its share.
 - So a read has fewer programs ahead of it only if the buffer holds less. But a write adds

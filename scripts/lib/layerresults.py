@@ -210,7 +210,7 @@ Words in the tables:
 - *sector*, *fifo*, *small*, *big*: layer_read without sub-layers dispatches by address, by
   arrival, the smallest or the largest first. *Batches of N*: at most N requests of one
   direction before it turns to the other.
-- *b*: profile B as it is. *A turn*: a request whose direction differs from that of the one
+- *b*: profile B as it is. *A turn*: a request of another direction than the one
   before. *A jump*: a request that does not continue the one before.
 - *One seed*: no interval. Otherwise the brackets have the 95 % interval over seeds."""
 DEFAULT_WORDS = """\
@@ -236,8 +236,8 @@ full, written once. -static: the address determines the chip, and `layer_read-ma
 that layout. Requests have 512 KiB, at depth 16; 50 or 70 % are reads."""
 CAUSE = """\
 The rows describe the requests that reached the drive. *MB/s while busy*: all data that the
-drive moved, with unused readahead and the file system's own. *Turns*: requests whose
-direction differs from that of the one before. *Adjacent*: requests that begin where the
+drive moved, with unused readahead and the file system's own. *Turns*: requests of
+another direction than the one before. *Adjacent*: requests that begin where the
 last one of their direction ended. *A read waits for its dies*: the sum over its pages.
 *Sub-layers*: how often layer_read changed to another one. *Expired*: reads that were
 dispatched because of their deadline."""

@@ -53,7 +53,7 @@ Words in the tables:
 - *PV of exact shares*: the PV that remains if each tenant gets its share by weight, or its
   demand if that is less. *Beyond exact shares*: PV less that."""
 FOUND = """\
-- A tenant whose queue is empty loses its turn, whatever its weight. So under CFQ tenants
+- A tenant with an empty queue loses its turn, whatever its weight. So under CFQ tenants
   that pause do not get their shares (Figures 1 and 2): on ycsb-a-60 all four get about
   the same bandwidth.
 - H+BFQ has the lowest PV on ycsb-a, but less throughput than CFQ, so shares by weight are

@@ -330,7 +330,7 @@ def paper(cells):
 
 
 def of_a_set(cells, end):
-    """What paper() judges, on one set of inputs."""
+    """The claims of paper() on one set of inputs."""
     table = Table(cells)
     ways = ("read", "write")
     rows = [

@@ -103,7 +103,7 @@ of PIQ ran on them.
 
 In brackets: figures of a model (`tests/model/piqmodel.c`). `–`: not measured. Profile A,
 static map, `gc=none`; times are the drive's. In the column *here*, bold marks a part that
-does not hold. [Mode auto](piq-auto-results.md) has a page of its own."""
+does not hold. [Mode auto](piq-auto-results.md) is on another page."""
 WORDS = """\
 Words in the tables:
 

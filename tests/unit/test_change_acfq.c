@@ -22,6 +22,17 @@ static bool runs(void)
 	return any;
 }
 
+/* Insert a request from a plug. */
+static void insert_plugged(struct request *rq)
+{
+	LIST_HEAD(list);
+
+	list_add_tail(&rq->queuelist, &list);
+	the_task.plug = &the_task;
+	elv_insert_requests(rq->mq_hctx, &list, false);
+	the_task.plug = NULL;
+}
+
 /* Urgent requests that wait get the next slots, although others leave an eighth of them free. */
 static void urgent_ones(void)
 {
@@ -42,15 +53,10 @@ static void urgent_ones(void)
 	eq(runs(), 0, "of a limit of 32 one slot is free: an end starts no run");
 	dispatch();
 	for (n = 0; n < 2; n++) {
-		LIST_HEAD(list);
-
 		rq = make();
 		rq->bio = &bio;
 		rq->cmd_flags |= REQ_PRIO;
-		list_add_tail(&rq->queuelist, &list);
-		the_task.plug = &the_task;
-		elv_insert_requests(rq->mq_hctx, &list, false);
-		the_task.plug = NULL;
+		insert_plugged(rq);
 	}
 	for (n = 0; n < 2; n++) {
 		complete();
@@ -124,8 +130,6 @@ static struct request *complete_first(unsigned int ns)
 /* Insert @rq, a read of 4 KiB, again if it has completed. */
 static void send(struct request *rq)
 {
-	LIST_HEAD(list);
-
 	rq->started = false;
 	rq->op = REQ_OP_READ;
 	rq->cmd_flags = 0;
@@ -133,10 +137,7 @@ static void send(struct request *rq)
 	rq->ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 4);
 	rq->start_time_ns = drive_now;
 	elv_prepare_request(rq);
-	list_add_tail(&rq->queuelist, &list);
-	the_task.plug = &the_task;
-	elv_insert_requests(rq->mq_hctx, &list, false);
-	the_task.plug = NULL;
+	insert_plugged(rq);
 }
 
 /*
