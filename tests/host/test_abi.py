@@ -342,7 +342,8 @@ CHANGES = {
         "#define ELV_HASH_BITS	6", "#define ELV_HASH_BITS	7",
         ("elevator_queue", "hash: size")),
     "store of an attribute": (
-        "			 size_t count);\n};", "			 int count);\n};",
+        "const char *page, size_t count);\n};",
+        "const char *page, int count);\n};",
         ("elv_fs_entry", "store: type")),
     "value of an enum": (
         "	ELEVATOR_DISCARD_MERGE	= 3,", "	ELEVATOR_DISCARD_MERGE	= 4,",
