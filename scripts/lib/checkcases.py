@@ -24,7 +24,7 @@ MACHINES = {
 SECONDS = {"host": 280, "unit": 210, "build": 25, "boot": 10, "physics": 110, "stages": 75,
            "repeat": 30, "crash": 120, "control": 60, "fetch": 60,
            "make kernel": 660}
-# How much longer cases take on kernels that are slow.
+# How much longer cases take on kernels that are slow, unless they say so.
 PACE = 4.5
 # Seconds for a guest, in addition to twice the estimate for its cases. Each
 # case has a separate limit.
@@ -48,8 +48,17 @@ class Case:
         # kernel, "fast" for all but slow ones, "slow" for these.
         core = re.search(r"^# core: (yes|fast|slow)$", head, re.M)
         self.core = core[1] if core else ""
-        takes = re.search(r"^# takes: (\d+) s", head, re.M)
+        takes = re.search(r"^# takes: (\d+) s(?:, (\d+) s if slow)?$", head,
+                          re.M)
         self.seconds = int(takes[1]) if takes else 8
+        self.slow_seconds = int(takes[2]) if takes and takes[2] \
+            else PACE * self.seconds
+
+    def takes(self, series):
+        """Seconds with one scheduler."""
+        return len(self.machines) * (
+            self.slow_seconds if kernel.SERIES[series].slow > 1
+            else self.seconds)
 
     def called(self, text):
         """Is this what the user means by `text`?"""
@@ -103,12 +112,12 @@ class Leg:
     def seconds(self, names):
         """The estimate, with these schedulers."""
         each = sum(
-            c.seconds * len(c.machines)
+            c.takes(self.series)
             * (len(names) if self.shared(c, names) else 1)
             for c in self.cases)
-        boots = SECONDS["boot"] * len(self.machines(names))
-        return SECONDS["build"] * self.build + (each + boots) * (
+        boots = SECONDS["boot"] * len(self.machines(names)) * (
             PACE if self.slow > 1 else 1)
+        return SECONDS["build"] * self.build + each + boots
 
     def limit(self, names):
         """Seconds after which one of its guests must have ended."""

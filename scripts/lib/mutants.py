@@ -143,7 +143,7 @@ class Run:
         case = next((c for c in checkcases.all_cases() if c.name == test), None)
         if not case:
             return 0
-        return case.seconds * len(case.machines) * slowness(series)
+        return case.takes(series)
 
     def seconds(self, mutant):
         """A mutant, as it was before or by its test."""

@@ -63,5 +63,29 @@ def test_what_paths_want_holds_for_later_kernels(release, want, tmp_path):
     assert status == 0 and f"want {want}\n" in log
 
 
+def test_what_a_case_leaves_running_is_killed(tmp_path):
+    """Even what has a process group of its own, but no other session."""
+    run = (LIB.parents[1] / "run").read_text()
+    begin = run.index("exec {NEVER}")
+    functions = run[begin:run.index("\n}\n", run.index("in_time() {")) + 3]
+    # Not what runs on this machine, and nothing of its kernel
+    functions = functions.replace("(fio", "(none").replace(
+        "/proc/sysrq-trigger", "/dev/null")
+    command = f"timeout 60 sleep 59 & echo $! >{tmp_path}/pid; exit 7"
+    done = subprocess.run(
+        ["bash", "-c", f"""{functions}
+sleep 58 & other=$!
+in_time 20 bash -c '{command}'
+echo status $?
+left $SESSION
+in_time 0 sleep 57
+echo status $?
+kill $other && echo other"""], check=True, text=True, stdout=subprocess.PIPE)
+    assert done.stdout == "status 7\nstatus 124\nother\n"
+    pid = (tmp_path / "pid").read_text().strip()
+    stat = pathlib.Path("/proc", pid, "stat")
+    assert not stat.exists() or stat.read_text().rsplit(") ")[1][0] == "Z"
+
+
 if __name__ == "__main__":
     sys.exit(pytest.main([__file__, "-q"]))

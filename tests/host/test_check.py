@@ -125,12 +125,17 @@ def test_machines_and_time(cases):
     assert leg.seconds(FIVE) == boots + 5 * 62 + 8 + 40
 
 
-def test_a_slow_kernel_takes_longer(cases, monkeypatch):
-    leg = legs("--case", "010-plain", "--kernel", "rt")["rt"]
-    usual, limit = leg.seconds(FIVE), leg.limit(FIVE)
-    leg.slow = 4
-    assert leg.seconds(FIVE) == checkcases.PACE * usual
-    assert leg.limit(FIVE) > 2 * limit
+def test_a_slow_kernel_takes_longer(cases):
+    (check.CASES / "070-says-so.sh").write_text("# takes: 8 s, 99 s if slow\n")
+
+    def leg(case, series):
+        return legs("--case", case, "--kernel", series)[series]
+    usual, slow = leg("010-plain", "rt"), leg("010-plain", "debug")
+    assert slow.seconds(FIVE) == checkcases.PACE * usual.seconds(FIVE)
+    assert slow.limit(FIVE) > 2 * usual.limit(FIVE)
+    assert leg("070-says-so", "rt").seconds(FIVE) == usual.seconds(FIVE)
+    assert leg("070-says-so", "debug").seconds(FIVE) == 5 * 99 + \
+        checkcases.PACE * checkcases.SECONDS["boot"]
 
 
 def test_estimate_counts_what_is_not_here_yet(cases):

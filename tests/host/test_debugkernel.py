@@ -526,18 +526,20 @@ def test_run_fails_by_what_counts(log, status, says, monkeypatch, tmp_path,
 
 
 def cases_verdict(kernel_log, own):
-    """What tests/vm/run makes of a case's kernel log."""
+    """What tests/vm/run keeps of the kernel's log, and the report it sees there."""
     text = (REPO / "tests/vm/run").read_text()
     begin = text.index("REPORTS='")
     patterns = text[begin:text.index("\n\n", begin)]
-    begin = text.index("\treport=$(")
-    judge = text[begin:text.index("\tcase $status in")]
+    begin = text.index("kernel_messages() {")
+    function = text[begin:text.index("\n}\n", begin) + 3]
+    scratch = kernel_log.parent
     done = subprocess.run(
-        ["bash", "-c", f'{patterns}\nlog=$1\n{judge}\nprintf %s "$report"',
-         "bash", kernel_log.with_suffix("")], text=True, check=True,
+        ["bash", "-c", f'{patterns}\n{function}\ndmesg() {{ cat "$0"; }}\n'
+         "kernel_messages 010-case.k2", kernel_log], text=True, check=True,
         stdout=subprocess.PIPE, env={"PATH": "/usr/bin:/bin",
-                                     "LAB_OWN": own})
-    return done.stdout
+                                     "LAB_OWN": own, "TMP": str(scratch)})
+    report = scratch / ".report"
+    return done.stdout, report.read_text() if report.exists() else ""
 
 
 @pytest.mark.parametrize("text,words", [
@@ -551,10 +553,14 @@ def cases_verdict(kernel_log, own):
     (RACE.format("a", "b", "c") + SAMPLES["UBSAN"], "UBSAN: "),
 ])
 def test_guest_judges_the_same(text, words, tmp_path):
-    log = tmp_path / "case.kernel"
-    log.write_text(console(text).replace("\r", ""))
-    said = cases_verdict(log, "k2 flashsim")
+    log = tmp_path / "dmesg"
+    mine = "lab: begin 010-case.k2\n" + console(text).replace("\r", "")
+    # What was said before the case is not its own.
+    log.write_text(f"lab: begin 010-case\n{SAMPLES['KASAN']}\n{mine}")
+    kept, said = cases_verdict(log, "k2 flashsim")
+    assert kept.rstrip("\n") == mine.rstrip("\n")
     assert words in said and bool(words) == bool(said)
+    assert said.count("\n") == bool(said)
 
 
 if __name__ == "__main__":

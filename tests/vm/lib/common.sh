@@ -63,13 +63,15 @@ soon() {
 # disk_of SERIAL - the disks with this serial number, one a line; a controller's
 # namespaces share it
 disk_of() {
-	local file serial
-	# SATA disks have it in their vital product data.
+	local file serial LC_ALL=C
+	local -a parts
+	# SATA disks have it in their vital product data, behind a few bytes of others.
 	for file in /sys/block/*/device/serial /sys/block/*/serial \
 		    /sys/block/*/device/vpd_pg80; do
 		[[ -r $file ]] || continue
-		serial=$(tr -dc '[:graph:]' <"$file")
-		if [[ ${serial// /} == "$1" ]]; then
+		mapfile -d '' -t parts <"$file"
+		serial=${parts[*]}
+		if [[ ${serial//[![:graph:]]/} == "$1" ]]; then
 			file=${file#/sys/block/}
 			say "${file%%/*}"
 		fi
@@ -97,8 +99,7 @@ lab_disk() {
 # main_disk - sets DISK to the lab's NVMe disk
 main_disk() {
 	# NVMe controllers are probed side by side: its number is not always 0.
-	DISK=$(disk_of flash-iosched)
-	[[ -n $DISK ]] || fail "the lab's NVMe disk is not there"
+	find_disk flash-iosched || fail "the lab's NVMe disk is not there"
 	wbt_off "$DISK"
 }
 
@@ -227,19 +228,26 @@ flashsim_reset() {
 
 # Schedulers
 
-# sched_get DISK - the selected scheduler, the one in [brackets]
+# sched_now DISK - sets NOW to the selected scheduler, the one in [brackets]
+NOW=
+sched_now() {
+	read -r NOW <"/sys/block/$1/queue/scheduler"
+	NOW=${NOW#*[}
+	NOW=${NOW%]*}
+}
+
+# sched_get DISK - prints it
 sched_get() {
-	local line
-	read -r line <"/sys/block/$1/queue/scheduler"
-	line=${line#*[}
-	say "${line%]*}"
+	local NOW
+	sched_now "$1"
+	say "$NOW"
 }
 
 # sched_set DISK NAME - selects it and looks whether that is so
 sched_set() {
 	sched_try "$1" "$2" || fail "cannot select $2 for $1: $TRY_SAID"
-	[[ $(sched_get "$1") == "$2" ]] ||
-		fail "selected $2 for $1, but it has $(sched_get "$1")"
+	sched_now "$1"
+	[[ $NOW == "$2" ]] || fail "selected $2 for $1, but it has $NOW"
 }
 
 # sched_try DISK NAME - selects it, or sets TRY_SAID to what the kernel says.
@@ -463,7 +471,8 @@ at_rest() {
 assert_idle() {
 	local disk
 	for disk; do
-		[[ $(sched_get "$disk") == "$SCHED" ]] || continue
+		sched_now "$disk"
+		[[ $NOW == "$SCHED" ]] || continue
 		if ! soon 10 at_rest "$disk"; then
 			stats "$disk"
 			fail "$disk does not come to rest: $(stat_of "$disk" queued)" \
@@ -784,7 +793,8 @@ unloaded() {
 # lab_reset - what a case may have left behind; also used between cases. Fails if
 # something keeps the scheduler's module.
 lab_reset() {
-	local file
+	local file line
+	local -a lines
 	for file in /sys/devices/system/cpu/cpu*/online; do
 		echo 1 >"$file" 2>/dev/null
 	done
@@ -793,9 +803,11 @@ lab_reset() {
 	[[ ! -e $file || $(<"$file") == 0 ]] || echo 0 >"$file"
 	trace_free
 	echo local >$TRACING/trace_clock
-	dmesg -n 8
-	swapoff -a 2>/dev/null
-	umount /mnt 2>/dev/null
+	echo 8 >/proc/sys/kernel/printk
+	mapfile -t lines </proc/swaps
+	((${#lines[@]} < 2)) || swapoff -a
+	mapfile -t lines </proc/mounts
+	[[ "${lines[*]}" != *" /mnt "* ]] || umount /mnt 2>/dev/null
 	for file in /sys/fs/cgroup/lab*/; do
 		[[ -d $file ]] || continue
 		echo 1 2>/dev/null >"$file/cgroup.kill"
@@ -813,7 +825,8 @@ lab_reset() {
 		[[ -e $file ]] && echo -1 >"$file"
 	done
 	for file in /sys/block/*/queue/scheduler; do
-		grep -q '\[none\]' "$file" || echo none >"$file"
+		read -r line <"$file"
+		[[ $line == *"[none]"* ]] || echo none >"$file"
 		echo 0 >"${file%scheduler}nomerges"
 	done
 	if [[ -d $NULLB ]]; then
@@ -823,15 +836,17 @@ lab_reset() {
 		# It may have been loaded with faults.
 		rmmod null_blk 2>/dev/null
 	fi
-	rmmod scsi_debug 2>/dev/null
+	[[ ! -e /sys/module/scsi_debug ]] || rmmod scsi_debug 2>/dev/null
 	# A request that a fault keeps from ending would keep the device, too.
 	for file in "$FLASHSIM_PARAMS"/*_ppm; do
 		[[ -e $file ]] && echo 0 >"$file"
 	done
 	# Lock-free insertion takes the lock while they are on.
 	events_set 0 block_rq_insert
-	rmmod flashsim 2>/dev/null
+	[[ ! -e /sys/module/flashsim ]] || rmmod flashsim 2>/dev/null
 	# A process that still wrote to a removed disk has made a file of it.
-	find /dev -maxdepth 1 -name 'flashsim*' -type f -delete
+	for file in /dev/flashsim*; do
+		[[ ! -f $file ]] || rm "$file"
+	done
 	soon 10 unloaded || fail "something keeps the module $SCHED"
 }
