@@ -21,8 +21,8 @@ for other in none mq-deadline kyber none; do
 	sched_set "$two" "$other"
 	sched_set "$two" "$SCHED"
 	sched_set "$one" "$SCHED"
-	is "first disk's bound after $other" "$(tun "$one" max_inflight)" 7
-	is "second disk's bound after $other" "$(tun "$two" max_inflight)" 9
+	tun_is "first disk's bound after $other" "$one" max_inflight 7
+	tun_is "second disk's bound after $other" "$two" max_inflight 9
 done
 # Not only shown, but in force.
 run_fio --name=r --filename="/dev/$one" --direct=1 --rw=randread --bs=4k \
@@ -34,7 +34,7 @@ holds "$(stat_of "$one" peak_inflight) <= 7"
 null_del one
 null_add one memory_backed=1 size=16
 sched_set "$DISK" "$SCHED"
-is "bound of a new disk of the same name" "$(tun "$DISK" max_inflight)" \
+tun_is "bound of a new disk of the same name" "$DISK" max_inflight \
 	"$default"
 tun "$DISK" max_inflight 11
 sched_set "$DISK" none
@@ -42,15 +42,15 @@ null_del one
 null_add one memory_backed=1 size=16
 one=$DISK
 sched_set "$one" "$SCHED"
-is "bound of yet another one" "$(tun "$one" max_inflight)" "$default"
-is "bound of the disk that stayed" "$(tun "$two" max_inflight)" 9
+tun_is "bound of yet another one" "$one" max_inflight "$default"
+tun_is "bound of the disk that stayed" "$two" max_inflight 9
 
 # A default changed at run time is for disks seen later.
 echo 13 >"/sys/module/$SCHED/parameters/max_inflight"
-is "bound of a known disk" "$(tun "$one" max_inflight)" "$default"
+tun_is "bound of a known disk" "$one" max_inflight "$default"
 null_add three size=16
 sched_set "$DISK" "$SCHED"
-is "bound of a disk seen later" "$(tun "$DISK" max_inflight)" 13
+tun_is "bound of a disk seen later" "$DISK" max_inflight 13
 null_del three
 
 sched_set "$one" none
@@ -59,7 +59,7 @@ rmmod "$SCHED" || fail "cannot unload"
 modprobe "$SCHED" || fail "cannot load"
 sched_set "$one" "$SCHED"
 sched_set "$two" "$SCHED"
-is "bound after reloading" "$(tun "$one" max_inflight)" "$default"
-is "second disk's bound after reloading" "$(tun "$two" max_inflight)" \
+tun_is "bound after reloading" "$one" max_inflight "$default"
+tun_is "second disk's bound after reloading" "$two" max_inflight \
 	"$default"
 assert_idle "$one" "$two"

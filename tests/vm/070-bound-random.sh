@@ -19,7 +19,7 @@ storm() {
 		bound=$((RANDOM % (n % 10 ? 8 : 48) + 1))
 		((bound > max)) && max=$bound
 		tun "$disk" max_inflight $bound
-		((n % 8)) || sleep 0.1
+		((n % 8)) || pause 0.1
 		peak=$(stat_of "$disk" peak_inflight)
 		((peak <= max)) || fail "$peak in flight, the bound was $max at most"
 	done

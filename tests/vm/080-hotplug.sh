@@ -19,9 +19,9 @@ sched_new "$DISK"
 load_start "$DISK"
 for ((n = 0; n < 4; n++)); do
 	echo 0 >$cpu || fail "cannot take the processor offline"
-	sleep 0.3
+	pause 0.3
 	echo 1 >$cpu || fail "cannot bring the processor back"
-	sleep 0.3
+	pause 0.3
 	load_alive
 done
 load_stop

@@ -18,7 +18,7 @@ n=0
 for depth in 4 1023 8 256 1000 5 64 512 16 900 4 300 128 768 32 1023; do
 	echo $depth >"$file" || fail "nr_requests refuses $depth"
 	is "nr_requests" "$(<"$file")" $depth
-	sleep 0.1
+	pause 0.1
 	load_alive
 	n=$((n + 1))
 done
@@ -63,7 +63,7 @@ done
 changer=$!
 for ((n = 0; n < 20; n++)); do
 	sched_set "$DISK" "${RIVALS[RANDOM % ${#RIVALS[@]}]}"
-	((n % 4)) || sleep 0.05
+	((n % 4)) || pause 0.05
 done
 : >"$TMP/switched"
 wait $changer

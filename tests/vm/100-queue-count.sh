@@ -19,8 +19,8 @@ for ((n = 0; n < (${LAB_SLOW:-1} > 1 ? 4 : 10); n++)); do
 		fail "cannot change to $queues queues"
 	is "queues" "$(<"$NULLB/resize/submit_queues")" $queues
 	is "scheduler" "$(sched_get "$DISK")" "$SCHED"
-	is "bound" "$(tun "$DISK" max_inflight)" 7
-	sleep 0.1
+	tun_is "bound" "$DISK" max_inflight 7
+	pause 0.1
 	load_alive
 done
 load_stop
@@ -59,9 +59,9 @@ for ((n = 0; n < (${LAB_SLOW:-1} > 1 ? 3 : 6); n++)); do
 	sched_set "$two" "$SCHED"
 	sched_set "$one" "$SCHED"
 	for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
-		is "first disk's $name" "$(tun "$one" "$name")" \
+		tun_is "first disk's $name" "$one" "$name" \
 			"${first[$name]}"
-		is "second disk's $name" "$(tun "$two" "$name")" \
+		tun_is "second disk's $name" "$two" "$name" \
 			"${second[$name]}"
 	done
 	load_alive

@@ -188,7 +188,7 @@ for ((n = 0; n < 60; n++)); do
 	sched_try "$DISK" "${RIVALS[n % ${#RIVALS[@]}]}" ||
 		fail "a switch failed: $TRY_SAID"
 	load_alive
-	((n % 3)) || sleep 0.1
+	((n % 3)) || pause 0.1
 done
 sched_set "$DISK" "$SCHED"
 further=$(ios "$DISK")

@@ -43,7 +43,7 @@ if has shared_tag_bitmap; then
 	for depth in 4 100 16 128 5; do
 		echo $depth >"/sys/block/$DISK/queue/nr_requests" ||
 			fail "nr_requests refuses $depth"
-		sleep 0.1
+		pause 0.1
 		load_alive
 		sched_new "$DISK"
 	done

@@ -28,7 +28,7 @@ stopped() {
 	poller=$!
 	soon 30 polling || fail "no request went to the poll queue"
 	pkill -STOP fio
-	sleep 0.2
+	pause 0.2
 	say "stopped, $(tr -s ' ' <"/sys/block/$DISK/inflight") in the driver"
 	stats "$DISK"
 	for block in 1 2 3 4; do

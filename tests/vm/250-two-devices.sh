@@ -54,9 +54,9 @@ for round in 1 2 3 4 5 6; do
 	done
 	bounds[n]=$((bounds[n] + round))
 	tun "${disks[n]}" max_inflight "${bounds[n]}"
-	sleep 0.3
+	pause 0.3
 	for n in 0 1 2; do
-		is "bound of ${disks[n]}" "$(tun "${disks[n]}" max_inflight)" \
+		tun_is "bound of ${disks[n]}" "${disks[n]}" max_inflight \
 			"${bounds[n]}"
 		peaks+=("$(stat_of "${disks[n]}" peak_inflight)")
 		holds "${peaks[n]} <= ${bounds[n]}" "peak of ${disks[n]}"

@@ -36,7 +36,7 @@ for ((round = 0; round < 6; round++)); do
 	for n in 0 1; do
 		is "scheduler of ${DISKS[n]}" "$(sched_get "${DISKS[n]}")" \
 			"$SCHED"
-		is "its bound" "$(tun "${DISKS[n]}" max_inflight)" \
+		tun_is "its bound" "${DISKS[n]}" max_inflight \
 				"${bounds[n]}"
 		# shellcheck disable=SC2317  # soon calls it
 		further() { (($(ios "${DISKS[n]}") > before[n] + 20)); }

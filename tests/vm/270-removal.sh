@@ -73,7 +73,7 @@ back() {
 	for disk; do
 		sched_set "$disk" "$SCHED"
 		for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
-			is "$name of $disk" "$(tun "$disk" "$name")" \
+			tun_is "$name of $disk" "$disk" "$name" \
 				"${DEFAULT[$name]}"
 		done
 		run_fio --filename="/dev/$disk" --direct=1 --ioengine=libaio \

@@ -28,7 +28,7 @@ while ((switches < 500)); do
 	((switches % count)) || step=$((step % (count - 1) + 1))
 	((switches % 50)) || load_alive
 	# Let it work for a moment now and then.
-	((switches % 25)) || sleep 0.2
+	((switches % 25)) || pause 0.2
 done
 say "$switches switches in $((SECONDS - start)) s"
 load_stop

@@ -65,8 +65,8 @@ look() {
 	done
 }
 plug() {
-	sleep 0.4
-	echo 0 >/sys/devices/system/cpu/cpu1/online && sleep 0.2 &&
+	pause 0.4
+	echo 0 >/sys/devices/system/cpu/cpu1/online && pause 0.2 &&
 		echo 1 >/sys/devices/system/cpu/cpu1/online
 }
 aside switch switch
@@ -80,7 +80,7 @@ for ((n = 0; n < switches; n++)); do
 	switch || fail "a switch failed: $TRY_SAID"
 	((n % 10)) || load_alive
 	# Let it work for a moment now and then.
-	((n % 15)) || sleep 0.1
+	((n % 15)) || pause 0.1
 done
 : >"$TMP/over"
 wait "${asides[@]}"

@@ -60,7 +60,8 @@ inject() {
 	) 2>"$TMP/said"
 	STATUS=$?
 	echo 0 >$fault/probability
-	HIT=$((1 - $(<$fault/times)))
+	read -r HIT <$fault/times
+	HIT=$((1 - HIT))
 }
 
 read_some() {
@@ -70,21 +71,23 @@ read_some() {
 
 # none_left WHAT - the module has no users, nothing of the disk is in its file
 none_left() {
+	local shown
 	users
 	((USERS == 0)) || fail "$USERS users of the module are left $1"
-	[[ -z $(arrays "$DISK") ]] || fail "its file shows the disk $1"
+	IFS= read -r -d '' shown <"$ARRAYS"
+	[[ $'\n'$shown != *$'\n'"disk $DISK"[[:space:]]* ]] ||
+		fail "its file shows the disk $1"
 }
 
 # selected WHAT OLD - what has to be so after it was selected with a fault
 selected() {
-	local now
-	now=$(sched_get "$DISK")
+	sched_now "$DISK"
 	if ((STATUS)); then
-		[[ $now == none || $now == "$2" ]] ||
-			fail "$1: failed, and $DISK has $now"
+		[[ $NOW == none || $NOW == "$2" ]] ||
+			fail "$1: failed, and $DISK has $NOW"
 		none_left "after $1"
 	else
-		[[ $now == "$SCHED" ]] || fail "$1: succeeded, but $DISK has $now"
+		[[ $NOW == "$SCHED" ]] || fail "$1: succeeded, but $DISK has $NOW"
 	fi
 }
 

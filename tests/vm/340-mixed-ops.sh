@@ -79,7 +79,7 @@ ops() {
 			dd if=/dev/null of="/dev/$DISK" conv=fsync,notrunc \
 				status=none || exit 1
 			[[ $DISK != nvme* ]] || passthrough || exit 1
-			sleep 0.1
+			pause 0.1
 		done
 	) &
 	flusher=$!

@@ -74,7 +74,7 @@ for ((n = 0; n < 40; n++)); do
 		fail "nr_requests refuses $DRAWN"
 	sched_set "$DISK" "$SCHED"
 	tun "$DISK" max_inflight $((RANDOM % 8 + 1))
-	((n % 4)) || sleep 0.1
+	((n % 4)) || pause 0.1
 	alive
 done
 before=$(swapped)

@@ -262,7 +262,7 @@ out=$(modprobe flashsim layout="$(printf '%0128d' 0)" 2>&1) &&
 is "vmalloc memory of no module" "$(orphans)" 0
 # The kernel gives memory back in the background.
 for ((n = 0; n < 20 && $(available) + 16384 <= before; n++)); do
-	sleep 0.5
+	pause 0.5
 done
 holds "$(available) + 16384 > $before" "KiB that are available, now and before"
 

@@ -99,11 +99,11 @@ for ((n = 0; n < 6; n++)); do
 	held() { [[ $(flashsim_stat held) == "$1" ]]; }
 	soon 20 held $((n + 1)) || fail "request $n is not held"
 done
-sleep 0.2
+pause 0.2
 is "finished" "$(($(reads_done "$DISK") - begin))" 0
 let_go 2
 wait "${READERS[0]}" "${READERS[1]}" || fail "the first two have not ended well"
-sleep 0.2
+pause 0.2
 is "finished" "$(($(reads_done "$DISK") - begin))" 2
 is "held" "$(flashsim_stat held)" 4
 echo 0 >"$FLASHSIM_PARAMS/remove" || fail "cannot be removed"

@@ -29,7 +29,7 @@ run_fio --direct=1 --ioengine=libaio --iodepth=16 --thread=1 --rw=randrw \
 	--bssplit=4k/50:12k/50 --size=8m --verify=crc32c --do_verify=0 \
 	"${jobs[@]}"
 # A row of the series is written when it has ended.
-sleep 0.1
+pause 0.1
 
 # sum SUFFIX NUMBER PREFIX - of counters of the device
 sum() {
@@ -157,7 +157,7 @@ is "requests that are left" "${FS[outstanding]}" 0
 flashsim_reset flashsim1
 run_fio --filename=/dev/flashsim1 --direct=1 --ioengine=libaio --iodepth=8 \
 	--thread=1 --rw=randrw --bs=4k --size=8m --number_ios=200 --name=again
-sleep 0.1
+pause 0.1
 consistent flashsim1 200
 
 # Both files stop when they are full.

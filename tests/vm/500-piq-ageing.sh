@@ -49,7 +49,7 @@ tun "$DISK" layout "page=4096 chips=8"
 trusted() { counter_is "$DISK" trusted 1; }
 soon 90 trusted || fail "never trusted, confidence" \
 	"$(tun "$DISK" layout_confidence)"
-is "confidence" "$(tun "$DISK" layout_confidence)" 100
+tun_is "confidence" "$DISK" layout_confidence 100
 # All are reads and nothing is bounded: each chip serves its own in order anyway.
 soon 30 counter_is "$DISK" by_layout 0 || fail "goes by the layout for nobody"
 tun "$DISK" chip_depth 1

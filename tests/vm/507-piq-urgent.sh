@@ -15,7 +15,7 @@ sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 1
 tun "$DISK" max_wait_ms 10000
 sched_new "$DISK"
-is "mode" "$(tun "$DISK" mode)" auto
+tun_is "mode" "$DISK" mode auto
 trace_start block_rq_issue "$DISK"
 read_one "$DISK" 0
 await "$DISK" inflight 1

@@ -70,7 +70,7 @@ finish "big ones first, all alike" "50 30 90 5000 4500 10000 9000"
 begin
 tun "$DISK" read_expire_ms 1
 some
-sleep 0.1
+pause 0.1
 finish "all have expired" "50 30 90 5000 4500 10000 9000"
 
 # Only the first one has.

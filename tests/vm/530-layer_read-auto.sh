@@ -45,7 +45,7 @@ begin
 tun "$DISK" write_expire_ms 1
 arrive w 10000
 arrive r 50 30
-sleep 0.1
+pause 0.1
 finish "the write has expired" "10000 50 30"
 
 # Pages of 4 KiB on four chips. The request in the device is on none: it was there before the

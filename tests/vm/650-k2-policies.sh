@@ -95,7 +95,7 @@ for name in reserve nrt_wait_ms observe; do
 	tun "$DISK" $name 0
 done
 tun "$DISK" max_inflight 3
-is "the bound" "$(tun "$DISK" bound)" 3
+tun_is "the bound" "$DISK" bound 3
 sched_new "$DISK"
 run_fio --name=r --filename="/dev/$DISK" --direct=1 --rw=randread --bs=4k \
 	--size=64m --number_ios=500 --ioengine=libaio --iodepth=32

@@ -43,7 +43,7 @@ soon 60 more || fail "best effort stands still"
 holds "$(tun "$DISK" bw_share_pct) > 0" "it has a share"
 
 tun "$DISK" target_us 60000000
-is "infeasible with another target" "$(tun "$DISK" infeasible)" 0
+tun_is "infeasible with another target" "$DISK" infeasible 0
 before=$(stat_of "$DISK" rt_ended)
 # shellcheck disable=SC2317  # soon calls it
 ended() {
@@ -51,7 +51,7 @@ ended() {
 	((STAT > before + 500))
 }
 soon 90 ended || fail "real-time requests stand still"
-is "infeasible after 500 requests more" "$(tun "$DISK" infeasible)" 0
+tun_is "infeasible after 500 requests more" "$DISK" infeasible 0
 holds "$(tun "$DISK" bound) > $bound" "the bound has opened again"
 kill -INT $load
 wait $load

@@ -27,7 +27,7 @@ goes() {
 	((STAT > $1))
 }
 soon 30 goes 50 || fail "the load does not start"
-is "bound, policy static" "$(tun "$DISK" bound)" 2
+tun_is "bound, policy static" "$DISK" bound 2
 holds "$(stat_of "$DISK" inflight) <= 2" "in flight"
 
 tun "$DISK" rt_hold_ms 0
@@ -56,7 +56,7 @@ for policy in latency bandwidth; do
 		--ioengine=psync --prioclass=1 --prio=0
 	holds "$(tun "$DISK" bound) < 65535" "$policy: a real-time request closes it"
 	tun "$DISK" policy static
-	is "bound, policy static again" "$(tun "$DISK" bound)" 2
+	tun_is "bound, policy static again" "$DISK" bound 2
 done
 kill -INT $load
 wait $load

@@ -21,20 +21,20 @@ done
 { echo 2 >"/sys/block/$DISK/queue/iosched/calibrate"; } 2>"$TMP/said" &&
 	fail "calibrate takes 2"
 is "what it says" "$(sed 's/.*: //' "$TMP/said")" "Numerical result out of range"
-is "calibrating" "$(tun "$DISK" calibrate)" 0
+tun_is "calibrating" "$DISK" calibrate 0
 is "age before" "$(stat_of "$DISK" calibration_age_s)" -1
 
 load_start "$DISK"
 tun "$DISK" max_inflight 5
 tun "$DISK" calibrate 1
-is "bound while it is measured" "$(tun "$DISK" bound)" 65535
+tun_is "bound while it is measured" "$DISK" bound 65535
 tun "$DISK" calibrate 0
-is "bound when it was given up" "$(tun "$DISK" bound)" 5
+tun_is "bound when it was given up" "$DISK" bound 5
 tun "$DISK" calibrate 1
 # shellcheck disable=SC2317  # soon calls it
 calibrated() { [[ $(tun "$DISK" calibrate) == 0 ]]; }
 soon 60 calibrated || { stats "$DISK"; fail "it does not come to its end"; }
-is "bound after it" "$(tun "$DISK" bound)" 5
+tun_is "bound after it" "$DISK" bound 5
 rate=$(stat_of "$DISK" calibrated_kib_s) tail=$(stat_of "$DISK" calibrated_tail_us)
 holds "$rate > 0" "bandwidth"
 holds "$tail >= 500" "tail"
@@ -53,12 +53,12 @@ for ((n = 0; n < 6; n++)); do
 		fail "cannot change the queues"
 	((n % 3)) || sched_set "$DISK" mq-deadline
 	sched_set "$DISK" "$SCHED"
-	is "policy" "$(tun "$DISK" policy)" latency
-	is "unit" "$(tun "$DISK" bound_unit)" cost
-	is "reserve" "$(tun "$DISK" reserve)" 1
+	tun_is "policy" "$DISK" policy latency
+	tun_is "unit" "$DISK" bound_unit cost
+	tun_is "reserve" "$DISK" reserve 1
 	is "bandwidth" "$(stat_of "$DISK" calibrated_kib_s)" "$rate"
 	is "tail" "$(stat_of "$DISK" calibrated_tail_us)" "$tail"
-	sleep 0.1
+	pause 0.1
 	load_alive
 done
 load_stop
@@ -67,5 +67,5 @@ assert_idle "$DISK"
 null_add other size=16
 sched_set "$DISK" "$SCHED"
 is "another disk's bandwidth" "$(stat_of "$DISK" calibrated_kib_s)" 0
-is "another disk's policy" "$(tun "$DISK" policy)" static
+tun_is "another disk's policy" "$DISK" policy static
 null_del other

@@ -43,9 +43,10 @@ holds() {
 	say "ok: $1${2:+ ($2)}"
 }
 
-# nap - a short sleep without a process, which under TCG costs more than that
+# pause SECONDS - a sleep without a process, which takes long under TCG; nap: a short one
 exec {NAP}<> <(:)
-nap() { read -rt 0.02 -u "$NAP" _ || :; }
+pause() { read -rt "$1" -u "$NAP" _ || :; }
+nap() { pause 0.02; }
 
 # soon SECONDS COMMAND... - waits until the command succeeds; status 1 if never.
 # On a slow kernel it waits longer.
@@ -329,7 +330,9 @@ tunables() {
 GOOD=() EINVAL=() ERANGE=()
 # shellcheck disable=SC2034  # for cases
 text_values() {
-	EINVAL=("" " " "abc" "-1" "0" "none none" "$(printf '%0300d' 1)" $'\x01')
+	local long
+	printf -v long '%0300d' 1
+	EINVAL=("" " " "abc" "-1" "0" "none none" "$long" $'\x01')
 	ERANGE=()
 	case $1 in
 	mode)
@@ -412,6 +415,13 @@ tun() {
 		return
 	fi
 	read -r value <"$file" && say "$value"
+}
+
+# tun_is WHAT DISK NAME WANT - is, for a tunable and without a process
+tun_is() {
+	local value=
+	{ read -r value <"/sys/block/$2/queue/iosched/$3"; } 2>/dev/null
+	is "$1" "$value" "$4"
 }
 
 # stats_get DISK - sets STATS to iosched/stats as it is at one moment, without a
@@ -497,8 +507,8 @@ fio_quiet() {
 	timeout -k 5 "$FIO_SECONDS" fio --output="$log" --aux-path="$TMP" \
 		--eta=never "$@" >"$log.said" 2>&1 || status=$?
 	# A job that dies of a signal does not make its status another.
-	((status == 0)) && ! grep -qE 'verify: bad|error=' "$log" &&
-		! grep -q 'got signal' "$log.said" && return 0
+	((status == 0)) && ! grep -qE 'verify: bad|error=|got signal' \
+		"$log" "$log.said" && return 0
 	say "fio $* (status $status):"
 	tail -n 40 "$log" "$log.said"
 	return 1
