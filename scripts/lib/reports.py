@@ -145,20 +145,49 @@ _TRAPPED = re.compile(r" (?:asm_exc_int3|exc_int3|poke_int3_handler)\+0x")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)")
 
 
-def lost_to_qemu(log, own):
-    """Did the guest die of QEMU's stale code, with none of `own` modules in it?
+# Bits of the flags that an x86 CPU pushes as zero whatever software does: 3, 5, 15
+# and all from 22 on
+_NO_FLAGS = ~0x3f7fd7 & 0xffffffff
+_FLAGS = re.compile(r"\bEFLAGS: ([0-9a-f]+)")
+_REGISTER = re.compile(r"\b(?:R[A-DS][XIP]|RBP|R\d\d): ([0-9a-f]{16})")
 
-    QEMU before 8.1 translates code without a lock against a change in that
-    time. See docs/lab.md, "Text patching".
+
+def _flags_of_a_register(text):
+    """Do a dead CPU's flags have bits that none has, those of a register?"""
+    for match in _FLAGS.finditer(text):
+        wrong = int(match[1], 16) & _NO_FLAGS
+        if wrong:
+            # The dump's other lines follow.
+            values = _REGISTER.findall(text[match.end():match.end() + 1000])
+            return any((int(value, 16) & 0xffffffff & _NO_FLAGS) == wrong
+                       for value in values)
+    return False
+
+
+def lost_to_qemu(log, own):
+    """What QEMU did wrong if the guest died of that; "" if it did not.
+
+    Nothing is QEMU's fault if one of `own` modules has a frame in it. See
+    docs/lab.md, "Faults of QEMU".
     """
     found, _ = ours(scan(log), own)
-    if not found or {r.kind for r in found} - {"soft lockup", "panic",
-                                               "RCU stall"}:
-        return False
+    if not found:
+        return ""
+    kinds = {report.kind for report in found}
     start = log.find(found[0].lines[0].rstrip("\r"))
     rest = log[max(start, 0):]
-    return bool(_WAITS.search(rest) and _TRAPPED.search(rest) and
-                not set(_FRAME.findall(rest)) & set(own))
+    if set(_FRAME.findall(rest)) & set(own):
+        return ""
+    # QEMU before 8.1 translates code without a lock against a change in that
+    # time.
+    if kinds <= {"soft lockup", "panic", "RCU stall"} and \
+            _WAITS.search(rest) and _TRAPPED.search(rest):
+        return "a CPU was caught in code that had been changed"
+    # Nor may anything else be said in the same second.
+    kinds = {_kind(_split(line)[1], ()) for line in rest.split("\n")}
+    if kinds <= {"oops", "panic", None} and _flags_of_a_register(rest):
+        return "a CPU's flags are what was in a register"
+    return ""
 
 
 def _race_only(report):

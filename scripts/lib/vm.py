@@ -28,9 +28,8 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 TIMED_OUT, REPORTED, NO_KERNEL, TROUBLE = 124, 125, 77, 1
 RETRIES = 2
-# The line that scripts/check looks for.
-LOST = ("a fault of QEMU's, not of the guest's: a CPU was caught in code that "
-        "had been changed (docs/lab.md, text patching)")
+# What scripts/check looks for.
+LOST = "a fault of QEMU's, not of the guest's: "
 KVM_PROBE_SECONDS = 20
 
 _UNITS = {"": 1 << 20, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -293,9 +292,10 @@ def boot(machine, args, log):
     status, text = verdict(result, found, args.timeout)
     if text:
         say(text)
-    if result.status is None and reports.lost_to_qemu(
-            result.console.decode(errors="replace"), args.own):
-        say(LOST)
+    why = "" if result.status is not None else reports.lost_to_qemu(
+        result.console.decode(errors="replace"), args.own)
+    if why:
+        say(f"{LOST}{why} (docs/lab.md, faults of QEMU)")
     if retries:
         say(f"boots retried: {retries}")
     if found or status in (TIMED_OUT, REPORTED) or args.verbose:

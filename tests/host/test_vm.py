@@ -203,11 +203,39 @@ STALE = (
 def test_guest_lost_to_qemu(change, lost):
     log = CLEAN + console(*(change.get(line, line) for line in STALE),
                           start=180)
-    assert reports.lost_to_qemu(log, ["k2", "flashsim"]) == lost
+    assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
     assert not reports.lost_to_qemu(CLEAN, ["k2"])
     # Another error was reported before.
     log = console("WARNING: CPU: 0 PID: 1 at block/blk-mq.c:1") + log
     assert not reports.lost_to_qemu(log, ["k2", "flashsim"])
+
+
+# RDI | 0x202: QEMU took the operand of a comparison for its result.
+FLAGS = (
+    "Oops: double fault: 0000 [#1] PREEMPT SMP NOPTI",
+    "CPU: 1 UID: 0 PID: 4366 Comm: fio Tainted: G           OE",
+    "RIP: 0010:kmem_cache_alloc_noprof+0x6b/0x2f0",
+    "RSP: 0018:ffffc90000663a50 EFLAGS: 36d6d382",
+    "RAX: ffff888036d6d600 RBX: ffff888036d6d540 RCX: 000000004bdfc001",
+    "RDX: 000000004bdfc001 RSI: 000000000003d2a0 RDI: ffff888036d6d180",
+    "Call Trace:", " <TASK>",
+    " io_submit_one+0x89/0x870",
+    "Kernel panic - not syncing: Fatal exception in interrupt",
+)
+
+
+@pytest.mark.parametrize("line,changed,lost", [
+    ("", "", True),
+    # Flags that a CPU can have, and others that are no register's
+    ("36d6d382", "00010206", False),
+    ("36d6d382", "76d6d382", False),
+    ("io_submit_one+0x89/0x870", "k2_insert+0x89/0x870 [k2]", False),
+    ("Call Trace:", "BUG: KASAN: use-after-free in k2", False),
+])
+def test_flags_that_no_cpu_has(line, changed, lost):
+    log = CLEAN + console(*(text.replace(line, changed) for text in FLAGS),
+                          start=180)
+    assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
 
 
 def test_control_lines():
