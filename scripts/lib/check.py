@@ -9,6 +9,7 @@ kernel, power cuts and mutants too. The last line counts:
 `N passed, N failed, N skipped`.
 """
 
+import concurrent.futures
 import importlib.util
 import json
 import os
@@ -19,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -53,6 +55,8 @@ class Suite:
         self.failures = []
         self.lost = 0           # guests, to a fault of QEMU's
         self.children = set()
+        self.lock = threading.RLock()   # of what is counted and printed
+        self.stopped = False
         self.retried = 0
         self.matrix = matrix.Matrix()
         self.earlier = earlier.Earlier(RESULTS / "earlier.json", CASES, resume)
@@ -65,27 +69,35 @@ class Suite:
 
     def note(self, verdict, name, reason="", detail="", told=False):
         """Counts one result and prints it, unless it was already printed."""
-        self.count[verdict] += 1
-        if not told:
-            self.tell(verdict, name, reason)
-        if verdict == "fail":
-            self.failures.append(f"{name}" + (f": {reason}" if reason else ""))
-            if detail:
-                if told:
-                    print(f"     | {name}:")
-                print("".join(f"     | {line}\n" for line in heart(detail)),
-                      end="", flush=True)
+        with self.lock:
+            if self.stopped:
+                return          # the child was killed
+            self.count[verdict] += 1
+            if not told:
+                self.tell(verdict, name, reason)
+            if verdict == "fail":
+                self.failures.append(
+                    f"{name}" + (f": {reason}" if reason else ""))
+                if detail:
+                    if told:
+                        print(f"     | {name}:")
+                    print("".join(f"     | {line}\n"
+                                  for line in heart(detail)),
+                          end="", flush=True)
 
     def start(self, command, **more):
         """A child that does not outlive this process."""
-        child = subprocess.Popen(
-            [str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
-            errors="replace", cwd=REPO, env=children.environment(),
-            start_new_session=True,
-            # Even if this process is killed: scripts/vm then ends its guest.
-            preexec_fn=children.tied(), **more)
-        self.children.add(child)
-        return child
+        with self.lock:
+            if self.stopped:
+                raise RuntimeError("the run has been stopped")
+            child = subprocess.Popen(
+                [str(c) for c in command], stdin=subprocess.DEVNULL, text=True,
+                errors="replace", cwd=REPO, env=children.environment(),
+                start_new_session=True,
+                # Even if this process is killed: scripts/vm then ends its guest.
+                preexec_fn=children.tied(), **more)
+            self.children.add(child)
+            return child
 
     def run(self, command):
         """(status, output) of a command."""
@@ -117,15 +129,29 @@ class Suite:
                 r"(?=\d+ retries$))(\d+)", said, re.M):
             self.retried += int(count)
 
+    def together(self, *works):
+        """Calls functions, two at a time, each with this suite and an argument."""
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            try:
+                for done in [pool.submit(work, self, argument)
+                             for work, argument in works]:
+                    done.result()
+            except options.Interrupted:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.stop()
+                raise
+
     def stop(self):
         """Ends what still runs: scripts/vm takes its QEMU along."""
-        for child in self.children:
+        with self.lock:
+            self.stopped = True
+        for child in list(self.children):
             if child.poll() is None:
                 try:
                     os.killpg(child.pid, signal.SIGTERM)
                 except ProcessLookupError:
                     pass
-        for child in self.children:
+        for child in list(self.children):
             try:
                 child.wait(10)
             except subprocess.TimeoutExpired:
@@ -368,7 +394,8 @@ def scratch_tree(series):
 def check_build(suite, series, facts):
     """Builds without a warning, sparse without a word, equal layouts."""
     which = ["KVER=", *kernel.make_words(facts)]
-    make = ["make", "-s", "-C", scratch_tree(series), *which]
+    make = ["make", "-s", "-j", str(os.cpu_count()), "-O", "-C",
+            scratch_tree(series), *which]
     status, out = suite.run([*make, "modules", "W=1"])
     warned = re.search(r"\b(warning|error): .*", out)
     if status or warned:
@@ -478,8 +505,9 @@ def deal(args, names):
     Most cases test code that the schedulers share. So beyond the core on the
     first kernel each case runs with one of them, in turn. If that is still too
     slow, this holds for all cases; next, the cases of a single scheduler run on
-    the first kernel only, then only those of them that belong to the core. Last,
-    6.1 leaves out what the debug kernel, which is 6.1, runs anyway.
+    the first kernel only, then only those of them that belong to the core. Next,
+    6.1 leaves out what the debug kernel, which is 6.1, runs anyway, and last, the
+    cases that take longest are left out.
     """
     if args.deal:
         for leg in args.legs:
@@ -488,7 +516,7 @@ def deal(args, names):
     if args.all or args.core or args.case or args.kernel \
             or args.scheduler:
         return
-    for dealt in range(6):
+    for dealt in range(7):
         for leg in args.legs:
             leg.dealt = dealt
             # Steps up to 2 change only which scheduler runs a case.
@@ -501,6 +529,8 @@ def deal(args, names):
                     "debug" in kernel.SERIES:
                 leg.cases = [case for case in leg.cases
                              if not case.of_core("debug")]
+            if dealt > 5:
+                leg.cases = [case for case in leg.cases if case.fast]
         if estimate(args, names, lambda series: False) <= BUDGET:
             return
 
@@ -522,8 +552,8 @@ def estimate(args, names, cached):
     if args.all:
         total += SECONDS["control"]
     if not args.some:
-        total += sum(SECONDS[name] for name in (
-            "host", "unit", "physics", "repeat", "stages"))
+        # What runs beside the physics is done before them.
+        total += sum(SECONDS[name] for name in ("host", "unit", "physics"))
     return int(total)
 
 
@@ -555,7 +585,9 @@ def announce(args):
                   ", and only of the core" if args.legs[0].dealt > 3 else "")
               + ", for the same reason"
               + ("; what the debug kernel runs is left out on 6.1"
-                 if args.legs[0].dealt > 4 else ""))
+                 if args.legs[0].dealt > 4 else "")
+              + (", and the cases that take longest everywhere"
+                 if args.legs[0].dealt > 5 else ""))
 
     def here(series):
         entry = kernel.SERIES[series]
@@ -638,11 +670,12 @@ def everything(suite, args):
         # After the kernels, which the tests of abi-check want, and the builds:
         # what modules say of themselves is compared with docs/ABI.
         check_host(suite)
-        # The model is the same on every kernel, and a slow one shows no more.
+        # The model is the same on every kernel, and a slow one shows no more. A
+        # guest in virtual time leaves one of two cores idle.
         for leg in [leg for leg in able if leg.slow == 1][:1]:
-            check_physics(suite, leg.series)
-            check_repeat(suite, leg.series)
-            check_stages(suite, leg.series)
+            suite.together((check_physics, leg.series),
+                           (check_stages, leg.series),
+                           (check_repeat, leg.series))
     # One after the other: two guests at once leave each vCPU half a core, and
     # cases that measure how long something waits then take it for a hang.
     for leg in able:

@@ -21,9 +21,8 @@ MACHINES = {
 }
 
 # Seconds on two quiet cores without KVM, for the estimate only.
-SECONDS = {"host": 280, "unit": 210, "build": 25, "boot": 10, "physics": 110, "stages": 75,
-           "repeat": 30, "crash": 120, "control": 60, "fetch": 60,
-           "make kernel": 660}
+SECONDS = {"host": 420, "unit": 150, "build": 40, "boot": 20, "physics": 250,
+           "crash": 120, "control": 60, "fetch": 60, "make kernel": 660}
 # How much longer cases take on kernels that are slow, unless they say so.
 PACE = 4.5
 # Seconds for a guest, in addition to twice the estimate for its cases. Each

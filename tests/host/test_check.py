@@ -7,6 +7,8 @@ import json
 import pathlib
 import re
 import sys
+import threading
+import time
 
 import pytest
 
@@ -19,6 +21,7 @@ checkcases = importlib.import_module("checkcases")
 checkvm = importlib.import_module("checkvm")
 kernel = importlib.import_module("kernel")
 matrix = importlib.import_module("matrix")
+options = importlib.import_module("options")
 earlier = importlib.import_module("earlier")
 schedulers = importlib.import_module("schedulers")
 sources = importlib.import_module("sources")
@@ -176,7 +179,7 @@ def test_dealing(cases, monkeypatch, capsys):
         monkeypatch.setattr(check, "BUDGET", budget)
         args = check.parse([])
         found.setdefault(args.legs[0].dealt, args)
-    assert sorted(found) == [0, 1, 2, 3, 4, 5]
+    assert sorted(found) == [0, 1, 2, 3, 4, 5, 6]
     assert found[2].legs[0].machines(FIVE)["default"][:3] == [
         "010-plain.a", "020-core.b", "030-k2-own"]
     # The cases of one scheduler run last: on the other kernels, then those of
@@ -197,7 +200,14 @@ def test_dealing(cases, monkeypatch, capsys):
     _, old, slow = found[5].legs
     assert names(old) == ["037-fast"] and names(slow) == ["020-core"]
     check.announce(found[5])
-    assert "what the debug kernel runs is left out on 6.1" in \
+    said = capsys.readouterr().out
+    assert "what the debug kernel runs is left out on 6.1" in said
+    assert "take longest" not in said
+    # And what takes longest.
+    assert "040-slow" in names(found[5].legs[0])
+    assert "040-slow" not in names(found[6].legs[0])
+    check.announce(found[6])
+    assert "and the cases that take longest everywhere" in \
         capsys.readouterr().out
     monkeypatch.delitem(kernel.SERIES, "debug")
     assert names(check.parse([]).legs[1]) == ["020-core", "037-fast"]
@@ -262,6 +272,38 @@ def test_make_check_takes_an_hour_at_most():
         names = [*own, "b", "c", "d", "e"][:count]
         check.deal(args, names)
         assert check.estimate(args, names, lambda series: False) <= 3600
+
+
+def test_two_works_at_the_same_time(capsys):
+    suite, meet = check.Suite(), threading.Barrier(2, timeout=20)
+
+    def work(suite, name):
+        meet.wait()
+        suite.note("pass", name)
+    suite.together((work, "one"), (work, "other"))
+    assert suite.count == {"pass": 2, "fail": 0, "skip": 0}
+
+    def long(suite, seconds):
+        meet.wait()
+        status, _ = suite.run(["sleep", seconds])
+        suite.note("fail", "long", f"status {status}")
+
+    def interrupted(suite, number):
+        meet.wait()
+        while not suite.children:
+            time.sleep(0.01)
+        raise options.Interrupted(number)
+
+    def late(suite, seconds):
+        # After the end nothing begins.
+        while not suite.stopped:
+            time.sleep(0.01)
+        suite.run(["sleep", seconds])
+    with pytest.raises(options.Interrupted):
+        suite.together((interrupted, 15), (long, "60"), (late, "61"))
+    # What was killed has not failed.
+    assert suite.count["fail"] == 0 and not suite.children
+    assert "long" not in capsys.readouterr().out
 
 
 def test_retries_are_counted():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: yes
+# takes: 6 s, 30 s if slow
 #
 # Proves: the echo alone loads the module, insmod alone does too (it depends on
 # no other module), and sysfs then shows the scheduler as selected.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
+# takes: 20 s
 #
 # Proves: reads return the data that was written, for all request sizes and
 # engines, with and without the page cache, on two hardware queues, while requests

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: yes
+# takes: 11 s, 30 s if slow
 #
 # Proves: the module cannot be unloaded while a disk uses it and can be when
 # none does, ten times in a row; a debugfs file that a process holds open, or

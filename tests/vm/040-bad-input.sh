@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2153
 # limit: 300 s
+# takes: 55 s
 #
 # Proves: every tunable refuses what is no number (EINVAL) and what is outside
 # its range (ERANGE), keeps its value then, and takes both its limits; the

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 6 s
 #
 # Proves: a disk keeps its own values over other schedulers, until the disk is
 # removed or the module unloaded; defaults are back then.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 7 s
 #
 # Proves: raising the bound dispatches what waits at once, exactly as many as
 # there are new slots, before anything has finished; lowering it takes nothing

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
+# takes: 11 s
 #
 #
 # Proves: a processor is taken offline and brought back while requests are in

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
+# takes: 20 s
 #
 #
 # Proves: nr_requests changes under load lose no request, also between switches

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# core: yes
+# core: fast
+# takes: 15 s
 #
 # Proves: when the driver changes its number of hardware queues under load, the
 # kernel creates the scheduler again, its tunables keep their values, and no

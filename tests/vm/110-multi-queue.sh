@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # machines: default wide
+# takes: 11 s
 #
 # Proves: with a hardware queue for every processor the bound is one for the
 # device, and the requests of every queue get their turn.

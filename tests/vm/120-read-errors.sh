@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 5 s
 #
 # Proves: requests that the NVMe driver retries after a media error give their
 # slot back exactly once, a read that cannot be recovered ends in an error, and

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2153
 # core: fast
+# takes: 15 s
 #
 # Proves: flushes, FUA writes and the three steps of a flush sequence get
 # through under a bound of one, on disks with FUA (NVMe) and without it

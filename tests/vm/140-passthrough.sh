@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 20 s
 #
 # Proves: commands that user space sends straight to the NVMe disk pass while
 # the scheduler keeps requests back under a bound of one, and do not disturb

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
+# takes: 11 s
 #
 # Proves: with one request in the device and others waiting, real-time level 0 is dispatched
 # before level 5, both before the rest (best effort, no priority and, with idle_wait_ms=0, idle

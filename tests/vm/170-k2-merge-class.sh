@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
+# takes: 5 s
 #
 # Proves: waiting neighbours of one class are merged (at the back, at the front,
 # and two requests by a third between them), neighbours of different classes

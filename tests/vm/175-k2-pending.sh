@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2317
 # for: k2
 # core: yes
-# takes: 60 s
+# takes: 30 s
 # limit: 420 s
 #
 # Proves: requests are inserted without the scheduler's lock and lose nothing by it.

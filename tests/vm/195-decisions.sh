@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 10 s
+# takes: 4 s
 #
 # Proves: the scheduler's own trace events are there under its name, are filtered by disk,
 # and agree with the counts of stats: each request that was inserted, chosen and completed;

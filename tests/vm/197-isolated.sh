@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # once: no scheduler makes a difference
-# takes: 20 s
+# takes: 6 s
 #
 # Proves: requests that end on an isolated CPU wake no worker there, and dispatching continues.
 # Fails if: flash_run() asks the block layer whatever the CPU: that has workers of the

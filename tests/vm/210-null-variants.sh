@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 30 s
 #
 # Proves: drivers of other kinds work: tags shared by the hardware queues or by
 # several disks, a driver that sleeps, polled queues, a driver queue shorter

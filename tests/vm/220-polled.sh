@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# takes: 20 s
 #
 # Requests to poll queues complete only when their owner polls. They must hold
 # no slot, or a task that stops polling stops the device; and they must not

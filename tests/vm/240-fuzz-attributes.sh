@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2153
 # core: yes
-# takes: 15 s
+# takes: 15 s, 40 s if slow
 #
 # Proves: a write to a tunable or a module parameter under load, while other
 # processes read all files, sets the value if it is legal; otherwise the value

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
-# takes: 20 s
+# takes: 15 s
 #
 # Proves: a reset of an NVMe controller with two namespaces, under load on both with
 # different bounds: the driver ends or hands back its requests, the kernel creates the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
-# takes: 35 s
+# takes: 30 s
 # limit: 240 s
 #
 # Proves: a disk that is removed while the scheduler holds requests back for it,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 20 s
+# takes: 25 s
 #
 # Proves: the module is loaded and unloaded in a loop while two tasks select the
 # scheduler by name, which loads it, too, and then another one, for two disks

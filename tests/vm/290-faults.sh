@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2004
 # core: yes
-# takes: 25 s
+# takes: 25 s, 110 s if slow
 # limit: 240 s
 #
 # Proves: with a device that refuses requests, gives them back, fails them and

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 45 s
+# takes: 40 s
 # limit: 420 s
 # fast: no
 #

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2030,SC2031,SC2317
 # core: yes
-# takes: 40 s
+# takes: 30 s, 70 s if slow
 # limit: 300 s
 #
 # Proves: 300 switches among all schedulers by two tasks at once, under verified

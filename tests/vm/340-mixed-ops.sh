@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
-# takes: 25 s
+# takes: 20 s
 # limit: 240 s
 #
 # Proves: discards from several tasks at once (which may merge into requests of many

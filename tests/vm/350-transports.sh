@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 25 s
+# takes: 15 s
 # limit: 240 s
 #
 # Proves: drivers of all kinds at the same time: SATA with command queueing,

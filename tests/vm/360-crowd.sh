@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 25 s
+# takes: 20 s
 # limit: 240 s
 #
 # Proves: 256 tasks of all priority classes and levels, in 16 control groups of

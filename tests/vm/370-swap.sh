@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 25 s
+# takes: 15 s
 # limit: 300 s
 #
 # Proves: memory is swapped out to the disk and in from it under pressure, with

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 20 s
+# takes: 50 s
 # limit: 240 s
 #
 # Proves: one reader among 64 tasks that write as fast as they can, all of one

@@ -4,6 +4,7 @@
 # once: about flashsim, whatever the scheduler
 # limit: 400 s
 # takes: 70 s
+# fast: no
 #
 # Proves: flashsim keeps data, in every mode of its flash translation layer:
 # requests of all sizes and alignments, overwrites until blocks are collected,

@@ -3,7 +3,8 @@
 #
 # once: about flashsim, whatever the scheduler
 # limit: 300 s
-# takes: 60 s
+# takes: 105 s
+# fast: no
 #
 # Proves: flashsim refuses values that are out of range, no number or no such
 # word, and combinations that are not possible, with one message that names the

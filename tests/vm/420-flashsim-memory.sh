@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # once: about flashsim, whatever the scheduler
-# takes: 12 s
+# takes: 25 s
 #
 # Proves: flashsim holds no more data than data_mb says, writes beyond end in
 # ENOSPC and harm nothing, memory is given back; data=pattern reads as its own

@@ -3,7 +3,7 @@
 #
 # once: about flashsim, whatever the scheduler
 # limit: 240 s
-# takes: 30 s
+# takes: 40 s
 #
 # Proves: a flashsim device that is removed under load ends all its requests,
 # whatever its scheduler is and whatever faults are injected; the other device

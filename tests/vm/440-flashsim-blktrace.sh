@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2004
 #
 # once: about flashsim, and one scheduler that certainly traces inserts
-# takes: 10 s
+# takes: 15 s
 #
 # Proves: blktrace sees each step of a request on flashsim: queued, got a
 # request, inserted, issued, completed, each as often as fio has asked, with

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2004
 #
 # once: about flashsim, whatever the scheduler
-# takes: 15 s
+# takes: 11 s
 #
 # Proves: several devices with several queues do not disturb each other; sums in
 # their statistics are those of the parts; log and series have each request

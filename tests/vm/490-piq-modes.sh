@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC1091,SC2153,SC2154
 # for: piq
 # core: yes
-# takes: 40 s
+# takes: 90 s
 # limit: 300 s
 #
 # Proves: mode, layout, offset and all bounds change under verified load on two

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC1091,SC2034
 # for: layer_read
 # core: fast
-# takes: 18 s
+# takes: 15 s
 # limit: 240 s
 #
 # Proves: mode auto dispatches reads before writes, in batches, an expired write

@@ -2,7 +2,6 @@
 # shellcheck shell=bash disable=SC1091,SC2034,SC2153
 # for: acfq
 # core: fast
-# takes: 30 s
 # limit: 240 s
 #
 # Proves: two control groups with weights 1 to 3 that always have something waiting

@@ -2,7 +2,6 @@
 # shellcheck shell=bash disable=SC1091,SC2034,SC2153
 # for: hbfq
 # core: fast
-# takes: 30 s
 # limit: 240 s
 #
 # Proves: the same of budgets, which are one request here: 1 to 3 all along, and 3 to

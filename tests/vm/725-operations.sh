@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# takes: 40 s
+# takes: 15 s
 # limit: 240 s
 #
 # Proves: docs/operations.md, for requests that a real device has. A discard and a

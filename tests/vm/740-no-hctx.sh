@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: fast
-# takes: 5 s
+# takes: 7 s
 #
 # Proves: limit_depth() works where the core has not chosen a hardware queue
 # yet, as Linux 6.1 before 6.1.105 calls it; tests/limitprobe makes that call.
