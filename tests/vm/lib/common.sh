@@ -548,15 +548,25 @@ load_start() {
 	) &
 	LOADS+=($!)
 	# shellcheck disable=SC2317  # soon calls it
-	busy() { (($(ios "$disk") > before)); }
+	busy() {
+		ios_get "$disk"
+		((IOS > before))
+	}
 	soon 30 busy || fail "the load on $disk does not start"
 }
 
-# ios DISK - reads and writes that it has completed
-ios() {
+# ios_get DISK - sets IOS to the reads and writes that it has completed
+IOS=
+ios_get() {
 	local -a now
 	read -ra now <"/sys/block/$1/stat"
-	say $((now[0] + now[4]))
+	IOS=$((now[0] + now[4]))
+}
+
+# ios DISK - prints it
+ios() {
+	ios_get "$1"
+	say "$IOS"
 }
 
 load_alive() {
