@@ -552,7 +552,7 @@ def estimate(args, names, cached):
     if args.all:
         total += SECONDS["control"]
     if not args.some:
-        # What runs beside the physics is done before them.
+        # The two checks beside the physics end before it does.
         total += sum(SECONDS[name] for name in ("host", "unit", "physics"))
     return int(total)
 

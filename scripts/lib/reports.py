@@ -145,15 +145,14 @@ _TRAPPED = re.compile(r" (?:asm_exc_int3|exc_int3|poke_int3_handler)\+0x")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)")
 
 
-# Bits of the flags that an x86 CPU pushes as zero whatever software does: 3, 5, 15
-# and all from 22 on
+# Bits of the flags that an x86 CPU always pushes as zero: 3, 5, 15 and from 22 on
 _NO_FLAGS = ~0x3f7fd7 & 0xffffffff
 _FLAGS = re.compile(r"\bEFLAGS: ([0-9a-f]+)")
 _REGISTER = re.compile(r"\b(?:R[A-DS][XIP]|RBP|R\d\d): ([0-9a-f]{16})")
 
 
 def _flags_of_a_register(text):
-    """Do a dead CPU's flags have bits that none has, those of a register?"""
+    """Does a report show flags with impossible bits, equal to a register's?"""
     for match in _FLAGS.finditer(text):
         wrong = int(match[1], 16) & _NO_FLAGS
         if wrong:
@@ -165,7 +164,7 @@ def _flags_of_a_register(text):
 
 
 def lost_to_qemu(log, own):
-    """What QEMU did wrong if the guest died of that; "" if it did not.
+    """The fault of QEMU that the guest died of; "" if there is none.
 
     Nothing is QEMU's fault if one of `own` modules has a frame in it. See
     docs/lab.md, "Faults of QEMU".
@@ -183,7 +182,7 @@ def lost_to_qemu(log, own):
     if kinds <= {"soft lockup", "panic", "RCU stall"} and \
             _WAITS.search(rest) and _TRAPPED.search(rest):
         return "a CPU was caught in code that had been changed"
-    # Nor may anything else be said in the same second.
+    # A report within another one counts here, too.
     kinds = {_kind(_split(line)[1], ()) for line in rest.split("\n")}
     if kinds <= {"oops", "panic", None} and _flags_of_a_register(rest):
         return "a CPU's flags are what was in a register"

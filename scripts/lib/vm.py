@@ -28,7 +28,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 
 TIMED_OUT, REPORTED, NO_KERNEL, TROUBLE = 124, 125, 77, 1
 RETRIES = 2
-# What scripts/check looks for.
+# scripts/check looks for this text.
 LOST = "a fault of QEMU's, not of the guest's: "
 KVM_PROBE_SECONDS = 20
 

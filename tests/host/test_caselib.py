@@ -64,7 +64,7 @@ def test_what_paths_want_holds_for_later_kernels(release, want, tmp_path):
 
 
 def test_what_a_case_leaves_running_is_killed(tmp_path):
-    """Even what has a process group of its own, but no other session."""
+    """This includes other process groups of the case's session."""
     run = (LIB.parents[1] / "run").read_text()
     begin = run.index("exec {NEVER}")
     functions = run[begin:run.index("\n}\n", run.index("in_time() {")) + 3]
@@ -77,7 +77,7 @@ def test_what_a_case_leaves_running_is_killed(tmp_path):
 sleep 58 & other=$!
 in_time 20 bash -c '{command}'
 echo status $?
-left $SESSION
+end_session $SESSION
 in_time 0 sleep 57
 echo status $?
 kill $other && echo other"""], check=True, text=True, stdout=subprocess.PIPE)

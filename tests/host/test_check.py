@@ -295,13 +295,13 @@ def test_two_works_at_the_same_time(capsys):
         raise options.Interrupted(number)
 
     def late(suite, seconds):
-        # After the end nothing begins.
+        # A stopped suite starts no child.
         while not suite.stopped:
             time.sleep(0.01)
         suite.run(["sleep", seconds])
     with pytest.raises(options.Interrupted):
         suite.together((interrupted, 15), (long, "60"), (late, "61"))
-    # What was killed has not failed.
+    # A killed child is not a failure.
     assert suite.count["fail"] == 0 and not suite.children
     assert "long" not in capsys.readouterr().out
 

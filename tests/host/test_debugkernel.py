@@ -526,7 +526,7 @@ def test_run_fails_by_what_counts(log, status, says, monkeypatch, tmp_path,
 
 
 def cases_verdict(kernel_log, own):
-    """What tests/vm/run keeps of the kernel's log, and the report it sees there."""
+    """The part of the kernel's log that tests/vm/run keeps, and its report."""
     text = (REPO / "tests/vm/run").read_text()
     begin = text.index("REPORTS='")
     patterns = text[begin:text.index("\n\n", begin)]
@@ -555,7 +555,7 @@ def cases_verdict(kernel_log, own):
 def test_guest_judges_the_same(text, words, tmp_path):
     log = tmp_path / "dmesg"
     mine = "lab: begin 010-case.k2\n" + console(text).replace("\r", "")
-    # What was said before the case is not its own.
+    # Messages from before the case do not count.
     log.write_text(f"lab: begin 010-case\n{SAMPLES['KASAN']}\n{mine}")
     kept, said = cases_verdict(log, "k2 flashsim")
     assert kept.rstrip("\n") == mine.rstrip("\n")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # core: yes
-# takes: 11 s, 30 s if slow
+# takes: 11 s, 60 s if slow
 #
 # Proves: the module cannot be unloaded while a disk uses it and can be when
 # none does, ten times in a row; a debugfs file that a process holds open, or
@@ -10,7 +10,7 @@
 # out of flash_module_exit(), or .elevator_owner out of flash_elevator.
 
 main_disk
-for ((n = 1; n <= (${LAB_SLOW:-1} > 1 ? 4 : 10); n++)); do
+for ((n = 1; n <= 10; n++)); do
 	sched_set "$DISK" "$SCHED"
 	out=$(LC_ALL=C busybox rmmod "$SCHED" 2>&1) &&
 		fail "unloaded while selected"
@@ -46,7 +46,7 @@ soon 10 gone || fail "an open debugfs file pins the module for ever"
 	cat "$ARRAYS" \
 	    "/sys/block/$DISK/queue/iosched/stats" >/dev/null 2>&1
 done) &
-for ((n = 0; n < (${LAB_SLOW:-1} > 1 ? 8 : 20); n++)); do
+for ((n = 0; n < 20; n++)); do
 	sched_new "$DISK"
 done
 : >"$TMP/stop"

@@ -14,7 +14,7 @@ null_add resize memory_backed=1 size=64 submit_queues=1 irqmode=2 \
 sched_new "$DISK"
 tun "$DISK" max_inflight 7
 load_start "$DISK"
-for ((n = 0; n < (${LAB_SLOW:-1} > 1 ? 4 : 10); n++)); do
+for ((n = 0; n < 10; n++)); do
 	queues=$(((n + 1) % 2 + 1))
 	echo $queues >"$NULLB/resize/submit_queues" ||
 		fail "cannot change to $queues queues"
@@ -50,7 +50,7 @@ for name in "${TEXTS[@]}"; do
 done
 load_start "$one"
 load_start "$two" --size=2m
-for ((n = 0; n < (${LAB_SLOW:-1} > 1 ? 3 : 6); n++)); do
+for ((n = 0; n < 6; n++)); do
 	((n % 3)) || sched_set "$one" none
 	echo $((n % 2 + 1)) >"$NULLB/resize/submit_queues" ||
 		fail "cannot change the first disk's queues"
