@@ -71,7 +71,8 @@ def test_what_a_case_leaves_running_is_killed(tmp_path):
     # Not what runs on this machine, and nothing of its kernel
     functions = functions.replace("(fio", "(none").replace(
         "/proc/sysrq-trigger", "/dev/null")
-    command = f"timeout 60 sleep 59 & echo $! >{tmp_path}/pid; exit 7"
+    # It does not hold our pipe: the test would wait for its end.
+    command = f"timeout 60 sleep 59 >/dev/null & echo $! >{tmp_path}/pid; exit 7"
     done = subprocess.run(
         ["bash", "-c", f"""{functions}
 sleep 58 & other=$!
