@@ -3,7 +3,7 @@
  * sublayer.c - sub-layers, and the waiting requests in them
  *
  * Problem: find the next read of a sub-layer by address and by age, in O(log n) steps,
- * while requests are inserted, dispatched and merged under a lock with interrupts off.
+ * while requests are inserted, dispatched and merged under a lock.
  *
  * Mode paper: a drive of N chips has 2N sub-layers, as a chip has two dies. Each is a range
  * of R = capacity / 2N + 1 sectors; the last one is shorter. Mode auto uses the same ranges

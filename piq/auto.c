@@ -221,8 +221,8 @@ static bool piq_aged_before(struct rb_node *a, const struct rb_node *b)
 
 /*
  * Add a wide request, nearly always as the youngest. A request that has grown beyond its
- * chip is older than some others. Its place is not searched in the list, as the lock is held
- * with interrupts off: it waits in a tree until piq_wide_after() gets to its place.
+ * chip is older than some others. Its place is not searched in the list, as the lock is
+ * held: it waits in a tree until piq_wide_after() gets to its place.
  */
 static void piq_wide_add(struct piq_pick *p, u32 row, struct piq_req *req)
 {

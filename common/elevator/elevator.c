@@ -82,15 +82,16 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
  *
  * Between choice and issue the task may be preempted, or throttled by its control group,
  * and the request waits until the task runs again. A task may do that to its own requests
- * only. Kernel threads, workers included, are not throttled. Tasks of a real-time CPU
+ * only. Kernel threads are not throttled. Workers issue any request, whatever their nice
+ * value: a request that a worker left would be left to the next worker. Tasks of a real-time CPU
  * class are not throttled unless they use up the CPU; if such a task left the request to
  * a worker, the worker might wait for the task's CPU.
  */
 bool flash_may_issue(const struct flash_rq *fr)
 {
-	return !flash_task_yields() &&
-	       (fr->by == current || (current->flags & PF_KTHREAD) ||
-		rt_task(current));
+	return (current->flags & PF_WQ_WORKER) ||
+	       (!flash_task_yields() &&
+		(fr->by == current || (current->flags & PF_KTHREAD) || rt_task(current)));
 }
 
 static noinline bool flash_try_merge(struct flash_queue *fq, struct bio *bio,
@@ -447,13 +448,15 @@ static struct request *flash_dispatch_best(struct flash_queue *fq,
 	return rq;
 }
 
-/* elv_dispatch_request(), unless a request waits alone; releases the lock */
+/*
+ * elv_dispatch_request(), unless a request waits alone. With the lock. Afterwards
+ * flash_queue.pass_on says whether to kick.
+ */
 static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 						      struct blk_mq_hw_ctx *hctx)
-	__releases(&fq->lock)
 {
 	struct request *rq = NULL;
-	bool kick, hurry = READ_ONCE(fq->hurry);
+	bool hurry = READ_ONCE(fq->hurry);
 
 	/* Before the drain, which finds the request that has set it. */
 	if (unlikely(hurry))
@@ -475,14 +478,7 @@ static noinline struct request *flash_dispatch_queued(struct flash_queue *fq,
 	}
 	if (unlikely(hurry))
 		WRITE_ONCE(fq->hurry, true);
-	kick = fq->pass_on || (fq->held && flash_pending_events(fq));
-	fq->pass_on = false;
-	flash_unlock(fq);
-
-	if (rq)
-		flash_round_ends(fq, hctx, rq);
-	if (unlikely(kick))
-		flash_kick(fq, hctx->queue_num);
+	fq->pass_on |= fq->held && flash_pending_events(fq);
 	return rq;
 }
 
@@ -491,6 +487,7 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct flash_queue *fq = compat_queue_data(hctx->queue);
 	struct request *rq;
 	struct flash_rq *fr;
+	bool kick = false;
 
 	if (unlikely(flash_round_any(fq))) {
 		rq = flash_dispatch_chosen(fq);
@@ -501,10 +498,19 @@ static struct request *elv_dispatch_request(struct blk_mq_hw_ctx *hctx)
 	}
 	spin_lock(&fq->lock);
 	fr = flash_pass(fq);
-	if (unlikely(!fr))
-		return flash_dispatch_queued(fq, hctx);
+	if (likely(fr)) {
+		flash_unlock(fq);
+		return fr->rq;
+	}
+	rq = flash_dispatch_queued(fq, hctx);
+	swap(kick, fq->pass_on);
 	flash_unlock(fq);
-	return fr->rq;
+
+	if (rq)
+		flash_round_ends(fq, hctx, rq);
+	if (unlikely(kick))
+		flash_kick(fq, hctx->queue_num);
+	return rq;
 }
 
 /*

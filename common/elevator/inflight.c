@@ -137,10 +137,13 @@ __always_inline bool flash_first_done(struct flash_queue *fq, struct request *rq
 /* flash_ready() while requests wait, but for those that precede all others, and for @first */
 static inline bool flash_slot_for_any(struct flash_queue *fq)
 {
-	/* The events before @changed, which says that they were drained. */
+	/*
+	 * The events before @changed, which says that they were drained. Then @held once
+	 * more, as the policy may have chosen since. Pairs with flash_ask_holds().
+	 */
 	return flash_slot_free(atomic_read(&fq->inflight), READ_ONCE(fq->bound)) &&
 	       (likely(!READ_ONCE(fq->held)) || flash_pending_events(fq) ||
-		READ_ONCE(fq->changed));
+		smp_load_acquire(&fq->changed) || !READ_ONCE(fq->held));
 }
 
 /**
@@ -181,6 +184,11 @@ __always_inline bool flash_ready(struct flash_queue *fq)
 bool flash_ready_settled(struct flash_queue *fq)
 {
 	flash_lock(fq);
+	/*
+	 * Before @held is cleared: this task may lose the CPU before its run, so the next
+	 * end kicks, see flash_needs_run().
+	 */
+	WRITE_ONCE(fq->left, true);
 	flash_update_now(fq);
 	flash_settle(fq);
 	flash_unlock(fq);
@@ -401,7 +409,7 @@ void flash_first_exit(struct flash_queue *fq)
  * Below the mark, a single request has just been inserted, and its submitter's run is scheduled.
  * Completion interrupts often arrive between insertion and dispatch; a kick there would wake a
  * worker that finds no work. Several may have been left behind by a round that ended early
- * because a driver was busy (@left). And the submitter may lose the CPU before its run, so at
+ * because a driver was busy, or by a task that has ended a hold (@left). And the submitter may lose the CPU before its run, so at
  * most FLASH_NO_RUNS completions in a row schedule none.
  *
  * If the policy holds all requests back, a completion lets it choose again, unless the policy
@@ -411,7 +419,8 @@ bool flash_needs_run(struct flash_queue *fq, int inflight, unsigned int bound)
 {
 	if (flash_precedes(fq))
 		return true;
-	if (READ_ONCE(fq->held))
+	/* Pairs with flash_ask_holds(): before @left. */
+	if (smp_load_acquire(&fq->held))
 		return inflight <= READ_ONCE(fq->held_above) || flash_pending_any(fq) ||
 		       READ_ONCE(fq->changed);
 	if (flash_slot_above(inflight, bound))
@@ -442,9 +451,8 @@ __always_inline void flash_release(struct flash_queue *fq, unsigned int idx,
 	 */
 	int inflight = atomic_dec_return(&fq->inflight);
 
-	if (!flash_any_waits(fq))
-		return;
-	if (was_first || flash_needs_run(fq, inflight, READ_ONCE(fq->bound)))
+	if (flash_any_waits(fq) &&
+	    (was_first || flash_needs_run(fq, inflight, READ_ONCE(fq->bound))))
 		flash_kick(fq, idx);
 }
 

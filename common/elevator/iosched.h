@@ -246,8 +246,8 @@ struct flash_round {
  * @held:	the policy held back all @queued requests when it was last asked; read
  *		without the lock, see flash_settle()
  * @changed:	@held has to be computed again before the next choice; read without the lock
- * @left:	requests waited when the latest request was dispatched; read without the
- *		lock
+ * @left:	requests waited when the latest request was dispatched, or has_work() has
+ *		let the policy choose since; read without the lock
  * @hurry:	a request with FLASH_ROOT_FLAGS has arrived since the latest choice, or one waits
  *		that flash_policy.select() wants to have the next slot; without the lock
  * @no_runs:	completions in a row below the mark (slot.h), since the latest dispatch, that

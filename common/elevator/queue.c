@@ -185,9 +185,11 @@ void flash_ask_holds(struct flash_queue *fq)
 	lockdep_assert_held(&fq->lock);
 
 	held = flash_watches(fq) && fq->queued && flash_hook_holds(fq);
-	WRITE_ONCE(fq->changed, false);
 	if (fq->held != held)
-		WRITE_ONCE(fq->held, held);
+		/* After @left of flash_ready_settled(). Pairs with flash_needs_run(). */
+		smp_store_release(&fq->held, held);
+	/* After @held. Pairs with flash_slot_for_any(). */
+	smp_store_release(&fq->changed, false);
 	/*
 	 * @held before the lists: elv_dispatch_request() or flash_ready_settled() sees an
 	 * end or an arrival that has not seen @held. Pairs with the barriers in

@@ -202,6 +202,9 @@ class Run:
                 raise Trouble(f"without a mutant {job_text(group[0])} {why}, "
                               f"see {options.shown(log)}")
             if room == "vm":
+                print(f"without a mutant, first: {len(group)} cases on {series}, "
+                      f"about {options.minutes(sum(map(self.job_seconds, group)))}"
+                      f"; tail -f {options.shown(log)} follows them", flush=True)
                 found = self.lab.vm(tree, series, [j[2] for j in group], log)
                 again = [case for case, outcome in found.items()
                          if outcome.way not in ("pass", "skip")]

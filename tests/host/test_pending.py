@@ -230,8 +230,8 @@ def test_what_it_takes(without, come, looks):
 
 
 HoldState = collections.namedtuple(
-    "HoldState", "pending ends taking came gone queued out held changed locked inflight "
-                 "runs tasks")
+    "HoldState", "pending ends taking came gone queued out held changed left locked "
+                 "inflight runs tasks")
 
 
 class Hold(Orders):
@@ -272,7 +272,8 @@ class Hold(Orders):
 
     def ready(self, what):
         """The next step after flash_ready() was true"""
-        return Task({"kick": "run", "again": "lock", "": "ask"}[what], "dispatch")
+        return Task({"kick": "run", "again": "lock", "": "ask", "asleep": "doze"}[what],
+                    "dispatch")
 
     def held(self, now, what):
         """flash_queue.held"""
@@ -296,7 +297,12 @@ class Hold(Orders):
     def changed(self, now, what):
         """flash_queue.changed, after the lists"""
         seen = now.changed and self.without != "changed"
-        return {}, self.ready(what) if seen else None
+        return {}, self.ready(what) if seen else Task("held2", what)
+
+    def held2(self, now, what):
+        """flash_queue.held once more"""
+        hides = now.held or self.without == "again"
+        return {}, None if hides else self.ready(what)
 
     def late(self, now, what):
         """flash_queue.changed before the lists, which is wrong"""
@@ -305,6 +311,10 @@ class Hold(Orders):
     def ask(self, now, _what):
         """flash_has_work()"""
         return {}, Task("lock", "settle" if now.held else "dispatch")
+
+    def doze(self, now, _what):
+        """flash_has_work() of a task that loses the CPU before its run"""
+        return {}, Task("lock", "asleep") if now.held else None
 
     def run(self, now, _what):
         """flash_run(): a worker"""
@@ -370,14 +380,19 @@ class Hold(Orders):
         return {"taking": 0}, Task("settle", what)
 
     def settle(self, now, what):
-        """flash_ask_holds() has its answer, and clears @changed"""
+        """flash_ready_settled() notes that the next end has to kick"""
         if what == "look" or not now.changed:
             return {}, Task("decide", what)
-        return {"changed": 0}, Task("settle2", what)
+        left = what in ("settle", "asleep") and self.without != "left"
+        return {"left": now.left or int(left)}, Task("settle2", what)
 
     def settle2(self, now, what):
-        """Sets @held"""
-        return {"held": int(now.queued and now.out)}, Task("decide", what)
+        """flash_ask_holds() has its answer, and sets @held"""
+        return {"held": int(now.queued and now.out)}, Task("settle3", what)
+
+    def settle3(self, _now, what):
+        """Clears @changed"""
+        return {"changed": 0}, Task("decide", what)
 
     def decide(self, now, what):
         """The action for which the task took the lock"""
@@ -386,7 +401,8 @@ class Hold(Orders):
         if what != "dispatch" or now.held or not now.queued:
             return {"locked": 0}, Task("work", "again") if what == "settle" else None
         return ({"queued": now.queued - 1, "out": now.out + 1, "changed": 1,
-                 "inflight": now.inflight + 1}, Task("unlock", what), (Task("end", ""),))
+                 "left": int(now.queued > 1), "inflight": now.inflight + 1},
+                Task("unlock", what), (Task("end", ""),))
 
     def missed(self, now, _what):
         """flash_pending_events() once more; which list is read first does not matter"""
@@ -408,31 +424,34 @@ class Hold(Orders):
         return {"inflight": now.inflight - 1}, Task("work", "end")
 
     def release(self, now, _what):
-        """A kick, if the policy held all back, or more than one request waits"""
-        kick = (now.held and self.without != "held") or now.queued > 1
+        """A kick, if the policy held all back, or others wait, or were left behind"""
+        kick = (now.held and self.without != "held") or now.queued > 1 or now.left
         return {}, Task("work", "kick") if kick else None
 
-    def forgotten(self, come, looks):
+    def forgotten(self, come, looks, asleep=0):
         """(ends that are wrong, all ends) with one in flight at first"""
         tasks = [Task("add", "")] * come + [Task("lock", "look")] * looks
-        first = HoldState(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0,
+        tasks += [Task("work", "asleep")] * asleep
+        first = HoldState(0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0,
                           tuple(sorted([*tasks, Task("end", "")])))
         ends = [bool(now.pending or now.queued or now.inflight) for now in self.ends(first)]
         return sum(ends), len(ends)
 
 
-@pytest.mark.parametrize("come, looks", [(1, 0), (1, 1), (1, 2)])
-def test_held_ones_go(come, looks):
-    """All are dispatched, in every order."""
-    left, ends = Hold().forgotten(come, looks)
+@pytest.mark.parametrize("come, looks, asleep", [
+    (1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 0, 1), (1, 1, 1), (1, 0, 2)])
+def test_held_ones_go(come, looks, asleep):
+    """All are dispatched, in every order, whether or not a task that asks runs again."""
+    left, ends = Hold().forgotten(come, looks, asleep)
     assert (left, ends > 0) == (0, True)
 
 
-@pytest.mark.parametrize("without, looks", [
-    ("ends", 0), ("changed", 1), ("missed", 0), ("held", 0), ("order", 1)])
-def test_what_a_hold_takes(without, looks):
+@pytest.mark.parametrize("without, looks, asleep", [
+    ("ends", 0, 0), ("changed", 1, 0), ("missed", 0, 0), ("held", 0, 0), ("order", 1, 0),
+    ("again", 0, 1), ("left", 0, 1)])
+def test_what_a_hold_takes(without, looks, asleep):
     """Each of these is needed."""
-    assert Hold(without).forgotten(1, looks)[0] > 0
+    assert Hold(without).forgotten(1, looks, asleep)[0] > 0
 
 
 RoundState = collections.namedtuple(

@@ -12,7 +12,7 @@
 #include "elvkicks.h"
 
 static unsigned long nth[SUBMITTERS];
-static struct task_struct worker = { .nice = -20, .flags = PF_KTHREAD };
+static struct task_struct worker = { .nice = -20, .flags = PF_KTHREAD | PF_WQ_WORKER };
 static int inlined;
 
 void blk_mq_run_hw_queue(struct blk_mq_hw_ctx *hctx, bool async)
@@ -465,6 +465,11 @@ static void issuers(void)
 	the_task.nice = 19;
 	eq(choose() == NULL && run_pending(), 1, "unless they are nice");
 	eq(worker_chooses() == a, 1, "the block layer's workers do");
+	issue_and_finish(a);
+	a = insert_from(&other, 0, true);
+	worker.nice = 19;
+	eq(worker_chooses() == a && !run_pending(), 1, "nice ones, too: no other task would");
+	worker.nice = -20;
 	issue_and_finish(a);
 	the_task.nice = the_task.flags = 0;
 	a = insert_from(&other, 0, true);

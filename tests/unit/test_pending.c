@@ -602,6 +602,48 @@ static void ends_while_held(void)
 	eq(lost_run, 0, "an end while a run finds that all are held back");
 }
 
+static bool has_asked, may_go;
+
+static void asks_only(void)
+{
+	has_asked = true;
+	may_go |= elv_has_work(&hctxs[0]);
+}
+
+/*
+ * A task finds that requests are not held back any more, and loses the CPU before it
+ * dispatches one, at each moment of the end of the only request in the device.
+ */
+static void asks_and_loses_the_cpu(void)
+{
+	unsigned int n, lost = 0, yes = 0, held = 0;
+	struct flash_queue *fq;
+
+	for (n = 1; n <= 40; n++) {
+		fq = begin(TAGS);
+		nth[0] = 0;
+		WRITE_ONCE(fq->watches, true);
+		holding = HOLD_ONE;
+		to_fifo(fq)->starts = 3;
+		insert_one(0);
+		dispatch_one();
+		insert_one(0);
+		held += !dispatch_one() && fq->held;
+		hctxs[0].pending = has_asked = may_go = false;
+		on_access(n, asks_only);
+		complete_one();
+		on(NEVER, NULL);
+		yes += may_go;
+		lost += has_asked && !hctxs[0].pending;
+		holding = HOLD_NONE;
+		while (in_device || dispatch_one())
+			complete_one();
+		end();
+	}
+	eq(held == 40 && yes > 0, 1, "a task asks between an end and its kick");
+	eq(lost, 0, "ends that leave the next run to a task that asks and loses the CPU");
+}
+
 static void limit_is(unsigned int bound)
 {
 	flash_lock(device_queue);
@@ -735,6 +777,7 @@ int main(void)
 	few_are_noted();
 	sorted_again();
 	ends_while_held();
+	asks_and_loses_the_cpu();
 	limit_changes();
 	round = rounds_of(ROUNDS);
 	eq(round, ROUNDS, "rounds");

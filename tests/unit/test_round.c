@@ -203,6 +203,7 @@ static void not_now(void)
 	insert(2);
 	spin_lock(&fq->lock);
 	rq = flash_dispatch_queued(fq, &hctxs[1]);
+	flash_unlock(fq);
 	eq(rq->nth, 2, "who waited for the lock takes from the set");
 	eq(fq->left, 1, "and notes that others wait");
 	out[nr_out++] = rq;
