@@ -45,7 +45,7 @@ device() {
 	sched_set "$DISK" "$SCHED"
 	tun "$DISK" max_inflight 1
 	sched_new "$DISK"
-	trace_start block_getrq,block_rq_issue "$DISK"
+	trace_start block_getrq,block_rq_issue,block_bio_backmerge,block_bio_frontmerge "$DISK"
 	read_one "$DISK" 0
 	gone 1 "which is empty"
 }
@@ -116,6 +116,12 @@ trace_stop "$TMP/trace"
 is "dispatched" "$(stat_of "$DISK" dispatched)" 21
 flashsim_del
 
+# joined NUMBER - until NUMBER bios have joined a request
+joined() {
+	has_joined() { (($(grep -cE ' block_bio_(back|front)merge: ' "$TRACING/trace") >= $1)); }
+	soon 20 has_joined "$1" || fail "merged is less than $1"
+}
+
 # Bios merge with requests that no drain has seen yet, at both ends and between two.
 device 1 0
 read_one "$DISK" 100
@@ -126,8 +132,9 @@ come 3
 n=0
 for block in 103 104 99 98 101 105; do
 	read_one "$DISK" $block
-	await "$DISK" merged $((++n))
+	joined $((++n))
 done
+is "merged" "$(stat_of "$DISK" merged)" 6
 is "absorbed" "$(stat_of "$DISK" absorbed)" 1
 end
 trace_stop "$TMP/trace"
