@@ -83,9 +83,9 @@ static bool flash_may_inline(const struct blk_mq_hw_ctx *hctx)
  * Between choice and issue the task may be preempted, or throttled by its control group,
  * and the request waits until the task runs again. A task may do that to its own requests
  * only. Kernel threads are not throttled. Workers issue any request, whatever their nice
- * value: a request that a worker left would be left to the next worker. Tasks of a real-time CPU
- * class are not throttled unless they use up the CPU; if such a task left the request to
- * a worker, the worker might wait for the task's CPU.
+ * value: a request that a worker left would be left to the next worker. Tasks of a
+ * real-time CPU class are not throttled unless they use up the CPU; if such a task left
+ * the request to a worker, the worker might wait for the task's CPU.
  */
 bool flash_may_issue(const struct flash_rq *fr)
 {

@@ -409,8 +409,8 @@ void flash_first_exit(struct flash_queue *fq)
  * Below the mark, a single request has just been inserted, and its submitter's run is scheduled.
  * Completion interrupts often arrive between insertion and dispatch; a kick there would wake a
  * worker that finds no work. Several may have been left behind by a round that ended early
- * because a driver was busy, or by a task that has ended a hold (@left). And the submitter may lose the CPU before its run, so at
- * most FLASH_NO_RUNS completions in a row schedule none.
+ * because a driver was busy, or by a task that has ended a hold (@left). And the submitter may
+ * lose the CPU before its run, so at most FLASH_NO_RUNS completions in a row schedule none.
  *
  * If the policy holds all requests back, a completion lets it choose again, unless the policy
  * has said that enough are in flight (@held_above), and knows all that has arrived or changed.

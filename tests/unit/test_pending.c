@@ -566,6 +566,21 @@ static void one_ends_in_interrupt(void)
 	in_irq = false;
 }
 
+/* One request is in the device, and while it is, the policy holds back the one that waits. */
+static struct flash_queue *begin_one_and_one(unsigned int bound)
+{
+	struct flash_queue *fq = begin(bound);
+
+	nth[0] = 0;
+	WRITE_ONCE(fq->watches, true);
+	holding = HOLD_ONE;
+	to_fifo(fq)->starts = 3;
+	insert_one(0);
+	dispatch_one();
+	insert_one(0);
+	return fq;
+}
+
 /* Ends at the moments at which a run decides that all are held back */
 static void ends_while_held(void)
 {
@@ -573,14 +588,7 @@ static void ends_while_held(void)
 	struct flash_queue *fq;
 
 	for (n = 1; n <= 40; n++) {
-		fq = begin(4);
-		nth[0] = 0;
-		WRITE_ONCE(fq->watches, true);
-		holding = HOLD_ONE;
-		to_fifo(fq)->starts = 3;
-		insert_one(0);
-		dispatch_one();
-		insert_one(0);
+		fq = begin_one_and_one(4);
 		hctxs[0].pending = false;
 		/* The lock is held in some of these moments. */
 		any_access = true;
@@ -620,14 +628,7 @@ static void asks_and_loses_the_cpu(void)
 	struct flash_queue *fq;
 
 	for (n = 1; n <= 40; n++) {
-		fq = begin(TAGS);
-		nth[0] = 0;
-		WRITE_ONCE(fq->watches, true);
-		holding = HOLD_ONE;
-		to_fifo(fq)->starts = 3;
-		insert_one(0);
-		dispatch_one();
-		insert_one(0);
+		fq = begin_one_and_one(TAGS);
 		held += !dispatch_one() && fq->held;
 		hctxs[0].pending = has_asked = may_go = false;
 		on_access(n, asks_only);
