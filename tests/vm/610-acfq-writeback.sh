@@ -19,25 +19,33 @@ flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=20000 \
 group_add lab
 sched_set "$DISK" "$SCHED"
 
-# dirty MEGABYTES AT - written by the group, written back by us
+# dirty MEGABYTES AT - written by the group, written back by us; the debugfs file as it
+# is then goes to $TMP/queues. No process starts before it is read: on a slow kernel that
+# takes a second, after which an idle tenant is forgotten.
 dirty() {
+	local lines
 	(within lab dd if=/dev/zero of="/dev/$DISK" bs=1M count="$1" seek="$2" \
 		conv=notrunc status=none) || fail "dd failed"
 	sync "/dev/$DISK" || fail "sync failed"
+	mapfile -t lines <"$ARRAYS"
+	printf '%s\n' "${lines[@]}" >"$TMP/queues"
+}
+# charged - sets SECTORS to what the group's tenant had by then
+charged() {
+	local ARRAYS=$TMP/queues
+	arrays "$DISK"
+	SECTORS=$(of_tenant "$GROUP" sectors)
 }
 sched_new "$DISK"
 dirty 8 0
-# First: a second later it has been forgotten.
-sectors=$(of_tenant "$GROUP" sectors)
-arrays "$DISK"
-holds "$sectors >= 8 * 2048" "sectors charged to the writer"
+charged
+holds "$SECTORS >= 8 * 2048" "sectors charged to the writer"
 
 tun "$DISK" tenant_by task
 sched_new "$DISK"
 dirty 8 16
-sectors=$(of_tenant "$GROUP" sectors)
-arrays "$DISK"
-is "charged to the group by task" "$sectors" 0
+charged
+is "charged to the group by task" "$SECTORS" 0
 
 tun "$DISK" tenant_by ioprio
 sched_new "$DISK"
