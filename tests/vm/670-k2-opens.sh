@@ -11,8 +11,9 @@
 # Fails if: autolimit_open() is not called at the end of a request, autolimit_insert()
 # does not close the bound, or a raised bound kicks no queue.
 
-flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
-	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
+# Slower than the guest, on a slow kernel, too: 24 reads have to be in the drive.
+flashsim_add time_scale="${LAB_SLOW:-1}" size_mb=64 channels=4 ways=2 page_kb=4 \
+	t_read_ns=4000000 t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
 sched_set "$DISK" "$SCHED"
 tun "$DISK" max_inflight 2
 tun "$DISK" target_us 1000000
