@@ -25,6 +25,7 @@ begin() {
 	tun "$DISK" chips 2
 	tun "$DISK" max_inflight 1
 	tun "$DISK" read_expire_ms 0
+	tun "$DISK" write_expire_ms 0
 	sched_new "$DISK"
 	trace_start block_rq_issue "$DISK"
 	read_one "$DISK" 0

@@ -23,6 +23,7 @@ sched_set "$DISK" "$SCHED"
 tun "$DISK" chips 2
 tun "$DISK" max_inflight 1
 tun "$DISK" read_expire_ms 0
+tun "$DISK" write_expire_ms 0
 tun "$DISK" mode paper
 sched_new "$DISK"
 trace_start block_rq_issue "$DISK"

@@ -22,6 +22,7 @@ begin() {
 	sched_set "$DISK" "$SCHED"
 	tun "$DISK" max_inflight 1
 	tun "$DISK" read_expire_ms 0
+	tun "$DISK" write_expire_ms 0
 	sched_new "$DISK"
 	trace_start block_rq_issue "$DISK"
 	read_one "$DISK" 0
