@@ -82,7 +82,7 @@
  * Tenants that a choice finds eligible. More are seldom eligible at once; those with later
  * virtual starts are found by the next choices. So a choice does not take long.
  */
-#define FAIR_ELIGIBLE		8
+#define FAIR_ELIGIBLE		4
 
 /*
  * Largest distance of two virtual times, at the end of a second. The service of a second
