@@ -29,14 +29,16 @@ flashsim_del
 
 TASKS=48 WANTED=20
 events_set 1 block_rq_insert
-flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=2000000 \
-	t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
+# So slow that the flood leaves the CPU to other tasks, on a slow kernel, too.
+scale=$((${LAB_SLOW:-1} * ${LAB_SLOW:-1}))
+flashsim_add time_scale=$scale size_mb=64 channels=4 ways=2 page_kb=4 \
+	t_read_ns=2000000 t_prog_ns=4000000 nr_hw_queues=2 gc=none data=none max_kb=512
 sched_set "$DISK" "$SCHED"
 for name in "${TUNABLES[@]}" "${TEXTS[@]}"; do
 	tun "$DISK" "$name" "${DEFAULT[$name]}"
 done
 tun "$DISK" max_inflight 8
-tun "$DISK" read_expire_ms 20
+tun "$DISK" read_expire_ms $((20 * scale))
 sched_new "$DISK"
 # It ends before 32 MiB: nothing from there on becomes a part of its requests.
 fio --output="$TMP/flood" --eta=never --filename="/dev/$DISK" --direct=1 \
