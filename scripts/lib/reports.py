@@ -141,6 +141,7 @@ def scan(log, allowed=ALLOWED):
 _WAITS = re.compile(r" (?:text_poke_bp_batch|smp_text_poke_batch_finish|"
                     r"smp_text_poke_single|text_poke_sync|text_poke_bp)\+0x")
 _TRAPPED = re.compile(r" (?:asm_exc_int3|exc_int3|poke_int3_handler)\+0x")
+_CHANGED = "a CPU was caught in code that had been changed"
 # "name+0x12/0x34 [k2]": a frame of a module
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[(\w+)")
 
@@ -163,6 +164,17 @@ def _flags_of_a_register(text):
     return False
 
 
+# The byte that a breakpoint's handler has returned behind, and the first one after it
+_BREAKPOINT = re.compile(r" (?:Oops: )?int3: .*?"
+                         r" Code: [0-9a-f ]*\b([0-9a-f]{2}) <[0-9a-f]{2}>", re.DOTALL)
+
+
+def _breakpoint_gone(text):
+    """Did a CPU stop at a breakpoint where memory has an instruction?"""
+    match = _BREAKPOINT.search(text)
+    return bool(match) and match[1] != "cc"
+
+
 def lost_to_qemu(log, own):
     """The fault of QEMU that the guest died of; "" if there is none.
 
@@ -181,11 +193,14 @@ def lost_to_qemu(log, own):
     # time.
     if kinds <= {"soft lockup", "panic", "RCU stall"} and \
             _WAITS.search(rest) and _TRAPPED.search(rest):
-        return "a CPU was caught in code that had been changed"
+        return _CHANGED
     # A report within another one counts here, too.
     kinds = {_kind(_split(line)[1], ()) for line in rest.split("\n")}
-    if kinds <= {"oops", "panic", None} and _flags_of_a_register(rest):
-        return "a CPU's flags are what was in a register"
+    if kinds <= {"oops", "panic", None}:
+        if _breakpoint_gone(rest):
+            return _CHANGED
+        if _flags_of_a_register(rest):
+            return "a CPU's flags are what was in a register"
     return ""
 
 

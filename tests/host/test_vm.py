@@ -238,6 +238,34 @@ def test_flags_that_no_cpu_has(line, changed, lost):
     assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
 
 
+# A breakpoint that the kernel has already replaced by a jump (e9) in memory
+GONE = (
+    "Oops: int3: 0000 [#1] PREEMPT SMP NOPTI",
+    "CPU: 0 UID: 0 PID: 3808 Comm: mkdir Tainted: G           OE",
+    "RIP: 0010:get_page_from_freelist+0xa1/0x1700",
+    "Code: 48 89 44 24 78 4c 89 84 24 a8 00 00 00 4d 89 f4 e9 <22> 12 00 00 48",
+    "RSP: 0018:ffffc9000082f6f8 EFLAGS: 00000282",
+    "Call Trace:", " <TASK>",
+    " __alloc_pages_noprof+0x169/0x310",
+    "Kernel panic - not syncing: Fatal exception",
+)
+
+
+@pytest.mark.parametrize("line,changed,lost", [
+    ("", "", True),
+    ("Oops: int3: 0000", "int3: 0000", True),
+    # It is there: nobody knows whose it is.
+    ("4d 89 f4 e9 <22>", "4d 89 f4 cc <22>", False),
+    ("Oops: int3: 0000", "Oops: 0000", False),
+    ("__alloc_pages_noprof+0x169/0x310", "k2_insert+0x89/0x870 [k2]", False),
+    ("Call Trace:", "BUG: KASAN: use-after-free in k2", False),
+])
+def test_a_breakpoint_that_is_gone(line, changed, lost):
+    log = CLEAN + console(*(text.replace(line, changed) for text in GONE),
+                          start=180)
+    assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
+
+
 def test_control_lines():
     result = qemu.Result()
     for line in ("userspace 2.50", "", "noise", "command 3.00",
