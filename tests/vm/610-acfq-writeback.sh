@@ -19,22 +19,26 @@ flashsim_add size_mb=64 channels=4 ways=2 page_kb=4 t_read_ns=20000 \
 group_add lab
 sched_set "$DISK" "$SCHED"
 
-# dirty MEGABYTES AT - written by the group, written back by us; the debugfs file as it
-# is then goes to $TMP/queues. No process starts before it is read: on a slow kernel that
-# takes a second, after which an idle tenant is forgotten.
-dirty() {
+# look - adds the debugfs file to $TMP/queues. No process starts between a request and
+# this: on a slow kernel that takes a second, after which an idle tenant is forgotten.
+look() {
 	local lines
+	mapfile -t lines <"$ARRAYS"
+	printf '%s\n' "${lines[@]}" >>"$TMP/queues"
+}
+# dirty MEGABYTES AT - written by the group, written back by us
+dirty() {
 	(within lab dd if=/dev/zero of="/dev/$DISK" bs=1M count="$1" seek="$2" \
 		conv=notrunc status=none) || fail "dd failed"
 	sync "/dev/$DISK" || fail "sync failed"
-	mapfile -t lines <"$ARRAYS"
-	printf '%s\n' "${lines[@]}" >"$TMP/queues"
+	look
 }
 # charged - sets SECTORS to what the group's tenant had by then
 charged() {
 	local ARRAYS=$TMP/queues
 	arrays "$DISK"
 	SECTORS=$(of_tenant "$GROUP" sectors)
+	: >"$ARRAYS"
 }
 sched_new "$DISK"
 dirty 8 0
@@ -52,13 +56,16 @@ sched_new "$DISK"
 for level in 0 4 7; do
 	ionice -c 2 -n $level dd if="/dev/$DISK" of=/dev/null bs=4k count=8 \
 		iflag=direct status=none || fail "dd failed"
+	look
 done
 ionice -c 3 dd if="/dev/$DISK" of=/dev/null bs=4k count=8 iflag=direct \
 	status=none || fail "dd failed"
-arrays "$DISK" | grep '^tenant prio' >"$TMP/prios"
+look
+grep '^tenant prio' "$TMP/queues" >"$TMP/prios"
 cat "$TMP/prios"
 is "weights of BE 0, 4, 7 and idle" \
-	"$(awk '{ print $2, $4 }' "$TMP/prios" | sort | tr '\n' ' ')" \
+	"$(awk '{ print $2, $4 }' "$TMP/prios" | sort -u |
+		tr '\n' ' ')" \
 	"prio:12 100 prio:15 25 prio:16 1 prio:8 200 "
 assert_idle "$DISK"
 sched_set "$DISK" none
