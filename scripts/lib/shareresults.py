@@ -26,56 +26,54 @@ NAME = "share-results"
 SUITES = ("share-paper", "share")
 PARTS = {"share-paper": ("The paper's schedulers", shareclaims.paper),
          "share": ("Default modes", shareclaims.default)}
-# Where we differ from the paper, and why an aim may be out of reach; which one is, the
-# figures above it say.
+# Differences from the paper, and reasons for aims that are missed. The figures above
+# them say which claims these are.
 CAUSES = (
-    "Figures 1, 2, 10, 18: all tenants of a figure have one load here, which never "
-    "pauses. Whatever a turn is charged in, time, requests or sectors, is then the same "
-    "for all of them, and CFQ's shares are right after some tens of turns, as are A+CFQ's "
-    "and H+BFQ's. Only where loads differ (Figure 23) does it matter what is charged. The "
-    "paper's loads are databases and traces that pause; [tenants that do]("
-    "share-living-results.md) have a page of their own, and there Figures 1 and 2 appear.",
-    "Figure 7: one request at a time makes every request a turn, and CFQ serves tenants "
-    "that have nothing waiting behind it equally.",
-    "Figures 19, 20, 24: a latency is the wait for one's next turn, and scatters by that. "
-    "CFQ and A+CFQ serve everybody once a round, heavier tenants for longer; H+BFQ's "
-    "budgets do not depend on weights, so the lightest tenant's turns are furthest apart. "
-    "With small budgets turns are short, latencies scatter less than under any other, and "
-    "shares are lost: the drive takes all that a tenant has outstanding in one turn, so "
-    "nothing of it waits when its next one is due.",
-    "Figure 25: such a window is shorter than a round of turns, so it shows whose turn it "
-    "was.")
+    "Figures 1, 2, 10, 18: in each of these figures all tenants have one load, which never "
+    "pauses. So the unit of charge (time, requests or sectors) makes no difference between "
+    "them, and the shares of CFQ, A+CFQ and H+BFQ are right after some tens of turns. The "
+    "unit matters where loads differ (Figure 23). The paper's loads are databases and "
+    "traces with pauses. [Tenants with pauses](share-living-results.md) are on another "
+    "page, where Figures 1 and 2 appear.",
+    "Figure 7: at queue depth 1 each request is a turn. CFQ then gives equal shares to "
+    "tenants without a second waiting request.",
+    "Figures 19, 20, 24: a latency is the wait for the tenant's next turn, so its deviation "
+    "is that of the wait. CFQ and A+CFQ serve each tenant once a round, and heavier tenants "
+    "for longer. H+BFQ's budgets do not depend on weights, so the lightest tenant has the "
+    "longest time between turns. Small budgets make turns short, and latencies deviate "
+    "least, but shares are lost: the drive takes all outstanding requests of a tenant in "
+    "one turn, so none waits when the tenant's next turn is due.",
+    "Figure 25: such a window is shorter than a round of turns, so it shows which tenant "
+    "had its turn.")
 REASONS = (
-    "PV: shares are of those who have something waiting. A tenant all of whose "
-    "requests are in the drive, on chips that are busy with other things, misses what "
-    "the others send meanwhile, and up to 64 requests of that are due to it later. With "
-    "10 of 13 parts of a SATA drive it soon misses more (mix-1210). And the first tenant "
-    "that sends has up to 64 requests in the drive before there are others.",
-    "Windows: one of 50 requests of weight 1 has 200 of weight 4 and 250 of weight 5, and "
-    "32 of all these are in a SATA drive at once, of as much as 1 MiB each: which of two "
-    "such neighbours has more of a window can change.",
-    "Throughput: a drive serves a tenant by how many of its requests it has, "
-    "so who has n outstanding and is due a part p of the drive is behind as "
-    "soon as more than n / p are in there. Shares hold the others back then, "
-    "and what is missing is what this drive does less with so few (in "
-    "brackets: the mean). No order of requests makes up for that, unless it "
-    "is known which chip holds what ([sharing.md](sharing.md#how-many-requests-are-in-the-device)). Where "
-    "more is outstanding than there are scheduler tags (deep-4k), these are "
-    "shared by weight and size, too, and some are kept free; at equal shares "
-    "(even-4k) the bound on what is in the drive is all that holds anybody "
-    "back. bfq with slice_idle=0 fills the drive, whatever becomes of "
-    "shares.",
-    "Chips: unlike loads keep more or fewer chips busy. Where Prn, of small reads, is due "
-    "most of a drive that has 32 requests at most, these are small reads; a drive "
-    "without a scheduler that has as many of each load in it (like-125, like-1210, "
-    "their bytes in brackets) has as many chips idle.",
-    "Tails: whoever keeps n outstanding has a mean latency of n over its "
-    "requests a second, and its p99.9 is hardly ever less than that. Where "
-    "the mean that its share leaves a tenant (in brackets: hbfq's, as a part of "
-    "the other's tail) is above the limit, no scheduler that gives this share meets "
-    "it. Bytes a second of unlike loads depend on who gets how much: with hbfq each has "
-    "the same part of the drive's time, whose loads move more or less with it "
-    "than those of bfq's favourites. How busy the chips are does not.")
+    "PV: shares are among tenants with waiting requests. A tenant whose requests are all in "
+    "the drive, on chips that are busy with other requests, misses the service of that "
+    "time. At most 64 requests of it are made up later, and with 10 of 13 shares of a SATA "
+    "drive (mix-1210) more is missed. The tenant that starts first also has up to 64 "
+    "requests in the drive before the others start.",
+    "Windows: during 50 requests of weight 1 there are 200 of weight 4 and 250 of weight 5. "
+    "A SATA drive holds 32 of them at once, of up to 1 MiB each. So two tenants with "
+    "similar weights can change places in a window.",
+    "Throughput: the drive serves a tenant in proportion to the number of its requests in "
+    "the drive. A tenant with n outstanding requests and a share p falls behind if more "
+    "than n / p requests are in the drive. Then the scheduler holds the other tenants back, "
+    "and the drive is slower with so few requests (in brackets: the mean number). Only "
+    "knowledge of the chips can avoid that "
+    "([sharing.md](sharing.md#how-many-requests-are-in-the-device)). If more requests are "
+    "outstanding than scheduler tags exist (deep-4k), tags are shared by weight and size, "
+    "too, and some stay free. With equal shares (even-4k) only the in-flight limit holds "
+    "tenants back. bfq with slice_idle=0 fills the drive and ignores shares.",
+    "Chips: different loads keep different numbers of chips busy. If prn, which has small "
+    "reads, has most of a drive that holds 32 requests, most of these are small. Without a "
+    "scheduler and with the same numbers of requests (like-125, like-1210, their bytes in "
+    "brackets) as many chips are idle.",
+    "Tails: a tenant with n outstanding requests has a mean latency of n divided by its "
+    "requests a second, and its p99.9 is almost never shorter. Where the mean latency that "
+    "follows from a tenant's share (in brackets: hbfq's mean, divided by the other's tail) "
+    "exceeds the limit, no scheduler with these shares can meet it. With different loads, "
+    "bytes a second depend on the shares: under hbfq all tenants have the same part of the "
+    "drive's time, under bfq some have more. The number of busy chips does not depend on "
+    "that.")
 MILLI = 1e3
 
 
@@ -175,10 +173,10 @@ def tables(suite, title, data):
     yield "<!-- Made by scripts/share-results; change that, not this. -->"
     yield f"# Shares: {title[0].lower()}{title[1:]}, all figures"
     yield ""
-    yield "Times are the drive's. What the measures are: [results-schema.md](" \
-        "../results-schema.md). `–`: not measured. Slowdown: 1 is just a " \
-        "tenant's share of what its load gets alone, under the same scheduler, or under " \
-        "none where that was not run."
+    yield "Times are the drive's. [results-schema.md](../results-schema.md) explains the " \
+        "measures. `–`: not measured. Slowdown: at 1 a tenant has its share of the " \
+        "bandwidth that its load has alone, under the same scheduler, or under `none` if " \
+        "that was not run."
     yield ""
     for name, make in (("Shares", shares), ("Latency and throughput", tails)):
         yield f"## {name}"
@@ -211,11 +209,11 @@ def page(results, pictures, folder):
     yield ""
     yield "The paper is J. Kim, E. Lee, S. H. Noh, *I/O Schedulers for Proportionality " \
         "and Stability on Flash-Based SSDs in Multi-Tenant Environments*, IEEE Access 8, " \
-        "2020. Its drive was real; these are simulated ([flashsim](flashsim.md)). Its " \
-        "loads were databases and traces; these are fio jobs after its Table 2, msn, prj " \
-        "and prn stand-ins for its traces."
+        "2020. The paper used a real drive, databases and traces. Here drives are simulated " \
+        "([flashsim](flashsim.md)). Loads are fio jobs with the figures of the paper's " \
+        "Table 2. msn, prj and prn are stand-ins for its traces."
     yield ""
-    yield "## What the words mean"
+    yield "## Terms"
     yield ""
     yield from sharewords.words(results)
     count = itertools.count(1)

@@ -21,48 +21,47 @@ WEIGHTS = (1, 2, 4, 5)
 
 LABELS = {
     "none": "no scheduler",
-    "mq-deadline": "the kernel's; knows no tenants",
-    "bfq": "the kernel's BFQ, as it comes; told the weights",
-    "bfq-noidle": "the same, which waits for nobody and raises no weights",
-    "iocost-c": "the kernel's io.cost, no scheduler below; the model is drive c's",
-    "iocost-d": "the same with drive d's model",
-    "cfq": "what the paper says of CFQ, a mode of our module and not the kernel's old "
-           "CFQ: one tenant after the other, charged by the request",
-    "cfq-time": "the same, charged by the time of its turn",
-    "cfq-sectors": "the same, charged by the sector",
-    "cfq-qd1": "as cfq, on a drive that takes one request at a time",
-    "cfq-antic": "as cfq; waits for a tenant that pauses",
-    "acfq-paper": "A+CFQ as the paper has it: charged by the sector, waits for a tenant "
-                  "that pauses",
-    "acfq-noantic": "the same without waiting",
-    "hbfq-paper": "H+BFQ as the paper has it: budgets of sectors",
-    "hbfq-N": "the same; N sectors are the budget of who has used up its own",
-    "acfq": "ours, as it comes: charges sectors",
-    "acfq-D": "ours; at most D requests in the drive",
-    "hbfq": "ours, as it comes: charges the drive's time, as it has learned it",
-    "hbfq-D": "ours; at most D requests in the drive",
+    "mq-deadline": "the kernel's, without tenants",
+    "bfq": "the kernel's BFQ with its defaults, and the tenants' weights",
+    "bfq-noidle": "bfq that never idles and never raises a weight",
+    "iocost-c": "the kernel's io.cost with `none`; model of drive c",
+    "iocost-d": "the kernel's io.cost with `none`; model of drive d",
+    "cfq": "a mode of acfq after the paper's description of CFQ, not the kernel's old CFQ: "
+           "one tenant after another, charged by requests",
+    "cfq-time": "cfq, charged by the duration of a turn",
+    "cfq-sectors": "cfq, charged by sectors",
+    "cfq-qd1": "cfq on a drive with queue depth 1",
+    "cfq-antic": "cfq that waits for a tenant that pauses",
+    "acfq-paper": "the paper's A+CFQ: charges sectors, waits for a tenant that pauses",
+    "acfq-noantic": "the paper's A+CFQ without that wait",
+    "hbfq-paper": "the paper's H+BFQ: budgets of sectors",
+    "hbfq-N": "the paper's H+BFQ with a budget of N sectors after a tenant has used up its "
+              "budget",
+    "acfq": "acfq with its defaults: charges sectors",
+    "acfq-D": "acfq with at most D requests in the drive",
+    "hbfq": "hbfq with its defaults: charges the drive's time, which it estimates",
+    "hbfq-D": "hbfq with at most D requests in the drive",
 }
 DRIVES = {
-    "c": "a SATA drive, after the paper's",
+    "c": "a SATA drive like the paper's",
     "d": "an NVMe drive",
     "c-1ch": "c with one channel",
     "c-nocache": "c without its write buffer",
 }
 LOADS = (
     (r"(ycsb-[ad]|fileserver)$", "four tenants; reads and sizes of the paper's Table 2"),
-    (r"fileserver-[rw]$", "as fileserver, one direction"),
+    (r"fileserver-[rw]$", "fileserver, one direction"),
     (r"(msn|prj|prn)$", "four tenants; a stand-in for the paper's trace of that name"),
     (r"rand-", "four tenants; one size, one direction"),
-    (r"alone-", "one tenant, by itself"),
-    (r"same-wide$", "four tenants, one of much weight"),
-    (r"same-", "four tenants, all with the load that the name ends in"),
-    (r"deep-", "as same-4k, with more outstanding"),
-    (r"even-", "as same-4k, with equal weights"),
-    (r"cost-", "as same-4k, for what a scheduler costs the CPU"),
-    (r"mix-", "three tenants with the loads msn, prj and prn; the weights are in the "
-              "name"),
-    (r"like-", "as mix, but without a scheduler: each has as many outstanding as bring "
-               "it about the part that these weights ask for"),
+    (r"alone-", "one tenant"),
+    (r"same-wide$", "four tenants, one with a large weight"),
+    (r"same-", "four tenants, each with the load at the end of the name"),
+    (r"deep-", "same-4k with more outstanding requests"),
+    (r"even-", "same-4k with equal weights"),
+    (r"cost-", "same-4k, for the CPU cost of a scheduler"),
+    (r"mix-", "three tenants with the loads msn, prj and prn; the name ends in the weights"),
+    (r"like-", "mix without a scheduler: numbers of outstanding requests that give each "
+               "tenant about the share of these weights"),
     (r"msn-disk5$", "no tenants: a stand-in for another disk's trace, at its own times"),
 )
 # A suite's other parameters of a drive are the same for all drives.
@@ -159,56 +158,52 @@ def seeds(results):
         yield "- **Seeds**: " + ", ".join(map(str, found)) + "; a figure is the " \
             "median of those that its cell was run with."
         return
-    yield f"- **One seed**: everything here is of seed {found[0]}. The lab repeats: " \
-        "the same run at the same commit gives the same figures, bit for bit " \
-        "([why](lab.md#virtual-time)); in another grouping of cells they differ " \
-        "as another seed does. No error is given. " \
-        "With another seed addresses, directions and sizes come in another order. " \
-        "What that would change was not measured: where two figures are close, " \
-        "their order may be that of this seed."
+    yield f"- **One seed**: all figures are of seed {found[0]}, so no error is given. " \
+        "The same run at the same commit repeats exactly ([why](lab.md#virtual-time)). " \
+        "Another seed or another grouping of cells changes the order of addresses, " \
+        "directions and sizes. That effect was not measured, so where two figures are " \
+        "close, another seed may reverse their order."
 
 
 def together(results):
     """How figures of several runs are put together."""
     if any(data and data.get("made_of") for data in results):
-        yield "- **Runs**: cells were not all run at one time, nor at one commit. Each " \
-            "part lists its runs; of a cell that is in several of one form, the last " \
-            "one listed counts, and of several forms the one with most requests."
+        yield "- **Runs**: cells are of several runs and commits, which each part lists. " \
+            "If a cell is in several runs, the form with the most requests counts, and " \
+            "of that form the last run."
 
 
 def words(results):
     """The list of words."""
     example = fairness.pv(WEIGHTS, [1] * len(WEIGHTS))
-    yield "- **Tenant**: a fio job in a control group of its own, with a weight, on " \
-        "a part of the drive of its own. It always keeps as many requests " \
-        "outstanding as the table of loads says, and never pauses."
-    yield "- **PV**, proportionality variation, is the paper's measure: divide what " \
-        "each tenant got by what the one of the smallest weight got (of several the " \
-        "first), divide weights by that weight, and take the mean, over the tenants, " \
-        "of how far the one is from the other. 0: everybody got just what its weight " \
-        "says. 1: on average a tenant is off by as much as the lightest one got in all. " \
-        "There is no largest value. With weights " + ":".join(map(str, WEIGHTS)) + \
-        f" and the same for everybody it is {example:g}."
-    yield "- **Got**, in which unit: *by bytes*, *by requests*; *by chip time*, for " \
-        "which the drive's chips worked on a tenant's requests; *in the unit " \
-        "charged*, by which the scheduler itself reckons: acfq by sectors, hbfq by " \
-        "time, io.cost by its model. What reckons nothing, or does not say so, is " \
-        "judged by sectors. The paper's figures are by bytes."
-    yield "- **While all send**: from the last tenant's first request until the " \
-        "first one has no more to send."
-    yield f"- **Window**: so long that the tenant with the fewest requests ends " \
-        f"{fairness.WINDOW_REQUESTS} of them. **Inversion**: a pair of tenants in a " \
-        "window of which the one with more weight got less. *PV over windows* is " \
-        "the median of those of all windows."
-    yield "- **In the drive**, in brackets: how many requests the drive had on " \
-        "average, first under the scheduler that is judged, then under the one that " \
-        "is named."
-    yield "- **Behind a semicolon**: the same in another unit, or of another " \
-        "scheduler, from the least to the largest of these loads."
-    yield "- **Reproduced** is a claim of a paper, **met** an aim of ours, if each of " \
-        "its parts is. Of the paper's figures the order is judged (nearer, shorter, " \
-        "more), and not the size, unless a part says so."
-    yield "- **Units**: times and rates are the drive's. MB/s: 1 000 000 bytes a second."
+    yield "- **Tenant**: a fio job in its own control group, with a weight and its own " \
+        "part of the drive. It keeps a constant number of requests outstanding (table of " \
+        "loads) and never pauses."
+    yield "- **PV**, proportionality variation, is the paper's measure. Service and weight " \
+        "of each tenant are divided by those of the tenant with the smallest weight (of " \
+        "several, the first). PV is the mean absolute difference of the two quotients. At " \
+        "0 all shares match the weights. At 1 the average error is as large as the " \
+        "service of the lightest tenant. PV has no upper limit. Equal service with the " \
+        "weights " + ":".join(map(str, WEIGHTS)) + f" gives {example:g}."
+    yield "- **Units of service**: *by bytes*; *by requests*; *by chip time*, the time " \
+        "that the drive's chips work for a tenant; *in the unit charged*, the unit in " \
+        "which the scheduler accounts: acfq sectors, hbfq time, io.cost its model. A " \
+        "scheduler without such a unit is judged by sectors. The paper's figures are by " \
+        "bytes."
+    yield "- **While all send**: from the first request of the tenant that starts last to " \
+        "the last request of the tenant that ends first."
+    yield f"- **Window**: the time in which the tenant with the fewest requests completes " \
+        f"{fairness.WINDOW_REQUESTS} of them. **Inversion**: in a window, a pair of " \
+        "tenants of which the one with the larger weight got less. *PV over windows* is " \
+        "the median over all windows."
+    yield "- **In the drive**, in brackets: the mean number of requests in the drive, " \
+        "first under the judged scheduler, then under the named one."
+    yield "- **After a semicolon**: the value in another unit, or of another scheduler, " \
+        "from the smallest to the largest of these loads."
+    yield "- **Reproduced** (a claim of a paper) or **met** (our own aim): all parts of " \
+        "the claim hold. Of the paper's figures the order is judged (nearer, shorter, " \
+        "more), not the size, unless a part says so."
+    yield "- **Units**: times and rates are the drive's. 1 MB is 1 000 000 bytes."
     yield from seeds(results)
     yield from together(results)
     yield ""
@@ -218,9 +213,8 @@ def iocost(suite, cells):
     """How io.cost was set, if there is any."""
     if any(one.iocost and one.label in {cell["label"] for cell in cells}
            for one in suite.schedulers):
-        yield "io.cost is not tuned, and nothing of it was swept: its model was " \
-            "computed from the times of the drive's profile, its targets are those of " \
-            "the table. Set otherwise it may do better."
+        yield "io.cost was not tuned: its model follows from the times of the drive's " \
+            "profile, and its targets are in the table. Other settings may be better."
         yield ""
 
 
@@ -238,9 +232,11 @@ def alone(cells):
     missing = [one for one in shareclaims.VARIANTS if one not in on]
     left = [one for one in shareclaims.ALONE if one not in what]
     if missing or left:
-        yield f"Alone: judged on drive {' and '.join(on)} with {', '.join(what)}" + (
-            f"; not on drive {' and '.join(missing)}" if missing else "") + (
-            f"; not with {', '.join(left)}" if left else "") + "."
+        yield f"Claim Alone is judged on drive {' and '.join(on)} with " \
+            f"{', '.join(what)}" + (", ".join([
+                "; not measured: drive " + " and ".join(missing), *left])
+                if missing else "; not measured: " + ", ".join(left)
+                if left else "") + "."
         yield ""
 
 

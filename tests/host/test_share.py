@@ -582,9 +582,8 @@ def test_all_that_a_page_names_is_explained(name):
         assert f"| {sharewords.kind(one.label, one.tunables)[0]} | " in text
     # Not another thing than what was run
     assert "| hbfq mode=paper exhausted_budget_sectors=N |" in text if \
-        name == "share-paper" else "| hbfq-D | ours; at most D requests in " \
-        "the drive | hbfq max_inflight=D |" in text
-    assert "io.cost is not tuned, and nothing of it was swept" in text
+        name == "share-paper" else "| hbfq max_inflight=D |" in text
+    assert "io.cost was not tuned" in text
     assert "1:2:5 | theirs" in text
     assert "io.cost" not in "\n".join(sharewords.explained(
         name, [cell("mix-111.none.c")]))
@@ -594,9 +593,9 @@ def test_all_that_a_page_names_is_explained(name):
 
 def test_the_example_of_pv_is_computed(monkeypatch):
     text = "\n".join(sharewords.words([None]))
-    assert "weights 1:2:4:5 and the same for everybody it is 2." in text
+    assert "weights 1:2:4:5 gives 2." in text
     monkeypatch.setattr(sharewords, "WEIGHTS", (1, 3))
-    assert "weights 1:3 and the same for everybody it is 1." in \
+    assert "weights 1:3 gives 1." in \
         "\n".join(sharewords.words([None]))
 
 
@@ -622,7 +621,7 @@ def test_where_alone_was_judged():
         return "".join(sharewords.alone([
             cell(name, bandwidth_bytes_per_s=1) for name in names]))
     assert told("alone-prn.acfq.d", "alone-prn.none.d") == (
-        "Alone: judged on drive d with alone-prn; not on drive c; not with "
+        "Claim Alone is judged on drive d with alone-prn; not measured: drive c, "
         "alone-4k, alone-fileserver, alone-msn, alone-prj.")
     assert told("alone-prn.acfq.d") == ""
     assert told(*(f"{load}.{label}.{drive}" for load in shareclaims.ALONE
