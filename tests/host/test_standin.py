@@ -303,6 +303,26 @@ def test_real_traces_at_loads(tmp_path, monkeypatch, capsys):
     assert "/nowhere/x.csv" in capsys.readouterr().err
 
 
+def test_where_the_sizes_of_the_means_are_reached():
+    def one(reads, writes, chips):
+        return {"read_latency_mean_s": reads, "write_latency_mean_s": writes,
+                "busy_chips": chips}
+    # A little more and a little less than the size
+    data = {"pieces": {"x": {
+        "1": {"rws": one(1, 1, 10), "piq": one(0.802, 0.54, 12.43),
+              "piq-overlap": one(0.80, 0.53, 12.5)},
+        "3": {"rws": one(1, 1, 10), "piq": one(0.804, 0.52, 12.41),
+              "piq-overlap": one(1.3, 1.6, 9)}}}}
+    rows = {line.split(" | ")[0].lstrip("| "): line.rstrip(" |").split(" | ")[2:]
+            for line in piqresults.reached(data)}
+    assert rows["mean read latency"] == ["x 1", "x 1"]
+    assert rows["mean write latency"] == ["x 3", "x 1"]
+    assert rows["busy chips"] == ["x 1", "x 1"]
+    assert rows["Figures 8 and 12 at once"] == ["nowhere", "x 1"]
+    # Without figures nothing is reached.
+    assert rows["reads' waiting by conflicts"] == ["nowhere", "nowhere"]
+
+
 @needs_gcc
 def test_when_a_batch_begins():
     """Two batches, the second of which shares a chip with the first."""
