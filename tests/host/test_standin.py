@@ -323,6 +323,24 @@ def test_where_the_sizes_of_the_means_are_reached():
     assert rows["reads' waiting by conflicts"] == ["nowhere", "nowhere"]
 
 
+def test_gains_by_waits():
+    def cells(name, wait, gain):
+        for label, latency in (("rws", 1.0), ("piq", 1.0 + gain)):
+            yield {"cell": f"{name}.{label}", "workload": name, "label": label,
+                   "variant": "in-order", "metrics": {
+                       "read_latency_mean_s": {"median": latency},
+                       "read_wait_mean_s": {"median": wait}}}
+    lines = list(piqresults.waits([
+        *cells("hm_0", 0.4, -0.1), *cells("hm_1", 0.45, -0.2),
+        # Exactly as long as the rest; not calibrated
+        *cells("prn_0", 0.5, -0.3), *cells("usr_0", 0.4, -0.9),
+        *cells("hm_0-head", 0.95, -0.4)]))
+    assert lines[2:6] == ["| under 1 | 2 | -15.0 % | 0 | – |",
+                          "| 1 to 3 | 1 | -30.0 % | 0 | – |",
+                          "| 3 to 10 | 0 | – | 0 | – |",
+                          "| 10 and more | 1 | -40.0 % | 0 | – |"]
+
+
 @needs_gcc
 def test_when_a_batch_begins():
     """Two batches, the second of which shares a chip with the first."""
