@@ -212,8 +212,10 @@ def _race_only(report):
 
 # Callers of these have no part in the frames above them on a stack: the code of a
 # bio's or a request's owner after a driver's report that it has begun or ended it,
-# and an interrupt in between.
+# the block layer's run of a hardware queue, which any number of tasks may begin, and
+# an interrupt in between.
 _HANDED_OVER = re.compile(r"^ (?:bio_endio|blk_mq_(?:start|end)_request|"
+                          r"blk_mq_(?:delay_)?run_hw_queues?|"
                           r"asm_sysvec_\w+|asm_common_interrupt)\+0x")
 
 

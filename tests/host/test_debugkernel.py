@@ -493,6 +493,14 @@ def race(first, second="blk_account_io_done+0x5/0x9", below="submit_bio+0x1"):
     (race("aio_complete+0x1/0x2",
           below="fs_timer+0x1/0x2 [flashsim]\n bio_endio+0x1/0x2"), True),
     (race("bio_endio+0x1/0x2", below="fs_complete_rq+0x1/0x2 [flashsim]"), True),
+    # A run of a hardware queue is the block layer's; our dispatch in it is ours.
+    (race("__blk_mq_delay_run_hw_queue+0x1/0x2", below="blk_mq_run_hw_queue+0x1/0x2\n"
+          " k2_insert+0x1/0x2 [k2]"), False),
+    (race("__blk_mq_delay_run_hw_queue+0x1/0x2",
+          below="blk_mq_delay_run_hw_queue+0x1/0x2\n k2_insert+0x1/0x2 [k2]"), False),
+    (race("blk_mq_run_hw_queue+0x1/0x2", below="k2_insert+0x1/0x2 [k2]"), True),
+    (race("rb_erase+0x1/0x2", below="k2_dispatch+0x1/0x2 [k2]\n"
+          " blk_mq_run_hw_queue+0x1/0x2"), True),
     # An interrupt while we were at work
     (race("tick+0x1/0x2", below="asm_sysvec_apic_timer_interrupt+0x1/0x2\n"
           " k2_insert+0x1/0x2 [k2]"), False),
