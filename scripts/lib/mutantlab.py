@@ -338,14 +338,16 @@ class Lab:
             return Outcome("skip", tests[0].find("skipped").get("message", ""))
         return Outcome("pass")
 
-    def vm(self, tree, series, cases, log):
-        """Runs cases with scripts/check; {case: Outcome}."""
+    def vm(self, tree, series, cases, log, only=""):
+        """Runs cases with scripts/check; {case: Outcome}. only: with this scheduler."""
         machines = {c.name: len(c.machines) for c in checkcases.all_cases()}
         limit = sum(((vm_limit(c) + 60) * slowness(series) + GRACE)
                     * machines.get(c, 1) for c in cases)
         command = [tree.top / "scripts" / "check", "--kernel", series]
         for case in cases:
             command += ["--case", case]
+        if only:
+            command += ["--scheduler", only]
         for old in (tree.top / "build" / "check").glob("vm-*/vm.stderr"):
             old.unlink()
         status, said = self.children.run(command, log, limit, cwd=tree.top)
@@ -367,14 +369,14 @@ class Lab:
                                       f"status {status} of scripts/check")
         return found
 
-    def test(self, tree, job, log):
-        """Runs a single test; its Outcome."""
+    def test(self, tree, job, log, only=""):
+        """Runs a single test; its Outcome. only: a case with this scheduler."""
         room, series, test = job
         if room == "unit":
             return self.unit(tree, test, log)
         if room == "host":
             return self.host(tree, test, log)
-        return self.vm(tree, series, [test], log)[test]
+        return self.vm(tree, series, [test], log, only)[test]
 
 
 # The tests to run

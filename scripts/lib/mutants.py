@@ -24,6 +24,7 @@ import time
 import checkcases
 import kernel
 import options
+import schedulers
 import sources
 from mutantlab import (
     DISK_MB, Lab, Outcome, Tree, aside, exists, job_text, kernel_facts,
@@ -87,6 +88,22 @@ class Results:
 
 WORDS = {"caught": "caught ", "missed": "MISSED ", "stale": "STALE  ",
          "skipped": "skipped"}
+
+
+def first_scheduler(mutant):
+    """The scheduler that a case for all of them runs with first; "" for other tests.
+
+    That of the folder that the patch changes; for other folders k2, the smallest.
+    """
+    if mutant.room != "vm":
+        return ""
+    names = schedulers.in_source(REPO)
+    if any(case.name == mutant.test and case.single(names)
+           for case in checkcases.all_cases()):
+        return ""
+    folders = re.findall(r"^\+\+\+ b/(\w+)/", mutant.path.read_text(encoding="utf-8"),
+                         re.M)
+    return next((name for name in names if name in folders), "k2")
 
 
 class Run:
@@ -277,7 +294,11 @@ class Run:
             return "skipped", f"its test is skipped here: {alone.text}"
         if alone.way != "pass":
             return "missed", f"without it, too: {alone.words()}"
-        outcome = self.lab.test(tree, mutant.job, log)
+        # Most are noticed with one scheduler; a hang takes minutes with each.
+        first = first_scheduler(mutant)
+        outcome = self.lab.test(tree, mutant.job, log, first)
+        if first and not noticed(mutant, outcome):
+            outcome = self.lab.test(tree, mutant.job, log)
         self.keep_logs(tree, mutant)
         if outcome.way == "skip":
             return "missed", f"its test is skipped with it: {outcome.text}"

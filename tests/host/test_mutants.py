@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
@@ -210,6 +211,44 @@ def test_a_report_must_be_of_the_kind_that_is_wanted(tmp_path):
     assert mutantlab.noticed(mutant, outcome("report", "x", ("oops", "KASAN")))
     assert not mutantlab.noticed(mutant, outcome("report", "KASAN", ("oops",)))
     assert not mutantlab.noticed(mutant, outcome("hang", "KASAN", ()))
+
+
+@pytest.mark.parametrize("test,folder,first", [
+    ("vm 010-alias", "piq", "piq"), ("vm 010-alias", "common", "k2"),
+    # For one scheduler, and for the lab
+    ("vm 710-acfq-processes", "common", ""), ("vm 450-flashsim-faults", "tests", ""),
+    ("unit layout", "common", ""),
+])
+def test_a_case_runs_first_with_one_scheduler(tmp_path, test, folder, first):
+    mutant = head(tmp_path, ("vm 010-alias", test), *(
+        () if test.startswith("vm") else (("Kernel: 6.1\n", ""),)))
+    mutant.path.write_text(f"--- a/{folder}/x.c\n+++ b/{folder}/x.c\n")
+    assert mutants.first_scheduler(mutant) == first
+
+
+@pytest.mark.parametrize("ways,runs,word", [
+    # Noticed with one; not noticed with one, but with all; never
+    ([("hang", "")], ["k2"], "caught"),
+    ([("pass", ""), ("hang", "")], ["k2", ""], "caught"),
+    ([("pass", ""), ("pass", "")], ["k2", ""], "missed"),
+])
+def test_all_schedulers_only_if_one_does_not_notice(tmp_path, ways, runs, word):
+    mutant = head(tmp_path)
+    mutant.path.write_text("+++ b/common/x.c\n")
+    run = mutants.Run.__new__(mutants.Run)
+    run.logs, run.absent, run.kernels = tmp_path, {}, {}
+    run.args = types.SimpleNamespace(dry_run=False)
+    run.baseline = {mutant.job: outcome("pass")}
+    run.keep_logs = lambda *_: None
+    tree = types.SimpleNamespace(sync=lambda: None, apply=lambda _: "")
+    seen = []
+
+    def one(_tree, _job, _log, only=""):
+        seen.append(only)
+        return outcome(*ways[len(seen) - 1])
+    run.lab = types.SimpleNamespace(build=lambda *_: "", test=one)
+    assert run.verdict(mutant, tree)[0] == word
+    assert seen == runs
 
 
 # Copies
