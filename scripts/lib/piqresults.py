@@ -380,26 +380,26 @@ The next table has the conditions under which the sizes of the paper's means are
 pieces, each with the loads at which its change is at least as large as the paper's mean."""
 
 
-def reached(data):
+def reached(cells):
     """Where pieces of real traces have at least the size of each of the paper's means."""
+    at = piqclaims.Table(cells)
     sizes = {title: {metric: paper} for metric, (title, paper) in piqclaims.GAINS.items()}
     sizes["Figures 8 and 12 at once"] = {
         metric: piqclaims.GAINS[metric][1] for metric in piqclaims.SIZES}
     rows = []
-    for title, means_ in sizes.items():
-        row = [title, ", ".join(map(piqclaims.percent, means_.values()))]
-        for scheme in ("piq", "piq-overlap"):
-            at = []
-            for name, loads in data["pieces"].items():
-                where = [load for load, found in loads.items() if all(
-                    found["rws"].get(key) and found[scheme].get(key) and
-                    (found[scheme][key] / found["rws"][key] - 1) / paper >= 1
-                    for metric, paper in means_.items()
-                    for key in ("busy_chips" if metric == "utilisation_milli"
-                                else metric,))]
-                if where:
-                    at.append(f"{name} {', '.join(where)}")
-            row.append("; ".join(at) or "nowhere")
+    for title, papers in sizes.items():
+        row = [title, ", ".join(map(piqclaims.percent, papers.values()))]
+        for label in ("piq", "piq-overlap"):
+            where = {}
+            for workload in at.workloads:
+                changes = {metric: at.change(metric, label, "rws", workload)
+                           for metric in papers}
+                if all(found and found[0] / papers[metric] >= 1
+                       for metric, found in changes.items()):
+                    name, load = workload.rsplit("-", 1)
+                    where.setdefault(name, []).append(load)
+            row.append("; ".join(f"{name} {', '.join(loads)}"
+                                 for name, loads in where.items()) or "nowhere")
         rows.append(row)
     yield from table(["against rws", "the paper's mean", "default rule: piece and loads",
                       "overlap: piece and loads"], rows)
@@ -589,7 +589,7 @@ def page(paper, data, real, run, folder, pictures=()):
         yield from pieces(of_cells(run))
         yield REACHED
         yield ""
-        yield from reached(of_cells(run))
+        yield from reached(run["cells"])
     yield f"Each input and each scheme, and the claims by the model: [all figures](" \
         f"{folder}/figures.md)."
     yield ""

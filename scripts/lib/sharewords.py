@@ -231,12 +231,11 @@ def alone(cells):
     what = list(dict.fromkeys(workload for _, workload in seen))
     missing = [one for one in shareclaims.VARIANTS if one not in on]
     left = [one for one in shareclaims.ALONE if one not in what]
-    if missing or left:
+    absent = ["drive " + " and ".join(missing)] * bool(missing) + left
+    if absent:
         yield f"Claim Alone is judged on drive {' and '.join(on)} with " \
-            f"{', '.join(what)}" + (", ".join([
-                "; not measured: drive " + " and ".join(missing), *left])
-                if missing else "; not measured: " + ", ".join(left)
-                if left else "") + "."
+            f"{', '.join(what)}" + (f"; not measured: {', '.join(absent)}"
+                                    if absent else "") + "."
         yield ""
 
 

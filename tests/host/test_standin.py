@@ -304,15 +304,20 @@ def test_real_traces_at_loads(tmp_path, monkeypatch, capsys):
 
 
 def test_where_the_sizes_of_the_means_are_reached():
-    def one(reads, writes, chips):
-        return {"read_latency_mean_s": reads, "write_latency_mean_s": writes,
-                "busy_chips": chips}
+    def cells(load, **found):
+        for label, (reads, writes, chips) in found.items():
+            label = label.replace("_", "-")
+            yield {"cell": f"x-{load}.{label}", "workload": f"x-{load}", "label": label,
+                   "variant": "in-order", "metrics": {
+                       key: {"median": value} for key, value in (
+                           ("read_latency_mean_s", reads),
+                           ("write_latency_mean_s", writes),
+                           ("utilisation_milli", chips))}}
     # A little more and a little less than the size
-    data = {"pieces": {"x": {
-        "1": {"rws": one(1, 1, 10), "piq": one(0.802, 0.54, 12.43),
-              "piq-overlap": one(0.80, 0.53, 12.5)},
-        "3": {"rws": one(1, 1, 10), "piq": one(0.804, 0.52, 12.41),
-              "piq-overlap": one(1.3, 1.6, 9)}}}}
+    data = [*cells(1, rws=(1, 1, 10), piq=(0.802, 0.54, 12.43),
+                   piq_overlap=(0.80, 0.53, 12.5)),
+            *cells(3, rws=(1, 1, 10), piq=(0.804, 0.52, 12.41),
+                   piq_overlap=(1.3, 1.6, 9))]
     rows = {line.split(" | ")[0].lstrip("| "): line.rstrip(" |").split(" | ")[2:]
             for line in piqresults.reached(data)}
     assert rows["mean read latency"] == ["x 1", "x 1"]

@@ -210,6 +210,13 @@ def test_guest_lost_to_qemu(change, lost):
     assert not reports.lost_to_qemu(log, ["k2", "flashsim"])
 
 
+def lost_with(dump, line, changed):
+    """Is a guest that died with this dump, changed in a line, lost to QEMU?"""
+    log = CLEAN + console(*(text.replace(line, changed) for text in dump),
+                          start=180)
+    return bool(reports.lost_to_qemu(log, ["k2", "flashsim"]))
+
+
 # RDI | 0x202: QEMU took the operand of a comparison for its result.
 FLAGS = (
     "Oops: double fault: 0000 [#1] PREEMPT SMP NOPTI",
@@ -233,9 +240,7 @@ FLAGS = (
     ("Call Trace:", "BUG: KASAN: use-after-free in k2", False),
 ])
 def test_flags_that_no_cpu_has(line, changed, lost):
-    log = CLEAN + console(*(text.replace(line, changed) for text in FLAGS),
-                          start=180)
-    assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
+    assert lost_with(FLAGS, line, changed) == lost
 
 
 # A breakpoint that the kernel has already replaced by a jump (e9) in memory
@@ -254,16 +259,14 @@ GONE = (
 @pytest.mark.parametrize("line,changed,lost", [
     ("", "", True),
     ("Oops: int3: 0000", "int3: 0000", True),
-    # It is there: nobody knows whose it is.
+    # The breakpoint is there, of unknown origin.
     ("4d 89 f4 e9 <22>", "4d 89 f4 cc <22>", False),
     ("Oops: int3: 0000", "Oops: 0000", False),
     ("__alloc_pages_noprof+0x169/0x310", "k2_insert+0x89/0x870 [k2]", False),
     ("Call Trace:", "BUG: KASAN: use-after-free in k2", False),
 ])
 def test_a_breakpoint_that_is_gone(line, changed, lost):
-    log = CLEAN + console(*(text.replace(line, changed) for text in GONE),
-                          start=180)
-    assert bool(reports.lost_to_qemu(log, ["k2", "flashsim"])) == lost
+    assert lost_with(GONE, line, changed) == lost
 
 
 def test_control_lines():

@@ -389,7 +389,7 @@ paper_load() {
 		for ((n = 0; n < $#; n++)); do
 			holds "${last[n]} > ${first[n]}" "somebody was left out"
 		done
-		if [[ -n ${LIKE-} ]] && ((${LAB_SLOW:-1} == 1 || wait == looks)); then
+		if [[ -n ${LIKE-} ]] && ((${LAB_SLOW:-1} == 1 || wait * 2 > looks)); then
 			holds "$wait * 2 > $looks" "the drive is slower than the guest"
 			holds "${last[-1]} - ${first[-1]} > ${last[0]} - ${first[0]}" \
 				"largest and least weight"
