@@ -437,5 +437,6 @@ void layer_complete_any(struct layer_sched *s, struct layer_part *part, bool end
 			flash_pace_judge(p, !s->tun.max_inflight, now);
 	}
 	layer_stop(s, part);
-	flash_occupancy_release(&s->flight.occ, &part->vec, part->dir);
+	if (part->counted)
+		flash_occupancy_release(&s->flight.occ, &part->vec, part->dir);
 }

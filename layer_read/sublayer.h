@@ -3,6 +3,7 @@
 #ifndef LAYER_SUBLAYER_H
 #define LAYER_SUBLAYER_H
 
+#include <linux/cache.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/rbtree.h>
@@ -47,7 +48,7 @@ enum layer_sort {
  * @line:	a read's link in layer_one.line, unless it is late
  * @late_node:	a late read's node in layer_one.late
  * @sort_node:	node in layer_one.sorted, or in layer_waiting.writes
- * @vec:	chips on which it is counted, while it is in flight
+ * @vec:	chips on which it is counted, while it is in flight; valid if @counted
  * @key:	sort key, of a request in a sorted tree; requests with equal keys are sorted
  *		by @seq
  * @seq:	sequence number of its insertion, or of an older request that it absorbed
@@ -60,6 +61,7 @@ enum layer_sort {
  * @dir:	direction of its queues; writes, if it moves no data
  * @data:	it moves data
  * @late:	it waits in layer_one.late
+ * @counted:	it is in flight, and in layer_flight.occ
  *
  * A copy of what the order needs to know of a request: sub-layers and order know no
  * struct request, so that the unit tests run them as they are.
@@ -86,6 +88,7 @@ struct layer_part {
 	u8 dir;
 	bool data;
 	bool late;
+	bool counted;
 };
 
 /**
@@ -193,29 +196,31 @@ struct layer_turn {
  * struct layer_flight - requests in flight; changes with each start and completion
  * @out:	their number
  * @pieces:	their pieces, by direction
- * @occ:	their number on each chip of the layout
  * @pace:	search for the limit of mode auto
+ * @occ:	their number on each chip of the layout
+ *
+ * Without a layout a cache line of it is used.
  */
 struct layer_flight {
 	u32 out;
 	u32 pieces[FLASH_NR_DIRS];
-	struct flash_occupancy occ;
 	struct flash_pace pace;
-};
+	struct flash_occupancy occ;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct layer_stats - counters since the scheduler was selected
  * @served:	requests dispatched, by direction
- * @expired:	those of them that were dispatched because they had expired
- * @switches:	changes of direction
  * @moves:	changes of sub-layer
+ * @expired:	requests that were dispatched because they had expired
+ * @switches:	changes of direction
  * @rebuilt:	times that the sub-layers were rebuilt
  */
 struct layer_stats {
 	u64 served[FLASH_NR_DIRS];
+	u64 moves;
 	u64 expired[FLASH_NR_DIRS];
 	u64 switches;
-	u64 moves;
 	u64 rebuilt;
 };
 
@@ -224,16 +229,16 @@ struct layer_stats {
  * @tun:	the user's settings
  * @map:	sub-layers and addresses
  * @turn:	direction and sub-layer that have their turn
+ * @stats:	counters; the first three are on the cache line of @turn
  * @flight:	requests in flight
- * @stats:	counters
  * @wait:	requests that wait
  */
 struct layer_sched {
 	struct layer_tunables tun;
 	struct layer_map map;
-	struct layer_turn turn;
-	struct layer_flight flight;
+	struct layer_turn turn ____cacheline_aligned_in_smp;
 	struct layer_stats stats;
+	struct layer_flight flight;
 	struct layer_waiting wait;
 };
 
@@ -388,10 +393,9 @@ static inline void layer_start(struct layer_sched *s, struct layer_part *part)
 {
 	s->flight.out++;
 	s->flight.pieces[part->dir] += part->pieces;
-	if (layer_mapped(s))
+	part->counted = layer_mapped(s);
+	if (part->counted)
 		layer_start_chips(s, part);
-	else
-		flash_chipvec_none(&part->vec);
 }
 
 /* A completion of mode auto counts. Return: the window of the search is over. */
@@ -417,7 +421,7 @@ static inline void layer_stop(struct layer_sched *s, struct layer_part *part)
 static inline bool layer_end_matters(const struct layer_sched *s,
 				     const struct layer_part *part)
 {
-	return part->vec.nr_chips ||
+	return part->counted ||
 	       (s->wait.nr[FLASH_READ] && layer_near_limit(s, FLASH_READ)) ||
 	       (s->wait.nr[FLASH_WRITE] && layer_near_limit(s, FLASH_WRITE));
 }

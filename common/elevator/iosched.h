@@ -132,14 +132,16 @@ struct flash_stats {
  * @hctx:	number of the hardware queue of one of the newest requests in @list
  * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
  * @ended:	drained from @ends, and not reported yet, the oldest first; under the lock
+ * @pad:	the rest of the cache line of what arrivals write
  *
  * Any context adds to @list and @ends, the lock's holder drains them.
  */
 struct flash_pending {
 	struct llist_head list;
 	unsigned int hctx;
-
-	struct llist_head ends ____cacheline_aligned_in_smp;
+	/* flash_queue.inflight follows @ended: each end writes that line only. */
+	u8 pad[SMP_CACHE_BYTES - sizeof(struct llist_head) - sizeof(unsigned int)];
+	struct llist_head ends;
 	bool asks;
 	bool resort;
 	struct llist_node *arrived;
@@ -327,8 +329,7 @@ struct flash_queue {
 	struct list_head node;
 
 	struct flash_pending pending ____cacheline_aligned_in_smp;
-
-	atomic_t inflight ____cacheline_aligned_in_smp;
+	atomic_t inflight;
 	unsigned int waits;
 	unsigned int queued;
 	unsigned int nr_head;
@@ -337,7 +338,8 @@ struct flash_queue {
 	bool changed;
 	bool hurry;
 	unsigned int depth;
-	struct flash_round round;
+
+	struct flash_round round ____cacheline_aligned_in_smp;
 };
 
 /**

@@ -11,22 +11,24 @@
 
 /**
  * struct flash_pace - the search for a limit, and its window
- * @climb:	the search
- * @least:	completions that a window has at least
  * @begun:	start of the window, ns; 0: none
+ * @moved:	sectors that its completions have read or written
  * @ends:	completions in it
- * @moved:	sectors that they have read or written
+ * @least:	completions that a window has at least
  * @full:	the limit held a request back in it
  * @dry:	the device was idle in it at some time
+ * @climb:	the search
+ *
+ * A completion uses what precedes @climb.
  */
 struct flash_pace {
-	struct flash_climb climb;
-	u32 least;
 	u64 begun;
-	u32 ends;
 	u64 moved;
+	u32 ends;
+	u32 least;
 	bool full;
 	bool dry;
+	struct flash_climb climb;
 };
 
 void flash_pace_init(struct flash_pace *p, u32 start, u32 max);

@@ -815,7 +815,7 @@ static void fair_end_turn(struct fair_queue *q, enum flash_reason why, u64 now)
 						   t->turn.used, why,
 						   q->busy + !t->busy);
 	q->mean = flash_gap_average(q->mean, q->weights << 8);
-	t->turn.ended[why]++;
+	t->ended[why]++;
 	t->turn.used = 0;
 	q->active = NULL;
 	if (t->nr)

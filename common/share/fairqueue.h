@@ -173,23 +173,23 @@ struct fair_urgent {
 
 /**
  * struct fair_device - what is known of the device
- * @geo: its layout
- * @offset: sectors of the drive before the device
- * @occ: requests in the device on each chip
- * @cost: measured device time of requests
- * @pace: search for the limit of requests in the device
  * @work: time during which requests were in the device, divided by their number, in ns
  *	with FAIR_WORK_SHIFT fractional bits
  * @worked: time of the latest update of @work, ns
+ * @pace: search for the limit of requests in the device
+ * @cost: measured device time of requests
+ * @geo: its layout
+ * @offset: sectors of the drive before the device
+ * @occ: requests in the device on each chip
  */
 struct fair_device {
+	u64 work;
+	u64 worked;
+	struct flash_pace pace;
+	struct flash_cost cost;
 	struct flash_geometry geo;
 	u64 offset;
 	struct flash_occupancy occ;
-	struct flash_cost cost;
-	struct flash_pace pace;
-	u64 work;
-	u64 worked;
 };
 
 /**
@@ -230,10 +230,10 @@ struct fair_stats {
  * struct fair_queue - the tenants of a device and their requests
  * @rules: the rules
  * @backlog: tenants with requests that wait
- * @dry: tenants with requests in the device only
  * @paused: tenants that are expected to send a request
- * @urgent: urgent requests
  * @active: the tenant that has the turn, or NULL
+ * @dry: tenants with requests in the device only
+ * @urgent: urgent requests
  * @last: the tenant of the latest dispatch, or NULL
  * @wake: time at which fair_next() has to be asked again, ns; 0: at the next event
  * @enough: after fair_next() has returned NULL: as long as more requests than this are in the
@@ -253,16 +253,17 @@ struct fair_stats {
  * @table: the tenants
  *
  * It has more than 20 fields as it is the device. @rules changes with tunables only. Each
- * request writes the lines from @backlog to @stats.
+ * request writes the lines from @dry to @dev; see docs/cache-lines.md.
  */
 struct fair_queue {
 	struct fair_rules rules;
 
 	struct fair_backlog backlog ____cacheline_aligned_in_smp;
-	struct fair_dry dry;
 	struct fair_paused paused;
-	struct fair_urgent urgent;
 	struct tenant *active;
+
+	struct fair_dry dry;
+	struct fair_urgent urgent;
 	struct tenant *last;
 	u64 wake;
 	u64 vtime;

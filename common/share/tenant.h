@@ -59,77 +59,76 @@ struct tenant_key {
 
 /**
  * struct tenant_place - where fairqueue.c finds a tenant
- * @urge: link in fair_urgent.tenants while tenant.urgent is not empty
- * @dry: link in fair_dry.fresh
  * @node: link in @tree
  * @tree: a tree of fair_queue.backlog or fair_queue.dry, or NULL
  * @finish: virtual finish of its next turn, in fair_backlog.eligible
+ * @dry: link in fair_dry.fresh
+ * @urge: link in fair_urgent.tenants while tenant.urgent is not empty
  */
 struct tenant_place {
-	struct list_head urge;
-	struct hlist_node dry;
 	struct rb_node node;
 	struct rb_root_cached *tree;
 	u64 finish;
+	struct hlist_node dry;
+	struct list_head urge;
 };
 
 /**
- * struct tenant_turn - the turns of a tenant
- * @begun: start of the current turn, ns
+ * struct tenant_turn - the turn of a tenant
  * @used: service in the current turn, in the unit of budgets
  * @budget: limit of @used; 0: not set yet
- * @ended: number of turns that ended, by reason
+ * @begun: start of the current turn, ns
  */
 struct tenant_turn {
-	u64 begun;
 	u64 used;
 	u64 budget;
-	u64 ended[FLASH_NR_REASONS];
+	u64 begun;
 };
 
 /**
  * struct tenant_think - when a tenant sends requests, and whether to wait for the next one
- * @pause: link in fair_paused.list while the next request is expected
- * @until: end of that wait, ns
+ * @until: end of the wait for its next request, ns
  * @issued: time of the latest dispatch, ns; 0: none, or @gap has counted the gap already
  * @ended: time of the latest completion, ns
- * @no_tag: time of the latest search for a tag that was limited by a quota, ns; 0: none
- * @gap: mean time between two dispatches, learned while turns are exclusive
- * @think: mean time from a completion to the next request, learned while they are not
+ * @think: mean time from a completion to the next request, learned while turns are
+ *	not exclusive
  * @misses: number of vain waits in a row
  * @sync: a task waits for the latest request
  * @held: others were held back for the tenant since its latest request
+ * @no_tag: time of the latest search for a tag that was limited by a quota, ns; 0: none
+ * @gap: mean time between two dispatches, learned while turns are exclusive
+ * @pause: link in fair_paused.list while the next request is expected
  */
 struct tenant_think {
-	struct hlist_node pause;
 	u64 until;
 	u64 issued;
 	u64 ended;
-	u64 no_tag;
-	struct flash_gap gap;
 	struct flash_gap think;
 	u32 misses;
 	bool sync;
 	bool held;
+	u64 no_tag;
+	struct flash_gap gap;
+	struct hlist_node pause;
 };
 
 /**
  * struct tenant_second - the share and the priority of a tenant in a second
- * @prio: I/O priority of its latest request, in the caller's encoding, or FLASH_NO_PRIO
- * @prio_weight: largest weight that the priority of a request had; 0: none, or weights do
- *	not depend on priorities
  * @seen: fair_second.charged when @due was last updated
  * @received: charges in this second
  * @due: its part, by weight, of the charges of all tenants while it was busy
+ * @prio: I/O priority of its latest request, in the caller's encoding, or FLASH_NO_PRIO
+ * @prio_weight: largest weight that the priority of a request had; 0: none, or weights do
+ *	not depend on priorities
  * @last_received: @received of the second before
  * @last_due: @due of the second before
  */
 struct tenant_second {
-	u32 prio;
-	u32 prio_weight;
 	u64 seen;
 	u64 received;
 	u64 due;
+	u32 prio;
+	u32 prio_weight;
 	u64 last_received;
 	u64 last_due;
 };
@@ -159,19 +158,21 @@ struct tenant_stats {
  * @out: number of requests in the device
  * @passed: number of requests that passed the first one of @queue
  * @busy: requests wait or are in the device
- * @queue: requests that wait, in order of arrival
- * @urgent: its urgent requests that wait, in order of arrival
- * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
  * @part: remainder of the last division by @weight
  * @usual: moving average of the charge of a request, in 1 << FAIR_USUAL_SHIFT
  * @claim: its claim to tags by @weight and about @usual, see fair_claim(); 0: not known yet
  * @think: its think time
- * @second: its share and its priority
- * @stats: its counters
- * @turn: its turns
+ * @queue: requests that wait, in order of arrival
+ * @urgent: its urgent requests that wait, in order of arrival
+ * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
+ * @ended: number of its turns that ended, by reason
  * @place: where it is in the queues
+ * @stats: its counters
+ * @second: its share and its priority
+ * @turn: its current turn, or the latest one
  *
- * Most of its lines are used by each request: see docs/cache-lines.md.
+ * A request that waits for no other uses what precedes tenant_think.no_tag, and what follows
+ * tenant.ended: see docs/cache-lines.md.
  */
 struct tenant {
 	struct tenant_key key;
@@ -183,18 +184,19 @@ struct tenant {
 	u32 out;
 	u32 passed;
 	bool busy;
-
-	struct list_head queue;
-	struct list_head urgent;
-	struct list_head lru;
 	u64 part;
 	u64 usual;
 	u64 claim;
 	struct tenant_think think;
-	struct tenant_second second;
+	struct list_head queue;
+	struct list_head urgent;
+	struct list_head lru;
+	u64 ended[FLASH_NR_REASONS];
+
+	struct tenant_place place ____cacheline_aligned_in_smp;
 	struct tenant_stats stats;
+	struct tenant_second second;
 	struct tenant_turn turn;
-	struct tenant_place place;
 } ____cacheline_aligned_in_smp;
 
 /**

@@ -53,6 +53,7 @@ typedef struct { long counter; } atomic_long_t;
 #ifndef ____cacheline_aligned_in_smp
 #define ____cacheline_aligned_in_smp __attribute__((aligned(64)))
 #endif
+#define SMP_CACHE_BYTES	64
 #define __rcu
 #define IS_ENABLED(option)	0
 
