@@ -127,25 +127,22 @@ struct flash_stats {
  * @list:	the pending list: requests that have arrived, the newest first
  * @ends:	records of watched requests that have ended, the newest first
  * @asks:	time has passed, and the policy may not hold requests back any more
- * @resort:	waiting requests have to be sorted again, see flash_resort(); written under
- *		the lock
+ * @resort:	waiting requests have to be sorted again (flash_resort()); under the lock
  * @hctx:	number of the hardware queue of one of the newest requests in @list
  * @arrived:	drained from @list, and in no queue yet, the oldest first; under the lock
  * @ended:	drained from @ends, and not reported yet, the oldest first; under the lock
- * @pad:	the rest of the cache line of what arrivals write
+ * @pad:	up to the cache line that an end writes, with flash_queue.inflight
  *
  * Any context adds to @list and @ends, the lock's holder drains them.
  */
 struct flash_pending {
 	struct llist_head list;
 	unsigned int hctx;
-	/* flash_queue.inflight follows @ended: each end writes that line only. */
 	u8 pad[SMP_CACHE_BYTES - sizeof(struct llist_head) - sizeof(unsigned int)];
 	struct llist_head ends;
 	bool asks;
 	bool resort;
-	struct llist_node *arrived;
-	struct llist_node *ended;
+	struct llist_node *arrived, *ended;
 };
 
 /**

@@ -17,9 +17,7 @@
  * @least:	completions that a window has at least
  * @full:	the limit held a request back in it
  * @dry:	the device was idle in it at some time
- * @climb:	the search
- *
- * A completion uses what precedes @climb.
+ * @climb:	the search; a completion mostly uses only what precedes it
  */
 struct flash_pace {
 	u64 begun;

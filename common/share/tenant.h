@@ -171,8 +171,8 @@ struct tenant_stats {
  * @second: its share and its priority
  * @turn: its current turn, or the latest one
  *
- * A request that waits for no other uses what precedes tenant_think.no_tag, and what follows
- * tenant.ended: see docs/cache-lines.md.
+ * It has more than 20 fields, by cache line: a request that waits for no other uses what precedes
+ * tenant_think.no_tag, and what follows @ended. See docs/cache-lines.md.
  */
 struct tenant {
 	struct tenant_key key;
