@@ -357,8 +357,8 @@ paper_load() {
 	local name=$1 mode one modes=(auto paper) of got first last pid n looks wait
 	shift
 	[[ $SCHED != acfq ]] || modes+=(cfq)
-	# Few at once, so that all wait here and not in the device.
-	tun "$DISK" max_inflight 4
+	# One at once, so that all wait here and the drive is slower than a busy guest.
+	tun "$DISK" max_inflight 1
 	for mode in "${modes[@]}"; do
 		tun "$DISK" mode "$mode"
 		of=()
