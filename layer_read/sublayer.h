@@ -61,7 +61,7 @@ enum layer_sort {
  * @dir:	direction of its queues; writes, if it moves no data
  * @data:	it moves data
  * @late:	it waits in layer_one.late
- * @counted:	it is in flight, and in layer_flight.occ
+ * @counted:	its start counted it in layer_flight.occ
  *
  * A copy of what the order needs to know of a request: sub-layers and order know no
  * struct request, so that the unit tests run them as they are.

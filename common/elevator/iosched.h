@@ -334,9 +334,8 @@ struct flash_queue {
 	bool left;
 	bool changed;
 	bool hurry;
+	struct flash_round round;
 	unsigned int depth;
-
-	struct flash_round round ____cacheline_aligned_in_smp;
 };
 
 /**

@@ -472,7 +472,7 @@ static noinline void fair_urgent_add(struct fair_queue *q, struct fair_rq *rq)
 
 	rq->urgent = true;
 	if (list_empty(&t->urgent))
-		list_add_tail(&t->place.urge, &q->urgent.tenants);
+		list_add_tail(&t->urge, &q->urgent.tenants);
 	list_add_tail(&rq->urge, &t->urgent);
 }
 
@@ -484,7 +484,7 @@ static noinline void fair_urgent_del(struct fair_rq *rq)
 	rq->urgent = false;
 	list_del_init(&rq->urge);
 	if (list_empty(&t->urgent))
-		list_del_init(&t->place.urge);
+		list_del_init(&t->urge);
 }
 
 /* Does the debt of @t exceed @most usual requests, or @most times the charge of @rq? */
@@ -508,7 +508,7 @@ static noinline struct fair_rq *fair_urgent_pick(struct fair_queue *q)
 
 	q->urgent.ahead = FAIR_IN_ORDER;
 	fair_update_vtime(q);
-	list_for_each_entry(t, &q->urgent.tenants, place.urge) {
+	list_for_each_entry(t, &q->urgent.tenants, urge) {
 		rq = fair_urgent_first(t);
 		if (q->rules.exclusive && t == q->active)
 			continue;
@@ -536,7 +536,7 @@ static noinline void fair_urgent_issued(struct fair_queue *q, struct tenant *t)
 	if (q->urgent.ahead != FAIR_IN_DEBT)
 		return;
 	q->urgent.since = 0;
-	list_move_tail(&t->place.urge, &q->urgent.tenants);
+	list_move_tail(&t->urge, &q->urgent.tenants);
 }
 
 /* Charge @t for its urgent request @rq, outside of its turn. */
@@ -815,7 +815,7 @@ static void fair_end_turn(struct fair_queue *q, enum flash_reason why, u64 now)
 						   t->turn.used, why,
 						   q->busy + !t->busy);
 	q->mean = flash_gap_average(q->mean, q->weights << 8);
-	t->ended[why]++;
+	t->turn.ended[why]++;
 	t->turn.used = 0;
 	q->active = NULL;
 	if (t->nr)
@@ -1170,7 +1170,7 @@ static __always_inline void fair_account(struct fair_queue *q, struct tenant *t,
 	if (aside || !fair_timed(q)) {
 		u64 all = flash_vtime_of(charge, q->weights);
 
-		if (!aside)
+		if (!aside && q->active)
 			t->turn.used += charge;
 		t->stats.cost += charge;
 		t->second.received += charge;

@@ -750,8 +750,8 @@ static void fairshare_print(const struct tenant *t, struct seq_file *m)
 		   t->vtime >> FLASH_VTIME_SHIFT, t->second.last_received,
 		   t->second.last_due, t->stats.waits);
 	seq_printf(m, " expired %llu idle %llu exhausted %llu budget %llu\n",
-		   t->ended[FLASH_EXPIRED], t->ended[FLASH_IDLE],
-		   t->ended[FLASH_EXHAUSTED], t->turn.budget);
+		   t->turn.ended[FLASH_EXPIRED], t->turn.ended[FLASH_IDLE],
+		   t->turn.ended[FLASH_EXHAUSTED], t->turn.budget);
 }
 
 /** fairshare_arrays - hook: print the tenants into debugfs */

@@ -8,7 +8,7 @@ static void tenant_init_lists(struct tenant *t)
 {
 	INIT_LIST_HEAD(&t->queue);
 	INIT_LIST_HEAD(&t->urgent);
-	INIT_LIST_HEAD(&t->place.urge);
+	INIT_LIST_HEAD(&t->urge);
 }
 
 /**

@@ -63,26 +63,26 @@ struct tenant_key {
  * @tree: a tree of fair_queue.backlog or fair_queue.dry, or NULL
  * @finish: virtual finish of its next turn, in fair_backlog.eligible
  * @dry: link in fair_dry.fresh
- * @urge: link in fair_urgent.tenants while tenant.urgent is not empty
  */
 struct tenant_place {
 	struct rb_node node;
 	struct rb_root_cached *tree;
 	u64 finish;
 	struct hlist_node dry;
-	struct list_head urge;
 };
 
 /**
- * struct tenant_turn - the turn of a tenant
+ * struct tenant_turn - the turns of a tenant
  * @used: service in the current turn, in the unit of budgets
  * @budget: limit of @used; 0: not set yet
  * @begun: start of the current turn, ns
+ * @ended: number of turns that ended, by reason
  */
 struct tenant_turn {
 	u64 used;
 	u64 budget;
 	u64 begun;
+	u64 ended[FLASH_NR_REASONS];
 };
 
 /**
@@ -164,15 +164,16 @@ struct tenant_stats {
  * @think: its think time
  * @queue: requests that wait, in order of arrival
  * @urgent: its urgent requests that wait, in order of arrival
+ * @urge: link in fair_urgent.tenants while @urgent is not empty
  * @lru: link in tenant_table.lru, or in tenant_table.free; of a busy tenant, or in none
- * @ended: number of its turns that ended, by reason
  * @place: where it is in the queues
- * @stats: its counters
  * @second: its share and its priority
- * @turn: its current turn, or the latest one
+ * @stats: its counters
+ * @turn: its turns
  *
- * It has more than 20 fields, by cache line: a request that waits for no other uses what precedes
- * tenant_think.no_tag, and what follows @ended. See docs/cache-lines.md.
+ * It has more than 20 fields; they stand by cache line, see docs/cache-lines.md. A request that
+ * waits for no other mostly uses only what precedes tenant_think.no_tag, and @place, @second
+ * and @stats.
  */
 struct tenant {
 	struct tenant_key key;
@@ -190,12 +191,12 @@ struct tenant {
 	struct tenant_think think;
 	struct list_head queue;
 	struct list_head urgent;
+	struct list_head urge;
 	struct list_head lru;
-	u64 ended[FLASH_NR_REASONS];
 
 	struct tenant_place place ____cacheline_aligned_in_smp;
-	struct tenant_stats stats;
 	struct tenant_second second;
+	struct tenant_stats stats;
 	struct tenant_turn turn;
 } ____cacheline_aligned_in_smp;
 

@@ -120,7 +120,7 @@ static void check(void)
 		for (link = t->urgent.next; link != &t->urgent; link = link->next)
 			urgent[i]--;
 		must(!urgent[i], "a tenant's urgent requests");
-		must(list_empty(&t->urgent) == list_empty(&t->place.urge),
+		must(list_empty(&t->urgent) == list_empty(&t->urge),
 		     "who has urgent requests");
 		some += !list_empty(&t->urgent);
 		backlog += t->nr && t != f.s.active;

@@ -113,7 +113,7 @@ static void least_first(void)
 	eq(tenant(1, 1)->vtime, at, "A");
 	eq(tenant(2, 1)->vtime, at, "B");
 	eq(tenant(3, 1)->vtime, at, "C");
-	eq(tenant(1, 1)->ended[FLASH_EXPIRED], 2, "A had two turns");
+	eq(tenant(1, 1)->turn.ended[FLASH_EXPIRED], 2, "A had two turns");
 }
 
 /*
@@ -200,7 +200,7 @@ static void anticipates(void)
 	m.now += 1;
 	it = goes();
 	eq(it ? it->tenant->key.id : 0, 2, "then it is another one's turn");
-	eq(tenant(1, 100)->ended[FLASH_IDLE], 1, "the reason");
+	eq(tenant(1, 100)->turn.ended[FLASH_IDLE], 1, "the reason");
 	eq(tenant(1, 100)->stats.waits, 1, "one wait was counted");
 
 	/* The request arrives in time. */
@@ -300,7 +300,7 @@ static void budgets(void)
 	eq(strcmp(order, "BBBBBBBBAAAAAAAABBBBBBBBBBBBBBBB"), 0,
 	   "order is %s", order);
 	eq(tenant(1, 1)->turn.budget, 32, "half of the default for each of two");
-	eq(tenant(1, 1)->ended[FLASH_EXHAUSTED], 1, "the reason");
+	eq(tenant(1, 1)->turn.ended[FLASH_EXHAUSTED], 1, "the reason");
 	rules.budget.exhausted = 8;
 	fair_set_rules(&m.s, &rules);
 	for (i = 0; i < 30; i++)
