@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import xml.etree.ElementTree
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import checkcases
 import children
@@ -115,11 +115,14 @@ class Outcome:
     way: str
     text: str = ""
     kinds: tuple = ()
+    # What a case found itself before the kernel reported something
+    found: str = ""
 
     def words(self):
         """The outcome as text of one line."""
         kinds = ", ".join(k for k in self.kinds if k not in self.text)
-        text = self.text + (f" [{kinds}]" if kinds else "")
+        text = self.text + (f" [{kinds}]" if kinds else "") + \
+            (f", after {self.found}" if self.found else "")
         return f"{self.way}: {text}" if text else self.way
 
 
@@ -130,7 +133,8 @@ def noticed(mutant, outcome):
     if mutant.report:
         return mutant.report in outcome.kinds
     said = outcome.words()
-    return any(way == outcome.way and text in said
+    return any(way == outcome.way and text in said or
+               way == FAIL and outcome.found and text in outcome.found
                for way, text in mutant.shows)
 
 
@@ -153,6 +157,7 @@ def slowness(series):
 
 _CASE = re.compile(r"(ok  |FAIL|skip) (\S+) (?:(\w+) )?(\d\d\d-[\w-]+)\.\S+?"
                    r"(?: \((\d+) s\))?(?:: (.*))?$")
+_OWN = re.compile(r"     \| FAIL: (.*)$")
 _OTHER = re.compile(r"FAIL (\S+) (?:\w+ )?(kernel|virtual machine|everything)"
                     r"(?:: (.*))?$")
 
@@ -179,8 +184,11 @@ def vm_outcomes(said, kinds):
     counts.
     """
     rank = {"pass": 1, "skip": 0}
-    found, others = {}, []
+    found, others, last = {}, [], None
     for line in said.split("\n"):
+        match = _OWN.match(line)
+        if match and last and found[last].text.startswith("the kernel reported:"):
+            found[last] = replace(found[last], found=match[1])
         match = _CASE.match(line)
         if match:
             word, case, reason = match[1], match[4], match[6] or ""
@@ -188,8 +196,10 @@ def vm_outcomes(said, kinds):
                 Outcome("skip", reason) if word == "skip" else \
                 _judge(reason, kinds)
             old = found.get(case)
+            last = None
             if not old or rank.get(new.way, 2) > rank.get(old.way, 2):
                 found[case] = new
+                last = case
             continue
         match = _OTHER.match(line)
         if match:

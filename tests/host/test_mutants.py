@@ -183,6 +183,18 @@ def test_outcome_of_a_case(line, kinds, way):
     assert found["060-bound-raise"].way == way
 
 
+def test_what_a_case_found_itself_counts_beside_a_report(tmp_path):
+    """A case fails as wanted, and the kernel reports the tasks that it has left."""
+    mutant = head(tmp_path, ("Shows: hang\n", ""))
+    report = ("FAIL 6.1 060-bound-raise.k2 (16 s): the kernel reported: blocked for more than 61 "
+              "seconds.\n     | 6.1 060-bound-raise.k2 (16 s):\n     | FAIL: {}")
+    for text, wanted in (("in brackets is '1', want '0'", True), ("no such file", False)):
+        found, _ = mutantlab.vm_outcomes(SAID.format(report.format(text)), ("hung task",))
+        assert found["060-bound-raise"].way == "hang"
+        assert text in found["060-bound-raise"].words()
+        assert mutantlab.noticed(mutant, found["060-bound-raise"]) == wanted
+
+
 def test_no_outcome_when_nothing_was_run():
     found, others = mutantlab.vm_outcomes(
         SAID.format("FAIL 6.1 virtual machine: status 1"), ())
