@@ -380,11 +380,13 @@ paper_load() {
 			((${#first[@]})) || first=("${got[@]::$#}")
 			last=("${got[@]::$#}")
 			looks=$((looks + 1))
-			[[ " ${got[*]:$#} " == *" 0 "* ]] || wait=$((wait + 1))
+			# The one whose turn it is may be thinking.
+			(($(grep -cx 0 <(printf '%s\n' "${got[@]:$#}")) > 1)) ||
+				wait=$((wait + 1))
 		done
 		wait $pid || fail "fio failed, see the log"
 		say "$name, mode $mode: $*: sectors from ${first[*]} to ${last[*]};" \
-			"all waited in $wait of $looks looks"
+			"all but one waited in $wait of $looks looks"
 		((${#first[@]})) || fail "not all tenants were seen"
 		for ((n = 0; n < $#; n++)); do
 			holds "${last[n]} > ${first[n]}" "somebody was left out"
