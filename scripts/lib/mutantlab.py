@@ -115,14 +115,14 @@ class Outcome:
     way: str
     text: str = ""
     kinds: tuple = ()
-    # What a case found itself before the kernel reported something
-    found: str = ""
+    # The failure that a case noticed itself, if the kernel also reported something
+    own: str = ""
 
     def words(self):
         """The outcome as text of one line."""
         kinds = ", ".join(k for k in self.kinds if k not in self.text)
         text = self.text + (f" [{kinds}]" if kinds else "") + \
-            (f", after {self.found}" if self.found else "")
+            (f", after {self.own}" if self.own else "")
         return f"{self.way}: {text}" if text else self.way
 
 
@@ -134,7 +134,7 @@ def noticed(mutant, outcome):
         return mutant.report in outcome.kinds
     said = outcome.words()
     return any(way == outcome.way and text in said or
-               way == FAIL and outcome.found and text in outcome.found
+               way == FAIL and outcome.own and text in outcome.own
                for way, text in mutant.shows)
 
 
@@ -188,7 +188,7 @@ def vm_outcomes(said, kinds):
     for line in said.split("\n"):
         match = _OWN.match(line)
         if match and last and found[last].text.startswith("the kernel reported:"):
-            found[last] = replace(found[last], found=match[1])
+            found[last] = replace(found[last], own=match[1])
         match = _CASE.match(line)
         if match:
             word, case, reason = match[1], match[4], match[6] or ""
