@@ -32,8 +32,8 @@ AIMS = {"k2": (BASE, 1.0), "layer_read": (BASE, 1.0), "piq": (BASE, 1.0),
         "acfq": ("bfq", 1.5), "hbfq": ("bfq", 1.5)}
 # Load of the host, in processes above the virtual CPUs, from which it counts as busy.
 BUSY = 0.5
-# Seconds of the host: for a boot; for a pass, in addition to its load.
-BOOT, PASS = 30, 0.15
+# Seconds of the host: for a boot; for each round and pass, in addition to the load measured.
+BOOT, ROUND, PASS = 45, 2.5, 0.15
 
 
 class ScaleError(Exception):
@@ -137,13 +137,13 @@ class Machine:
 
 def seconds_of(args):
     """How long one boot takes."""
-    return BOOT + args.rounds * len(args.chosen) * (args.ms / 1000 + PASS)
+    return BOOT + args.rounds * (ROUND + len(args.chosen) * (args.ms / 1000 + PASS))
 
 
 def command(args, seed):
     """scripts/vm for one boot."""
     rounds = "\n".join(" ".join(turn) for turn in orders(args.chosen, args.rounds, seed))
-    return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel, "--cpus", str(args.cpus),
+    return [str(REPO / "scripts" / "vm"), "--kernel", args.kernel, "--cpus", str(args.cpus), "--kaslr",
             "--timeout", str(int(min(86400, 300 + 3 * seconds_of(args)))), "--",
             f"SCALE_ROUNDS={shlex.quote(rounds)} SCALE_SECONDS={args.ms / 1000} "
             f"SCALE_DEPTH={args.depth} SCALE_BOUND={args.bound} "
@@ -178,8 +178,8 @@ def parse(argv):
         "always runs")
     add("--boots", type=options.number(1, 50), default=5, metavar="N",
         help="1 to 50 (default 5)")
-    add("--rounds", type=options.number(1, 1000), default=25, metavar="N",
-        help="passes of each scheduler in a boot, 1 to 1000 (default 25)")
+    add("--rounds", type=options.number(1, 1000), default=16, metavar="N",
+        help="passes of each scheduler in a boot, 1 to 1000 (default 16)")
     add("--ms", type=options.number(100, 60000), default=400, metavar="MS",
         help="length of a pass, 100 to 60000 ms (default 400)")
     add("--depth", type=options.number(1, 256), default=32, metavar="N",

@@ -40,7 +40,8 @@ class Machine:
     disk: int = 1 << 30
     accel: str = "tcg"
     virtual_time: bool = False  # with tcg and one CPU only
-    distro_boot: bool = False   # KASLR and mitigations as the kernel has them
+    kaslr: bool = False         # addresses as the kernel chooses them; a vmlinuz only
+    mitigations: bool = False   # as the kernel has them
     slow: int = 1               # how many times longer its boot may take
     nvme: bool = True
     share: str = ""
@@ -102,17 +103,15 @@ _HOST_TIME_WORDS = (
 )
 
 
-# Addresses in reports mean the same in every run; the guest runs nothing that
-# needs protecting, and TCG pays dearly for mitigations.
-_LAB_WORDS = ("nokaslr", "mitigations=off")
-
-
 def _command_line(machine):
     return " ".join((
         "console=ttyS0,115200", "loglevel=8",
         # A dead guest ends QEMU (-no-reboot) instead of rebooting for ever.
         "panic=-1", "oops=panic", "sysrq_always_enabled",
-        *(() if machine.distro_boot else _LAB_WORDS), "audit=0",
+        # Addresses in reports mean the same in every run; the guest runs nothing that
+        # needs protecting, and TCG pays dearly for mitigations.
+        *(() if machine.kaslr else ("nokaslr",)),
+        *(() if machine.mitigations else ("mitigations=off",)), "audit=0",
         # No guest in the lab is worth waiting for entropy.
         "random.trust_cpu=on",
         # As in guest-init.sh: a virtual CPU can stand still under TCG.

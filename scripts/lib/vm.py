@@ -103,6 +103,9 @@ def parse(argv):
     add("--distro-boot", action="store_true",
         help="boot the kernel's own image with the distribution's defaults: "
         "KASLR, and mitigations for CPU bugs (the lab turns both off)")
+    add("--kaslr", action="store_true",
+        help="boot the kernel's own image at random addresses, without "
+        "mitigations: for comparisons that the place of code may decide")
     add("--share", type=_folder, metavar="DIR",
         help="show DIR read-only as /share")
     add("--files", type=_folder, metavar="DIR",
@@ -133,9 +136,10 @@ def parse(argv):
             parser.error(f"argument --cpus: '{args.cpus}': --virtual-time "
                          "wants 1, its clock counts the instructions of one "
                          "CPU")
-        if args.distro_boot:
-            parser.error("argument --distro-boot: not with --virtual-time, "
-                         "whose figures are those of the lab's own boot")
+        for option in ("--distro-boot", "--kaslr"):
+            if getattr(args, option[2:].replace("-", "_")):
+                parser.error(f"argument {option}: not with --virtual-time, "
+                             "whose figures are those of the lab's own boot")
     args.cpus = args.cpus or (1 if args.virtual_time else 2)
     # In virtual time only on request: the disk has the host's time.
     args.nvme = bool(not args.virtual_time or args.disk or args.nvme_queues)
@@ -334,10 +338,11 @@ def run(args):
     if args.out:
         os.makedirs(args.out, exist_ok=True)
     scratch = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    kaslr = args.kaslr or args.distro_boot
     machine = qemu.Machine(
         # KASLR is the work of the image's decompressor, which PVH leaves out.
-        kernel=facts["vmlinuz" if args.distro_boot else "vmlinux"],
-        distro_boot=args.distro_boot, initramfs=parts, cpus=args.cpus,
+        kernel=facts["vmlinuz" if kaslr else "vmlinux"], kaslr=kaslr,
+        mitigations=args.distro_boot, initramfs=parts, cpus=args.cpus,
         nvme_queues=args.nvme_queues, memory=args.memory, disk=args.disk,
         accel=accel, virtual_time=args.virtual_time, nvme=args.nvme,
         slow=kernel.SERIES[args.kernel].slow,

@@ -293,6 +293,8 @@ def test_control_lines():
     (["--qemu", "a 'b"], ["a 'b"]),
     (["--frobnicate"], ["--frobnicate"]),
     (["--virtual-time", "--cpus", "2"], ["--cpus", "'2'", "one CPU"]),
+    (["--virtual-time", "--kaslr"], ["--kaslr", "the lab's own boot"]),
+    (["--virtual-time", "--distro-boot"], ["--distro-boot", "the lab's own boot"]),
 ])
 def test_bad_options_are_refused(options, words, capsys):
     with pytest.raises(SystemExit) as ending:
@@ -382,6 +384,15 @@ def test_virtual_time_has_nothing_of_the_host():
     assert "norandmaps" not in joined and "rdrand" not in joined
     # Or the guest's kernel rewrites its code while it runs.
     assert "tsc=nowatchdog" in joined and "tsc=reliable" not in joined
+
+
+@pytest.mark.parametrize("kaslr, mitigations", [(False, False), (True, False), (True, True)])
+def test_the_lab_turns_off_what_is_not_asked_for(kaslr, mitigations):
+    machine = qemu.Machine(kernel="/k", initramfs=(), kaslr=kaslr, mitigations=mitigations)
+    words = " ".join(qemu.arguments(machine, dict.fromkeys(
+        ("initrd", "console", "output", "control", "qmp", "disk"), 3))).split()
+    assert ("nokaslr" in words) is not kaslr
+    assert ("mitigations=off" in words) is not mitigations
 
 
 def test_sysrq_in_virtual_time_comes_from_the_keyboard():

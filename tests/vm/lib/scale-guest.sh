@@ -36,7 +36,8 @@ done
 queue=/sys/block/$disk/queue
 answer "machine $(uname -r) $cpus"
 
-# The load, until it is killed
+# The load, until it is killed. QEMU finds some addresses of code faster than others; a new
+# process in each round has others.
 load() {
 	exec fio --output="$TMP/fio" --output-format=json --name=scale \
 		--filename="/dev/$disk" --rw=randread --bs=4k --direct=1 \
@@ -70,15 +71,15 @@ scheduler() {
 	[[ $1 != k2 ]] || echo "$SCALE_BOUND" >"$bound"
 }
 
-load &
-fio=$!
-# Until both jobs run
-rate 2
-((RATE)) || die "fio: $(tail -n 1 "$TMP/fio")"
 declare -A MISSING=() LOADED=()
 round=0
 while read -ra names; do
 	((++round))
+	load &
+	fio=$!
+	# Until both jobs run
+	rate 1.5
+	((RATE)) || die "fio: $(tail -n 1 "$TMP/fio")"
 	for sched in "${names[@]}"; do
 		[[ -z ${MISSING[$sched]:-} ]] || continue
 		scheduler "$sched" || {
@@ -91,8 +92,8 @@ while read -ra names; do
 		((RATE)) || die "no reads with $sched: $(tail -n 1 "$TMP/fio")"
 		answer "pass $round $sched $RATE"
 	done
+	kill $fio
+	wait $fio 2>"$TMP/error"
 done <<<"$SCALE_ROUNDS"
-kill $fio
-wait $fio 2>"$TMP/error"
 echo none >"$queue/scheduler"
 answer "done"
