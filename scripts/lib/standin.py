@@ -6,14 +6,15 @@ piq15-fit.csv beside it (scripts/fit-standins). Numbers of reads and of writes
 are exact.
 
 Three properties are those of public pieces of such volumes (HM's, of 1,000 and
-10,000 requests), alike for all inputs:
+10,000 requests), alike for all inputs of a set:
 
 - Requests come in clusters, with microseconds within one. Half of the clusters
   are a single request; the others have `cluster` requests in the mean, which is
   fitted. In HM's pieces half are one or two, and the mean of longer ones is 8 to
-  14. No time is compressed: the rate is the published one.
-- A request goes the way of the one before, read or write, but for one in 20: in
-  the pieces 90 to 98 % go the same way.
+  14. How much longer some are than others is `spread`. No time is compressed: the
+  rate is the published one.
+- A request goes the way of the one before, read or write, but for `1 -
+  persistence`: in the pieces 90 to 98 % go the same way.
 - One request in five begins where one of the 64 before it of its kind began.
 
 Other addresses have two parts. The MiB is drawn with Zipf weights, as in all
@@ -27,6 +28,13 @@ request before ended on. The rest begins anywhere.
 There are two sets, as Table I's "requests enrolled in conflicts" can be counted
 in two ways. First set: at arrival, a request that is not done needs one of its
 chips. Second set: it is the first in noop's queue, and one of its chips is busy.
+
+The second set also has the waits of Figure 2(b), 6.5 times the service for reads and
+10.1 times for writes in the mean of the inputs, and Figure 9's few reads before older
+writes: `spread` and `persistence` are chosen for that. The spread is the deviation of
+the logarithm of the mean from which a cluster's size is drawn. In HM's pieces the
+sizes of clusters, 5 ms apart, deviate by 2.5 times their mean in the longer piece, and by
+1.0 in the other; with a spread of 0 and of SHAPES they do by 1.0 and by 1.7.
 """
 
 import array
@@ -49,9 +57,10 @@ ROUND = 64 * 2048
 SKEW = 0.85
 # The second set of inputs
 HEAD = "-head"
-# Share of requests that keep the direction whatever is left, and of those that
-# repeat one of so many places
-PERSISTENCE = 0.95
+# Share of requests that keep the direction whatever is left; the spread of clusters
+SHAPES = {"": {"persistence": 0.95, "spread": 0.0},
+          HEAD: {"persistence": 0.98, "spread": 0.8}}
+# Share of requests that repeat one of so many places
 REPEATED, RECENT = 0.2, 64
 # Share of clusters that are one request. Seconds within a cluster: median, and
 # the deviation of the logarithm, which makes the mean 7 times the median
@@ -168,6 +177,11 @@ def base(name):
     return name.removesuffix(HEAD)
 
 
+def shape(name):
+    """What the set of a stand-in has in common."""
+    return SHAPES[HEAD if name.endswith(HEAD) else ""]
+
+
 def footprint(row):
     """MiB, so that a million requests rewrite the share that they should."""
     writes = row["first_writes"] or \
@@ -185,15 +199,22 @@ def footprint(row):
 
 def arrivals(kind, count, rng):
     """Times in seconds from 0, with the mean rate exactly as stated."""
-    mean = max(kind.calibrated["cluster"], 1.0)
+    mean, spread = max(kind.calibrated["cluster"], 1.0), kind.calibrated["spread"]
     # Apart, so that other clusters do not change all times
     inner = random.Random(rng.random())
+    # Not for the first set, whose times must stay
+    sizes_of = random.Random(inner.random()) if spread else None
     # The time before each request; 0: it begins a cluster
     within = []
     while len(within) < count:
         within.append(0.0)
         if mean > 1 and rng.random() >= SINGLE:
-            more = int(math.log(1 - rng.random()) / math.log(1 - 1 / mean))
+            this = mean
+            if spread:
+                # The mean of all stays what it is.
+                this = 1.0001 + (mean - 1) * sizes_of.lognormvariate(
+                    -spread**2 / 2, spread)
+            more = int(math.log(1 - rng.random()) / math.log(1 - 1 / this))
             within += (inner.lognormvariate(math.log(WITHIN), WITHIN_DEVIATION)
                        for _ in range(more))
     within = within[1:count]
@@ -230,7 +251,7 @@ def requests(kind, times, seed, name):
     read = None
     for at in times:
         # Draws without putting back: the number of reads is exact.
-        if read is None or draw() >= PERSISTENCE or \
+        if read is None or draw() >= values["persistence"] or \
                 not (reads if read else left - reads):
             read = draw() * left < reads
         left -= 1

@@ -214,7 +214,8 @@ def _add_calibrated():
             rewritten_share=row["rewritten_share"],
             calibrated={"reads": row["reads"], "writes": row["writes"],
                         **{key: fit[key] for key in
-                           ("lean_read", "lean_write", "cluster")}},
+                           ("lean_read", "lean_write", "cluster")},
+                        **standin.shape(name)},
             **{**MSR_SHAPE, "sequential_read_share": 0.0,
                "sequential_write_share": 0.0})
         assert kind.skew == standin.SKEW
