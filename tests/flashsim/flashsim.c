@@ -41,7 +41,8 @@ static bool fs_available(u64 bytes)
 
 /*
  * Zeroed memory that is freed with the device; NULL if there is none. The size may
- * exceed the machine's memory, which must not wake the OOM killer.
+ * exceed the machine's memory, which must not wake the OOM killer. vmalloc() accepts
+ * no other flag for that on all kernels: 6.19 warns of __GFP_RETRY_MAYFAIL.
  */
 static void *fs_alloc(struct fs_dev *dev, u64 nr, size_t size)
 {
@@ -50,8 +51,7 @@ static void *fs_alloc(struct fs_dev *dev, u64 nr, size_t size)
 	if (dev->nr_mem < ARRAY_SIZE(dev->mem) && nr <= SIZE_MAX / size &&
 	    fs_available(nr * size))
 		mem = __vmalloc(max_t(size_t, nr * size, 1),
-				GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN |
-				__GFP_RETRY_MAYFAIL);
+				GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY);
 	if (mem)
 		dev->mem[dev->nr_mem++] = mem;
 	return mem;

@@ -252,8 +252,8 @@ sched_set() {
 }
 
 # sched_try DISK NAME - selects it, or sets TRY_SAID to what the kernel says.
-# 7.x does not wait for another task that changes the disk's queues or depth, but
-# returns EBUSY: there it is tried again.
+# From 6.19 on the kernel does not wait for another task that changes the disk's queues
+# or depth, but returns EBUSY: there it is tried again.
 TRY_SAID=
 sched_try() {
 	local said=$TMP/tried.$BASHPID n
@@ -262,7 +262,7 @@ sched_try() {
 			return 0
 		TRY_SAID=$(<"$said")
 		TRY_SAID=${TRY_SAID##*: }
-		[[ $KERNEL_SERIES == 7.* && $TRY_SAID == *busy* ]] || return 1
+		[[ $TRY_SAID == *busy* ]] && kernel_at_least 6.19 || return 1
 		nap
 	done
 	return 1
