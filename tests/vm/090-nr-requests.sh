@@ -56,6 +56,8 @@ done
 (
 	changes=0
 	while [[ ! -e $TMP/switched ]]; do
+		# From 6.19 on no switch succeeds during a change.
+		nap
 		draw 4 1000
 		echo "$DRAWN" >"$file" && changes=$((changes + 1))
 	done 2>/dev/null

@@ -4,10 +4,11 @@
 # takes: 30 s, 70 s if slow
 # limit: 300 s
 #
-# Proves: 300 switches among all schedulers by two tasks at once, under verified
-# load of direct, buffered and flushed I/O, while other tasks write nr_requests
-# and tunables, read statistics and the module's debugfs file, and a processor
-# is taken offline and brought back: no error, no hang, nothing left behind.
+# Proves: 300 switches among all schedulers by two tasks at once (by one, where that
+# crashes the kernel), under verified load of direct, buffered and flushed I/O, while
+# other tasks write nr_requests and tunables, read statistics and the module's debugfs
+# file, and a processor is taken offline and brought back: no error, no hang, nothing
+# left behind.
 # Fails if: elv_init_sched() does not set QUEUE_FLAG_SQ_SCHED and flash_kick() is
 # removed from flash_release(); elv_exit_sched() does not take the device out of
 # the list; or flash_hctx_exit() leaves its entry in flash_queue.hctx.
@@ -69,7 +70,10 @@ plug() {
 	echo 0 >/sys/devices/system/cpu/cpu1/online && pause 0.2 &&
 		echo 1 >/sys/devices/system/cpu/cpu1/online
 }
-aside switch switch
+# Two at once crash 6.19 with stock schedulers, too: docs/kernels.md.
+two=1
+! kernel_at_least 6.19 || kernel_at_least 7.2 || two=
+[[ -z $two ]] || aside switch switch
 aside depth depth
 aside tune tune
 aside look look
@@ -88,7 +92,8 @@ for name in switch depth tune look plug; do
 	[[ -e $TMP/aside.$name ]] || continue
 	holds "$(<"$TMP/aside.$name") > 0" "times that it worked: $name"
 done
-holds "switches + $(<"$TMP/aside.switch") >= switches * 4 / 3" "switches"
+[[ -z $two ]] ||
+	holds "switches + $(<"$TMP/aside.switch") >= switches * 4 / 3" "switches"
 load_alive
 sched_set "$DISK" "$SCHED"
 further=$(ios "$DISK")
