@@ -4,9 +4,10 @@
 Random 4 KiB reads from a disk that takes no time, a job on each virtual CPU, in the
 host's time. Without KVM each virtual CPU is a thread of the host that translates code.
 So CPUs do run at the same time and wait for each other's locks, but the absolute figures
-say nothing about another machine. During each boot the load runs on while the disk gets
-one scheduler after another, in several rounds of short passes, each round in a random
-order. Only passes of a round are compared. Use at most as many CPUs as the host has idle.
+say nothing about another machine. A boot has several rounds of short passes: the load runs
+on while the disk gets one scheduler after another, in random order. Each round has a new
+load, each boot other kernel addresses. Only passes of a round are compared. Use at most as
+many CPUs as the host has idle.
 """
 
 import os

@@ -323,7 +323,7 @@ def paper(cells):
     found = []
     for end in ("", standin.HEAD):
         own = [cell for cell in cells
-               if cell["workload"].endswith(standin.HEAD) == bool(end)]
+               if standin.set_of(cell["workload"]) == end]
         if own or not end:
             found += of_a_set(own, end)
     return found

@@ -23,7 +23,7 @@ def mean(cells, metric, label, end):
     """The mean change against rws over a set of inputs; None if there is none."""
     found = [change for name, change in piqclaims.counted(
         cells.changes(metric, label, "rws")[0]).items()
-        if name.endswith(standin.HEAD) == bool(end)]
+        if standin.set_of(name) == end]
     return statistics.fmean(found) if found else None
 
 

@@ -239,7 +239,7 @@ def means(measured, model, end):
                 found = piqclaims.counted(cells.changes(
                     metric, label, "rws")[0]) if cells else {}
                 found = {key: one for key, one in found.items()
-                         if key.endswith(standin.HEAD) == bool(end)}
+                         if standin.set_of(key) == end}
                 texts.append(piqclaims.percent(statistics.fmean(
                     found.values())) if found else DASH)
             row.append(texts[0] if texts[1] == DASH
@@ -292,7 +292,7 @@ def begins(data, end):
             found = piqclaims.counted(cells.changes(metric, label, "rws")[0])
             return statistics.fmean(
                 one for key, one in found.items()
-                if key.endswith(standin.HEAD) == bool(end))
+                if standin.set_of(key) == end)
         ours = {metric: mean("piq", metric) for metric in piqclaims.GAINS}
         away = statistics.fmean(abs(ours[metric] - paper) for metric,
                                 (_, paper) in piqclaims.GAINS.items())

@@ -13,8 +13,8 @@ Three properties are those of public pieces of such volumes (HM's, of 1,000 and
   fitted. In HM's pieces half are one or two, and the mean of longer ones is 8 to
   14. How much longer some are than others is `spread`. No time is compressed: the
   rate is the published one.
-- A request goes the way of the one before, read or write, but for `1 -
-  persistence`: in the pieces 90 to 98 % go the same way.
+- A share `persistence` of the requests has the direction of the request before, read
+  or write: in the pieces 90 to 98 %.
 - One request in five begins where one of the 64 before it of its kind began.
 
 Other addresses have two parts. The MiB is drawn with Zipf weights, as in all
@@ -60,7 +60,7 @@ HEAD = "-head"
 # Share of requests that keep the direction whatever is left; the spread of clusters
 SHAPES = {"": {"persistence": 0.95, "spread": 0.0},
           HEAD: {"persistence": 0.98, "spread": 0.8}}
-# Share of requests that repeat one of so many places
+# Share of requests that repeat a place, and the number of recent places to choose from
 REPEATED, RECENT = 0.2, 64
 # Share of clusters that are one request. Seconds within a cluster: median, and
 # the deviation of the logarithm, which makes the mean 7 times the median
@@ -177,9 +177,14 @@ def base(name):
     return name.removesuffix(HEAD)
 
 
+def set_of(name):
+    """The end of the names of a stand-in's set: "" or HEAD."""
+    return HEAD if name.endswith(HEAD) else ""
+
+
 def shape(name):
-    """What the set of a stand-in has in common."""
-    return SHAPES[HEAD if name.endswith(HEAD) else ""]
+    """The properties that are alike for a stand-in's set."""
+    return SHAPES[set_of(name)]
 
 
 def footprint(row):
@@ -202,7 +207,7 @@ def arrivals(kind, count, rng):
     mean, spread = max(kind.calibrated["cluster"], 1.0), kind.calibrated["spread"]
     # Apart, so that other clusters do not change all times
     inner = random.Random(rng.random())
-    # Not for the first set, whose times must stay
+    # The first set draws none, as its times must not change.
     sizes_of = random.Random(inner.random()) if spread else None
     # The time before each request; 0: it begins a cluster
     within = []

@@ -8,7 +8,8 @@ and the busy chips, all under noop; the two sets count conflicts in two ways.
 Beside it rws says how many reads go before an older write (Figure 9), which
 decides how long directions persist, alike for all inputs of a set. The waits under noop
 (Figure 2(b)) decide how much clusters differ in the second set. No other scheme is
-run here. What is fitted goes to tests/traces/piq15-fit.csv, with what was reached.
+run here. The fitted numbers and the figures they reach are written to
+tests/traces/piq15-fit.csv.
 
 The drive and noop are those of tests/model/piqmodel.c. Seeds are those for
 tuning.
@@ -36,7 +37,7 @@ SOURCES = ("tests/model/piqmodel.c", "tests/unit/flashsim.h",
            "tests/flashsim/nand.c", "tests/flashsim/ftl.h",
            "tests/flashsim/ftl.c")
 
-# More for the set whose clusters differ more
+# The sizes of clusters vary more in the second set.
 SEEDS = {"": (1, 2), standin.HEAD: (1, 2, 3, 4)}
 REQUESTS = 20000
 # At most, and without coming nearer
@@ -120,11 +121,10 @@ class Fit:
 
     def __init__(self, name, row, count=REQUESTS, seeds=None):
         self.name, self.row, self.count = name, row, count
-        self.end = standin.HEAD if name.endswith(standin.HEAD) else ""
-        self.seeds = seeds or SEEDS[self.end]
+        self.seeds = seeds or SEEDS[standin.set_of(name)]
         self.regions = min(standin.footprint(row), 131072)
         reads, writes, chips = standin.targets(name)
-        self.targets = dict(zip(FITTED_TO[self.end], (chips, reads, writes)))
+        self.targets = dict(zip(FITTED_TO[standin.set_of(name)], (chips, reads, writes)))
         self.cluster, self.lean = 12.0, [0.0, 0.0]
         self.runs = 0
 
@@ -272,8 +272,8 @@ def medians(row, found, name):
     fit = Fit(name, row)
     fit.cluster, *fit.lean = (
         standin.median(one[key] for other, one in found.items()
-                       if other.endswith(standin.HEAD) ==
-                       name.endswith(standin.HEAD) and one["calibrated"])
+                       if standin.set_of(other) ==
+                       standin.set_of(name) and one["calibrated"])
         for key in ("cluster", "lean_read", "lean_write"))
     return result(fit, fit.measure(), 0)
 
@@ -330,7 +330,7 @@ def main(argv=None):
         return 0
     for end, title in ("", "first set"), (standin.HEAD, "second set"):
         means = [statistics.fmean(one[f"{way}s_longer"] for name, one in found.items()
-                                  if name.endswith(standin.HEAD) == bool(end))
+                                  if standin.set_of(name) == end)
                  for way in ("read", "write")]
         print(f"{title}: longer by {means[0]:.1f} and {means[1]:.1f} in the mean; "
               "Figure 2(b) has 6.5 and 10.1")

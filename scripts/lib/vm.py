@@ -136,8 +136,9 @@ def parse(argv):
             parser.error(f"argument --cpus: '{args.cpus}': --virtual-time "
                          "wants 1, its clock counts the instructions of one "
                          "CPU")
-        for option in ("--distro-boot", "--kaslr"):
-            if getattr(args, option[2:].replace("-", "_")):
+        for option, given in (("--distro-boot", args.distro_boot),
+                              ("--kaslr", args.kaslr)):
+            if given:
                 parser.error(f"argument {option}: not with --virtual-time, "
                              "whose figures are those of the lab's own boot")
     args.cpus = args.cpus or (1 if args.virtual_time else 2)

@@ -70,10 +70,9 @@ plug() {
 	echo 0 >/sys/devices/system/cpu/cpu1/online && pause 0.2 &&
 		echo 1 >/sys/devices/system/cpu/cpu1/online
 }
-# Two at once crash 6.19 with stock schedulers, too: docs/kernels.md.
-two=1
-! kernel_at_least 6.19 || kernel_at_least 7.2 || two=
-[[ -z $two ]] || aside switch switch
+# Two tasks at once crash 6.19 with stock schedulers, too: docs/kernels.md.
+two_switch() { ! kernel_at_least 6.19 || kernel_at_least 7.2; }
+! two_switch || aside switch switch
 aside depth depth
 aside tune tune
 aside look look
@@ -92,7 +91,7 @@ for name in switch depth tune look plug; do
 	[[ -e $TMP/aside.$name ]] || continue
 	holds "$(<"$TMP/aside.$name") > 0" "times that it worked: $name"
 done
-[[ -z $two ]] ||
+! two_switch ||
 	holds "switches + $(<"$TMP/aside.switch") >= switches * 4 / 3" "switches"
 load_alive
 sched_set "$DISK" "$SCHED"
