@@ -46,7 +46,7 @@ class_of() {
 	read -ra after < <(served)
 	for ((n = 0; n < 10; n++)); do
 		((after[n] == before[n])) && continue
-		found+=$n
+		found="$found$n"
 		((after[n] == before[n] + 20)) || found+="(of $((after[n] - before[n])))"
 	done
 	say "$found"
