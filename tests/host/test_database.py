@@ -106,7 +106,7 @@ def test_a_run_with_databases():
                  "--use_direct_reads=true"):
         assert line in one
     fill = files["db.one.fill"].splitlines()
-    assert "--benchmarks=fillseq,compact" in fill and "--compression_type=none" in fill
+    assert "--benchmarks=fillseq" in fill and "--compression_type=none" in fill
     assert not any(line.startswith("--duration") for line in fill)
     assert not re.search(r"\$\{", "".join(files[name] for name in files
                                           if name.startswith("db.")))
