@@ -22,13 +22,13 @@ PV, WINDOWS, WINDOW_MAX = \
     "pv_sectors", "window_pv_median_sectors", "window_pv_max_sectors"
 SPREAD, LONGEST = "latency_stddev_s", "latency_max_s"
 # Tenants of one load, and what their names say of their weights
-FOUR = ("ycsb-a", "ycsb-d", "msn", "prj", "prn", "direct", "buffered")
+FOUR = ("ycsb-a", "ycsb-d", "db", "msn", "prj", "prn", "direct", "buffered")
 TRACES = ("msn", "prj", "prn")
 WEIGHTS = {"grp1": 1, "grp2": 2, "grp4": 4, "grp5": 5}
 # The weights of their tenants, which are TRACES
 MIXES = {"mix-111": (1, 1, 1), "mix-125": (1, 2, 5), "mix-521": (5, 2, 1),
          "mix-1210": (1, 2, 10)}
-FILES = ("direct", "buffered")
+FILES = ("db", "direct", "buffered")
 # Loads on which a direction is looked for before it counts as absent
 ENOUGH = 3
 

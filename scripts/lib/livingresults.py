@@ -25,6 +25,10 @@ a mix.
 
 - *ycsb-a*, *ycsb-d*: clients of a database with one request each, and a think time between
   two requests.
+- *db*: RocksDB under its benchmark db_bench, on an ext4 for each tenant: reads and
+  updates 95:5, the n-th key requested 1/n as often as the first. db_bench has no think
+  time; RocksDB's rate limiter makes the pauses. Latencies are those of requests to the
+  drive, and do not include the limiter's.
 - *msn*, *prj*, *prn*: bursts as in the traces, with gaps between them. *mix-*: one tenant
   of each.
 - *direct*, *buffered*: a file server's create, append, fsync and delete, on an ext4 for

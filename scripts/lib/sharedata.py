@@ -290,7 +290,8 @@ def of_tenant(one, number, log, who, samples, jobs):
         "bandwidth_bytes_per_s": jobs["bandwidth_bytes_per_s"],
         "latency_s": {**{key: latency[key] for key in
                          ("count", "mean", "max", "p50", "p99", "p99_9")},
-                      "stddev": fairness.deviation(samples)},
+                      "stddev": latency["stddev"] if samples is None else
+                      fairness.deviation(samples)},
         # Mean time between two of its dispatches, and its mean size
         "inter_dispatch_s": float((issued[-1] - issued[0]) /
                                   (len(issued) - 1))
@@ -302,7 +303,8 @@ def of_tenant(one, number, log, who, samples, jobs):
 def evaluate(raw, run, stats, jobs, samples):
     """(the record's entries, {check: ...}) of a run with tenants.
 
-    jobs: one for each tenant; samples: {tenant: raw latencies, s}.
+    jobs: one for each tenant; samples: {tenant: raw latencies, s, or None: then the
+    job's latency_s has the deviation}.
     """
     tenants = run["tenants"]
     log = device_log(raw.get("log", ""), run["time_scale"])

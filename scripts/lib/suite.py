@@ -28,6 +28,7 @@ import claims
 import kernel
 import options
 import suitedata
+import suitedb
 import suitefs
 import suiteplan
 import suiteshare
@@ -223,13 +224,16 @@ class Session:
         elif word == "done":
             self.finish(machine, name)
         elif word in ("unavailable", "failed"):
-            self.not_made(machine, name, more)
+            self.not_made(machine, name, more, word == "failed")
         elif word == "trouble":
             self.trouble.append(rest)
             self.progress.say(rest)
 
-    def not_made(self, machine, name, why):
-        """A run that the guest could not begin."""
+    def not_made(self, machine, name, why, failed=False):
+        """A run that the guest could not begin.
+
+        failed: for another reason than a scheduler that its kernel lacks.
+        """
         run = self.by_id[name]
         with contextlib.suppress(ValueError, KeyError):
             raw = unpack("".join(machine.data))
@@ -238,7 +242,7 @@ class Session:
                 if "flashsim" in line)[-300:]
             why = f"{why}: {' '.join(said.split())}" if said else why
         # That a kernel lacks a competitor is no fault; all else is.
-        ours = run["scheduler"] in suiteplan.OURS or why.startswith("flashsim")
+        ours = failed or run["scheduler"] in suiteplan.OURS
         (self.trouble if ours else self.left_out).append(f"{name}: {why}")
         self.progress.left_out(machine.number, name, why)
         self.drop(machine, name)
@@ -256,6 +260,12 @@ class Session:
             raw = unpack("".join(machine.data))
             result = suitedata.evaluate(raw, run, machine.facts,
                                         machine.trace)
+        except suitedb.NoResult as error:
+            self.trouble.append(f"{name}: " + str(error).replace(
+                "raw/...", options.shown(self.raw / name)))
+            self.keep_raw(name, raw)
+            self.progress.done(machine.number, name, False, "no result")
+            return
         except (ValueError, KeyError, IndexError, TypeError) as error:
             said = " ".join(raw.get("said", "").split())[:300]
             self.trouble.append(
@@ -311,6 +321,8 @@ class Session:
                                 "DEV": "/dev/flashsim0"},
             "fio_command": f"postmark tests/fio/{run['job']}"
                            f"{suitefs.POSTMARK}" if run.get("postmark") else
+                           f"db_bench, options of tests/fio/{run['job']}"
+                           f"{suitedb.SUFFIX}" if run.get("database") else
                            f"fio --output-format=json tests/fio/"
                            f"{run['job']}.fio",
             **{key: run[key] for key in ("fs", "memory") if key in run},
@@ -642,7 +654,7 @@ def run_suite(args):
     runs = suiteplan.runs(suite, args.form, args.seeds, args.only,
                           args.repeat)
     runs, absent = suiteshare.present(runs, suite.optional, REPO)
-    lacking = suitetrace.missing(runs)
+    lacking = suitetrace.missing(runs) or suitedb.missing(runs)
     if lacking:
         raise suiteplan.Bad(lacking)
     if args.device:

@@ -5,12 +5,16 @@ The device was `time_scale` times slower than it stands for. All resulting times
 are divided by it, except those of the CPU.
 """
 
+import bisect
+import itertools
 import json
 import math
+import operator
 import re
 import statistics
 
 import benchdata
+import suitedb
 import suitefs
 import suiteplan
 import suiteshare
@@ -76,6 +80,30 @@ def latency(samples):
                       for name, share in QUANTILES.items()
                       if given(count, share)},
     }
+
+
+def histogram(ends, counts, total):
+    """latency() of latencies that were counted by classes, and their deviation.
+
+    ends: upper ends of the classes, s; total: the sum of all, s. A percentile and the
+    largest are the upper end of their class.
+    """
+    count = sum(counts)
+    found = {"count": count, "mean": None, "max": None, "stddev": None,
+             **dict.fromkeys(QUANTILES), "intervals": {}}
+    if not count:
+        return found
+    sums = list(itertools.accumulate(counts))
+    middles = [(low + high) / 2 for low, high in zip([0.0, *ends], ends)]
+    centre = sum(map(operator.mul, middles, counts)) / count
+    found.update({
+        "mean": total / count,
+        "stddev": math.sqrt(sum(number * (middle - centre) ** 2 for middle, number in
+                                zip(middles, counts)) / count),
+        "max": ends[bisect.bisect_left(sums, count)],
+        **{name: ends[bisect.bisect_left(sums, math.ceil(share * count - 1e-9))]
+           for name, share in QUANTILES.items() if given(count, share)}})
+    return found
 
 
 def cdf(samples):
@@ -428,6 +456,10 @@ def evaluate(raw, run, machine, trace=None):
     if run.get("postmark"):
         files["postmark"] = suitefs.postmark(raw, run)
         fio = suitefs.as_fio(files["postmark"], scale)
+    elif run.get("database"):
+        databases = suitedb.evaluate(raw, run)
+        files["database"] = suitedb.recorded(databases)
+        fio = suitedb.as_fio(databases, scale)
     else:
         fio = fio_json(raw.get("fio", ""))
     found = jobs(fio, raw, run)
@@ -445,12 +477,15 @@ def evaluate(raw, run, machine, trace=None):
     if run.get("tenants"):
         # Here, not above: what has no tenants needs no numpy.
         import sharedata  # pylint: disable=import-outside-toplevel
-        share, more = sharedata.evaluate(
-            raw, run, stats, *suiteshare.of_tenants(found, [
+        each = suiteshare.of_counts(found, {
+            name: histogram(*suitedb.latencies(one, scale))
+            for name, one in databases.items()}) if run.get("database") else \
+            suiteshare.of_tenants(found, [
                 [value / 1e9 / scale for value in lat_log(
                     raw[f"{job['jobname']}_lat.{number}.log"])]
                 for number, job in enumerate(fio["jobs"], 1)],
-                run["tenants"], latency))
+                run["tenants"], latency)
+        share, more = sharedata.evaluate(raw, run, stats, *each)
         judged.update(more)
     if trace:
         judged["replayed"] = replayed(fio, trace)

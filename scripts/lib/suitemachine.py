@@ -12,6 +12,7 @@ import tarfile
 import threading
 import zlib
 
+import suitedb
 import suitefs
 import suiteplan
 import suitetarget
@@ -45,8 +46,9 @@ def run_files(run):
         "setup": "".join(line + "\n" for line in run["setup"]),
         "env": "".join(f"{k}={shlex.quote(str(v))}\n"
                        for k, v in env.items()),
-        **({} if run.get("postmark") else {"job.fio": run["job_text"]}),
-        **suitefs.run_files(run),
+        **({} if run.get("postmark") or run.get("database") else
+           {"job.fio": run["job_text"]}),
+        **suitefs.run_files(run), **suitedb.run_files(run),
     }
     if run.get("groups"):
         files["groups"] = "".join(f"{line}\n" for line in run["groups"])
@@ -135,6 +137,8 @@ class Machine:
         if self.traces and "TRACE" in runs[0]["env"]:
             # All runs of a boot are of one workload and seed: one log.
             self.files, self.trace = self.traces.get(runs[0])
+        if runs[0].get("database"):
+            self.files = suitedb.tools()
         # A separate session: this process receives Ctrl-C and ends it.
         self.process = subprocess.Popen(
             self.command(limit), stdin=subprocess.DEVNULL,

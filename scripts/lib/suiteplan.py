@@ -12,6 +12,7 @@ import pathlib
 import re
 from dataclasses import dataclass, field
 
+import suitedb
 import suitefs
 import suiteshare
 import suitetarget
@@ -110,6 +111,8 @@ class Workload:
     # suitefs.described()'s
     files: dict = field(default_factory=dict)
     postmark: bool = False
+    # Of a tenant's database: {phase: {option of db_bench: value}}
+    database: dict = field(default_factory=dict)
     # suitetarget's
     calibrate: bool = False
     sample_ms: int = 0
@@ -245,12 +248,16 @@ def _read_workload(reader, section):
     path = JOBS / f"{job}{suitefs.POSTMARK}"
     postmark = path.is_file()
     if not postmark:
+        path = JOBS / f"{job}{suitedb.SUFFIX}"
+    database = path.is_file() and not postmark
+    if not postmark and not database:
         path = JOBS / f"{job}.fio"
     if not path.is_file():
         reader.bad(section, "job", job, "one of " + ", ".join(
             sorted(p.stem for p in JOBS.glob("*.fio"))))
     text = path.read_text(encoding="utf-8")
-    sections = {} if postmark else job_sections(text)
+    sections = {} if postmark else suitedb.sections(found.get("tenants", "")) \
+        if database else job_sections(text)
     latency = tuple(found.get("latency", "").split())
     for one in latency:
         if one not in sections:
@@ -258,7 +265,8 @@ def _read_workload(reader, section):
                        + ", ".join(sections))
     env = {k: v for k, v in found.items() if k not in known}
     used = variables(text)
-    needed = used - {"DEV", "MOUNT", "SEED", "TRACE_LOG"}
+    needed = used - ({"DEV", "MOUNT", "SEED", "TRACE_LOG"} if not database else
+                     suitedb.GIVEN) | (set(suitedb.VARIABLES) if database else set())
     for key, value in env.items():
         if key in suitetarget.ENV:
             if not suitetarget.COUNT.accepts(value):
@@ -286,7 +294,8 @@ def _read_workload(reader, section):
                       *suitefs.KEYS.items(), *suitetarget.KEYS.items()):
         if key in found:
             reader.value(section, found, key, kind)
-    wrong = suitefs.check(found, used)
+    wrong = suitefs.check(found, used) or (
+        suitedb.check(found, env) if database else None)
     if wrong:
         reader.bad(section, wrong[0], found.get(wrong[0], ""), wrong[1])
     if "warmup" in found and "RT_IOS" not in env:
@@ -301,8 +310,8 @@ def _read_workload(reader, section):
     except ValueError as error:
         reader.bad(section, "tenants", found["tenants"], error)
     if tenants:
-        # Raw latencies of all of them
-        latency = tuple(sections)
+        # Raw latencies of all of them, which db_bench does not keep
+        latency = () if database else tuple(sections)
     return Workload(
         name=name, job=job, text=text, latency=latency, env=env,
         tenants=tuple(tenants), tenants_by=tenants_by,
@@ -312,10 +321,11 @@ def _read_workload(reader, section):
         warmup=int(found.get("warmup", 0)),
         nomerges=int(found.get("nomerges", 0)),
         wbt_lat_usec=int(found.get("wbt_lat_usec", 0)),
-        operations=("postmark",) if postmark else tuple(sorted(
+        operations=("postmark",) if postmark else ("db_bench",) if database else tuple(sorted(
             {suiteshare.filled(s.get("rw", "read"), env)
              for s in sections.values()})),
         files=suitefs.described(found), postmark=postmark,
+        database=job_sections(text) if database else {},
         calibrate=found.get("calibrate") == "1",
         sample_ms=int(found.get("sample_ms", 0)))
 
@@ -720,14 +730,17 @@ def _run(suite, form, cell, scale):
     if workload.tenants:
         params.setdefault("log_len", str(suiteshare.LOG_ROWS))
         share = {"tenants": suiteshare.described(
-            workload, job_sections(workload.text), env, region),
+            workload, {} if workload.database else job_sections(workload.text), env,
+            region),
             "groups": suiteshare.groups(scheduler, workload)}
     files = dict(workload.files)
     if files.get("order_log"):
         params.setdefault("log_len", str(files["order_log"]))
     if workload.postmark:
         files["postmark"] = True
-    if files:
+    if workload.database:
+        files["database"] = workload.database
+    if files and not workload.database:
         expects = suitefs.expected(job_sections(workload.text), env_device,
                                    workload.postmark)
         files.update({"expects": expects} if expects else {})
@@ -748,7 +761,7 @@ def _run(suite, form, cell, scale):
             [f"set queue/wbt_lat_usec {workload.wbt_lat_usec * scale}"]
             if workload.wbt_lat_usec else []),
         "nomerges": workload.nomerges, "wbt_lat_usec": workload.wbt_lat_usec,
-        "job_text": workload.text if workload.postmark else
+        "job_text": workload.text if workload.postmark or workload.database else
         job_text(workload, scheduler.iocost, region),
         "region_pct": region,
         "unscaled": unscaled(scheduler) + (

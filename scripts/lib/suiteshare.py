@@ -104,7 +104,8 @@ def described(workload, sections, env, region):
     """The tenants of a run as stored in the plan."""
     found = []
     for number, one in enumerate(workload.tenants):
-        mine = by_tenant(sections)[one["name"]]
+        # A database has no job of fio's.
+        mine = by_tenant(sections).get(one["name"], [])
         # The guest makes the file systems equally large, in this order.
         begin, end = span(mine[0]) if not workload.files.get("fs") else (
             100 * turn / len(workload.tenants)
@@ -112,7 +113,7 @@ def described(workload, sections, env, region):
         each = [outstanding(section, env) for section in mine]
         found.append({**one, "span_pct": [begin * region / 100,
                                           end * region / 100],
-                      "depth": None if None in each else sum(each)})
+                      "depth": None if None in each or not each else sum(each)})
     return found
 
 
@@ -132,6 +133,17 @@ def of_tenants(jobs, samples, tenants, summary):
                ("ios", "bytes", "bandwidth_bytes_per_s")},
             "latency_s": summary(together[one["name"]])})
     return found, together
+
+
+def of_counts(jobs, latencies):
+    """of_tenants() where each tenant is a job, without raw latencies.
+
+    latencies: {tenant: the latency_s of its requests}.
+    """
+    return [{**{key: job[key] for key in
+                ("name", "ios", "bytes", "bandwidth_bytes_per_s")},
+             "latency_s": latencies[job["name"]]} for job in jobs], \
+        dict.fromkeys(latencies)
 
 
 def job_lines(workload, name):

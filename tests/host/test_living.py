@@ -21,6 +21,8 @@ suiteshare = importlib.import_module("suiteshare")
 
 SUITE = suiteplan.load("share-living")
 FULL = {run["cell"]: run for run in suiteplan.runs(SUITE, "full")}
+# Variables of a pause: its length, or the time from one burst to the next
+PAUSES = ("THINK_US", "PERIOD_US")
 
 
 # --- tenants of several jobs -------------------------------------------------
@@ -114,10 +116,10 @@ def test_loads_differ_by_their_pause_alone():
     for name in (*livingclaims.FOUR, *livingclaims.MIXES):
         rows = [SUITE.workloads[f"{name}-{level}"] for level in livingclaims.LEVELS]
         pauses = [[int(value) for key, value in row.env.items()
-                   if key.endswith("THINK_US")] for row in rows]
+                   if key in PAUSES] for row in rows]
         assert pauses[0] > pauses[1] > pauses[2]
         assert len({tuple((key, value) for key, value in row.env.items()
-                          if not key.endswith("THINK_US")) for row in rows}) == 1
+                          if key not in PAUSES) for row in rows}) == 1
         if name in paper.workloads and "SIZES" in rows[0].env:
             assert {key: rows[0].env[key] for key in ("READS", "SIZES")} == {
                 key: paper.workloads[name].env[key] for key in ("READS", "SIZES")}
@@ -135,6 +137,14 @@ def test_the_drive_and_the_schedulers_are_those_of_share_paper():
     assert {**SUITE.variants["c-files"], "data": "none"} == paper.variants["c"]
     known = {one.label: one.tunables for one in paper.schedulers}
     assert all(known[one.label] == one.tunables for one in SUITE.schedulers)
+
+
+def test_databases_are_on_the_drive_that_keeps_data():
+    runs = [run for run in FULL.values() if run["workload"].startswith("db-")]
+    assert {run["workload"] for run in runs} == {
+        f"db-{level}" for level in livingclaims.LEVELS}
+    assert {run["variant"] for run in runs} == {livingclaims.drive("db-60")} == {"c-files"}
+    assert all(run["database"] and run["fs"]["type"] == "ext4" for run in runs)
 
 
 def test_no_tenant_keeps_a_number_outstanding():

@@ -218,6 +218,69 @@ leave_fs() {
 	done <$WORK/groups
 }
 
+# db_bench in a tenant's control group, with the options of a phase. It and its libraries
+# are in /files: only guests with databases have them.
+database() {	# NAME PHASE
+	local seconds
+	read -r seconds <$WORK/database
+	(
+		echo "$BASHPID" >"$CGROUP/$1/cgroup.procs" || exit
+		export LD_LIBRARY_PATH=/files
+		exec timeout -k 5 "$seconds" /files/db_bench \
+			--flagfile="$WORK/db.$1.$2" </dev/null
+	)
+}
+
+# Fills the database of each tenant, before there is a scheduler to be measured.
+fill_databases() {
+	local name
+	while read -r name _; do
+		if ! database "$name" fill >$WORK/filled 2>&1; then
+			tr '\r' '\n' <$WORK/filled | tail -n 3
+			return 1
+		fi
+	done <$WORK/groups
+	each_fs sync -f && echo 3 >$VM/drop_caches
+}
+
+# The kernel counts the latencies of each tenant's requests, by classes. The program
+# that names the areas is left out: there is one.
+count_latencies() {
+	local name
+	while read -r name _; do
+		dmsetup message "$name" 0 @stats_create - /1 2 precise_timestamps \
+			"histogram:$(<$WORK/edges)" || return 1
+	done <$WORK/groups
+}
+
+latencies() {
+	local name
+	while read -r name _; do
+		dmsetup message "$name" 0 @stats_print 0 >"$OUT/latency.$name"
+	done <$WORK/groups
+}
+
+# The load of all tenants at once.
+run_databases() {
+	local name number status result=0 pids=()
+	local names=()
+	mapfile -t names < <(cut -d' ' -f1 $WORK/groups)
+	for name in "${names[@]}"; do
+		database "$name" run >"$OUT/db.$name" 2>"$OUT/db.$name.said" &
+		pids+=($!)
+	done
+	for number in "${!pids[@]}"; do
+		wait "${pids[number]}"
+		status=$?
+		echo "${names[number]} $status" >>$OUT/db-status
+		# From 124 on a status of the run means that it hangs.
+		(( status <= 124 || status == 137 )) || status=1
+		(( status <= result )) || result=$status
+	done
+	latencies 2>>$OUT/said
+	return $result
+}
+
 # In what order the device got its requests: how many, how often the direction
 # changed, how many began where the one before of their direction had ended.
 order() {
@@ -310,6 +373,13 @@ run() {	# ID
 		tell "failed $1 the file system could not be made"
 		return 0
 	fi
+	if [[ -e $WORK/database ]] && ! fill_databases >>$OUT/said 2>&1; then
+		dmesg -r >$OUT/dmesg
+		hand_over
+		tell "failed $1 the databases could not be filled; see [fill] of the" \
+			"job file, and whether the tenants' parts of the drive are too small"
+		return 0
+	fi
 	if ! setup; then
 		dmesg -r >$OUT/dmesg
 		hand_over
@@ -344,6 +414,9 @@ run() {	# ID
 		show_tunables >$OUT/tunables
 		settings >>$OUT/settings
 		cat $SYS/queue/iosched/stats >$OUT/stats-before 2>/dev/null
+		if [[ -e $WORK/database ]]; then
+			count_latencies >>$OUT/said 2>&1
+		fi
 		cp $SYS/stat $OUT/stat-before
 		echo 1 >$DEBUG/reset
 		cpu >$OUT/cpu
@@ -353,6 +426,8 @@ run() {	# ID
 		if [[ -e $WORK/job.postmark ]]; then
 			timeout -k 5 "$LIMIT" postmark $WORK/job.postmark \
 				>$OUT/postmark 2>>$OUT/said
+		elif [[ -e $WORK/database ]]; then
+			run_databases
 		else
 			timeout -k 5 "$LIMIT" fio --output-format=json \
 				--output=$OUT/fio $WORK/job.fio >>$OUT/said 2>&1
