@@ -62,7 +62,7 @@ def sections(tenants):
 def missing(runs):
     """What this machine lacks for these runs, one line; "" if nothing."""
     if any(run.get("database") for run in runs) and not shutil.which(TOOL):
-        return f"this machine has no {TOOL}: run scripts/deps vm"
+        return f"this machine has no {TOOL}: run scripts/deps bench"
     return ""
 
 

@@ -166,7 +166,7 @@ def test_only_guests_with_databases_get_db_bench(tmp_path, monkeypatch):
 
 def test_a_machine_without_db_bench_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert "run scripts/deps vm" in suitedb.missing([the_run()])
+    assert "run scripts/deps bench" in suitedb.missing([the_run()])
     assert suitedb.missing([plan()["raw.none.device"]]) == ""
     assert re.search(r"\brocksdb-tools\b", (REPO / "scripts/deps").read_text())
 
