@@ -46,6 +46,7 @@ class Machine:
     nvme: bool = True
     share: str = ""
     out: str = ""
+    append: str = ""            # more parameters for the kernel
     options: str = ""
     scratch: str = ""
 
@@ -118,6 +119,8 @@ def _command_line(machine):
         "rcupdate.rcu_cpu_stall_timeout=60",
         *(_VIRTUAL_TIME_WORDS if machine.virtual_time else
           _HOST_TIME_WORDS),
+        # Last, because the kernel uses the last of two equal parameters.
+        *machine.append.split(),
     ))
 
 

@@ -113,6 +113,8 @@ def parse(argv):
         "too long for the command, and nothing waits for the host")
     add("--out", type=_new_folder, metavar="DIR",
         help="copy what the command leaves in /out to DIR")
+    add("--append", default="", metavar="WORDS",
+        help="more parameters for the guest's kernel, as one word")
     add("--qemu", default="", metavar="OPTS",
         help="more options for QEMU, as one word")
     add("--no-modules", action="store_true",
@@ -348,7 +350,7 @@ def run(args):
         accel=accel, virtual_time=args.virtual_time, nvme=args.nvme,
         slow=kernel.SERIES[args.kernel].slow,
         share=args.share or "",
-        out=args.out or "", options=args.qemu,
+        out=args.out or "", append=args.append, options=args.qemu,
         scratch=scratch)
     if args.virtual_time and args.nvme:
         say("the NVMe disk completes in the host's time, and now so does the "

@@ -395,6 +395,20 @@ def test_the_lab_turns_off_what_is_not_asked_for(kaslr, mitigations):
     assert ("mitigations=off" in words) is not mitigations
 
 
+@pytest.mark.parametrize("virtual_time", [False, True])
+def test_words_for_the_kernel_are_the_last_ones(virtual_time):
+    args = vm.parse(["--append", "memmap=1G$1G  isolcpus=2,3", "--", "x"])
+    machine = qemu.Machine(kernel="/k", initramfs=(), virtual_time=virtual_time,
+                           append=args.append)
+    line = qemu.arguments(machine, dict.fromkeys(
+        ("initrd", "console", "output", "control", "qmp", "disk"), 3))
+    words = line[line.index("-append") + 1]
+    assert words.startswith("console=ttyS0")
+    assert words.endswith(" memmap=1G$1G isolcpus=2,3")
+    machine.append = vm.parse(["--", "x"]).append
+    assert words == " ".join((qemu._command_line(machine), "memmap=1G$1G isolcpus=2,3"))
+
+
 def test_sysrq_in_virtual_time_comes_from_the_keyboard():
     class Wire:
         sent = b""
