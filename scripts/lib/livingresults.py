@@ -65,7 +65,9 @@ FOUND = """\
   budget of 16384 sectors, and its queue is empty long before that.
 - A+CFQ hardly ever waits for a tenant here, so its PV is close to CFQ's. Probably its
   average dispatch interval is that of requests within a burst, because the gaps between
-  bursts are longer than `antic_max_us`."""
+  bursts are longer than `antic_max_us`.
+- On db-60 the shares of CFQ, A+CFQ and H+BFQ are about equally near to those due. BFQ's are
+  further off, and it has the lowest throughput."""
 
 
 def shares(cells):
