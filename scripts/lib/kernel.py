@@ -81,6 +81,8 @@ class Series:
     core_only: bool = False
     # Limits of time are multiplied by it: how much slower a guest runs.
     slow: int = 1
+    # Whether sparse can read its headers.
+    sparse: bool = True
     # MB to download and in the cache, for the message before it.
     download: int = 0
     disk: int = 0

@@ -625,3 +625,20 @@ def test_every_kernel_is_explained():
     text = (REPO / "docs" / "kernels.md").read_text(encoding="utf-8")
     for series in kernel.SERIES:
         assert f"\n| `{series}` |" in text, series
+
+
+def test_sparse_is_left_out_where_it_cannot_read_the_headers(monkeypatch):
+    monkeypatch.setattr(check, "scratch_tree", lambda series: "tree")
+    made = []
+    monkeypatch.setattr(check.Suite, "run", lambda self, words, *_, **__:
+                        (made.append(words), (0, ""))[1])
+    for able, outcome in ((True, "pass"), (False, "skip")):
+        monkeypatch.setitem(kernel.SERIES, "6.12", dataclasses.replace(
+            kernel.SERIES["6.12"], sparse=able))
+        monkeypatch.setattr(check.shutil, "which", lambda name: "/bin/true")
+        made.clear()
+        suite = check.Suite()
+        check.check_build(suite, "6.12", {"kdir": "k", "release": "r", "btf": "b",
+                                          "make": "", "tools": ""})
+        assert any("C=2" in words for words in made) == able
+        assert bool(suite.count["skip"]) == (outcome == "skip")
