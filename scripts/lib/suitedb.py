@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites whose tenants are databases: the suite's settings, the guest's, and results.
+"""Tenants that are databases: settings of a suite, files for the guest, and results.
 
 A job file NAME.db_bench has options of db_bench, RocksDB's benchmark, in two sections:
 [fill] makes a tenant's database before the run, [run] is the measured load. Latencies
@@ -53,14 +53,14 @@ def check(found, env):
 
 
 def sections(tenants):
-    """{job: {}}: each tenant is a job of its own."""
+    """{tenant: {}}, as if each tenant were one of fio's jobs."""
     return {name: {} for name in re.findall(r"([\w-]+):", tenants)}
 
 
 # --- the guest ---------------------------------------------------------------
 
 def missing(runs):
-    """What this machine lacks for these runs, one line; "" if nothing."""
+    """One line if db_bench is needed and not installed; "" otherwise."""
     if any(run.get("database") for run in runs) and not shutil.which(TOOL):
         return f"this machine has no {TOOL}: run scripts/deps bench"
     return ""
@@ -103,10 +103,10 @@ def run_files(run):
     for number, one in enumerate(run["tenants"]):
         env = {**run["env"], "MOUNT": MOUNT, "TENANT": one["name"],
                "SEED": run["seed"] * 100 + number, "READ_RATE": read_rate(run["env"])}
-        for phase, options in run["database"].items():
+        for phase in PHASES:
             found[f"db.{one['name']}.{phase}"] = "".join(
                 re.sub(r"\$\{(\w+)\}", lambda m, env=env: str(env[m[1]]),
-                       f"{key}={value}\n") for key, value in options.items())
+                       f"{key}={value}\n") for key, value in run["database"][phase].items())
     return found
 
 
@@ -124,7 +124,7 @@ _HISTOGRAM = r"Microseconds per {}:\nCount: (\d+) Average: ([\d.]+)  StdDev: ([\
 
 
 def said(text, scale):
-    """What db_bench says of a tenant's run; None for a figure that is not there."""
+    """The figures in db_bench's output for a tenant; an absent one is None."""
     ended = _ENDED.search(text)
     found = {"elapsed_s": float(ended[1]) / scale if ended else None,
              "operations": int(ended[2]) if ended else None}
@@ -152,7 +152,7 @@ def counted(text):
 
 
 def evaluate(raw, run):
-    """{tenant: {"status", what db_bench says, "ways", "classes"}}; or NoResult."""
+    """{tenant: {"said": said()'s, "ways" and "classes": counted()'s}}; or NoResult."""
     statuses = dict(line.split() for line in raw.get("db-status", "").splitlines())
     found = {}
     for one in run["tenants"]:
@@ -190,11 +190,11 @@ def recorded(found):
 
 def as_fio(found, scale):
     """The databases' requests in fio's terms: a job for each tenant."""
-    result = []
+    result, ends = [], edges()
     for name, one in found.items():
         job = {"jobname": name, "error": 0}
         top = max(n for n, count in enumerate(one["classes"]) if count)
-        highest = edges()[min(top, len(edges()) - 1)]
+        highest = ends[min(top, len(ends) - 1)]
         for way, counts in one["ways"].items():
             requests = counts["requests"]
             job[way] = {

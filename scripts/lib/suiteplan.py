@@ -111,7 +111,7 @@ class Workload:
     # suitefs.described()'s
     files: dict = field(default_factory=dict)
     postmark: bool = False
-    # Of a tenant's database: {phase: {option of db_bench: value}}
+    # {phase: {option of db_bench: value}} where tenants are databases
     database: dict = field(default_factory=dict)
     # suitetarget's
     calibrate: bool = False
@@ -245,13 +245,11 @@ def _read_workload(reader, section):
     found = reader.keys(section, known, re.compile(r"[A-Z][A-Z0-9_]*"))
     job = reader.value(section, found, "job", Text(
         r"[\w.-]+", "the name of a file in tests/fio, without .fio"))
-    path = JOBS / f"{job}{suitefs.POSTMARK}"
-    postmark = path.is_file()
-    if not postmark:
-        path = JOBS / f"{job}{suitedb.SUFFIX}"
-    database = path.is_file() and not postmark
-    if not postmark and not database:
-        path = JOBS / f"{job}.fio"
+    path = next((path for path in (JOBS / f"{job}{suitefs.POSTMARK}",
+                                   JOBS / f"{job}{suitedb.SUFFIX}") if path.is_file()),
+                JOBS / f"{job}.fio")
+    postmark, database = (path.suffix == end for end in
+                          (suitefs.POSTMARK, suitedb.SUFFIX))
     if not path.is_file():
         reader.bad(section, "job", job, "one of " + ", ".join(
             sorted(p.stem for p in JOBS.glob("*.fio"))))
@@ -265,8 +263,8 @@ def _read_workload(reader, section):
                        + ", ".join(sections))
     env = {k: v for k, v in found.items() if k not in known}
     used = variables(text)
-    needed = used - ({"DEV", "MOUNT", "SEED", "TRACE_LOG"} if not database else
-                     suitedb.GIVEN) | (set(suitedb.VARIABLES) if database else set())
+    needed = used - suitedb.GIVEN | set(suitedb.VARIABLES) if database else \
+        used - {"DEV", "MOUNT", "SEED", "TRACE_LOG"}
     for key, value in env.items():
         if key in suitetarget.ENV:
             if not suitetarget.COUNT.accepts(value):
@@ -310,7 +308,7 @@ def _read_workload(reader, section):
     except ValueError as error:
         reader.bad(section, "tenants", found["tenants"], error)
     if tenants:
-        # Raw latencies of all of them, which db_bench does not keep
+        # The raw latencies of each, which db_bench does not keep
         latency = () if database else tuple(sections)
     return Workload(
         name=name, job=job, text=text, latency=latency, env=env,
@@ -321,7 +319,7 @@ def _read_workload(reader, section):
         warmup=int(found.get("warmup", 0)),
         nomerges=int(found.get("nomerges", 0)),
         wbt_lat_usec=int(found.get("wbt_lat_usec", 0)),
-        operations=("postmark",) if postmark else ("db_bench",) if database else tuple(sorted(
+        operations=(path.suffix[1:],) if postmark or database else tuple(sorted(
             {suiteshare.filled(s.get("rw", "read"), env)
              for s in sections.values()})),
         files=suitefs.described(found), postmark=postmark,
@@ -740,7 +738,7 @@ def _run(suite, form, cell, scale):
         files["postmark"] = True
     if workload.database:
         files["database"] = workload.database
-    if files and not workload.database:
+    if files:
         expects = suitefs.expected(job_sections(workload.text), env_device,
                                    workload.postmark)
         files.update({"expects": expects} if expects else {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites whose tenants are databases; no guest is booted and no database made."""
+"""Tests of tenants that are databases. They boot no guest and run no db_bench."""
 
 import importlib
 import json
@@ -301,7 +301,7 @@ def raw_files(**more):
 
 
 def evaluated(**more):
-    """What is concluded from a run."""
+    """The record of a run with these files."""
     return suitedata.evaluate(raw_files(**more), {**the_run(), "seed": 101}, {"cpus": "1"})
 
 
