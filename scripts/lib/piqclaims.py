@@ -65,10 +65,12 @@ class Table:
         return self.cells.get((workload, variant, label))
 
     def change(self, metric, label, base, workload, variant=IN_ORDER):
-        """(relative change, the two cells); None without a figure of both."""
+        """(relative change, the two cells); None without a figure of both, or
+        if they replayed different numbers of requests.
+        """
         pair = [self.get(workload, one, variant) for one in (label, base)]
         values = [figure(cell, metric) for cell in pair]
-        if None in values or not values[1]:
+        if None in values or not values[1] or not alike(pair):
             return None
         return values[0] / values[1] - 1, pair
 
@@ -81,6 +83,11 @@ class Table:
                 found[workload] = one[0]
                 cells += one[1]
         return found, cells
+
+
+def alike(cells):
+    """Did all replay the same number of requests? Waits grow with it."""
+    return len({figure(cell, "ios") for cell in cells}) < 2
 
 
 def counted(found):
@@ -230,8 +237,9 @@ def lengths(table, workload):
         match = re.fullmatch(r"piq-ql(\d+)", label)
         if name == workload and variant == IN_ORDER and match:
             found[int(match[1])] = cell
-    if found and table.get(workload, "piq"):
-        found[64] = table.get(workload, "piq")
+    default = table.get(workload, "piq")
+    if found and default and alike([default, *found.values()]):
+        found[64] = default
     return dict(sorted(found.items()))
 
 
@@ -242,7 +250,8 @@ def saturates(table, way, paper_):
         found = lengths(table, workload)
         values = {length: figure(cell, f"{way}_latency_mean_s")
                   for length, cell in found.items()}
-        if {1, 32, 512} <= set(values) and None not in values.values():
+        if workload not in WITHOUT and {1, 32, 512} <= set(values) and \
+                None not in values.values():
             used += found.values()
             first.append(values[512] / values[1] - 1)
             last.append(values[512] / values[32] - 1)
@@ -254,7 +263,7 @@ def saturates(table, way, paper_):
     # The change is within a factor of two of the paper's, and none from 32 on.
     return part.judge(2 * paper_ <= whole <= paper_ / 2 and abs(rest) <= FEW,
                       f"1 to 512 {percent(whole)}, 32 to 512 "
-                      f"{percent(rest)}", whole / paper_ if abs(rest) <= FEW else None)
+                      f"{percent(rest)}, over {len(first)} inputs", whole / paper_ if abs(rest) <= FEW else None)
 
 
 def like_table_1(table, metric, column, limit):

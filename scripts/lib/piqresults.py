@@ -304,26 +304,43 @@ def begins(data, end):
                       "piq_r: reads", "piq_w: writes", "away"], rows)
 
 
+def by_length(cells, end):
+    """{queue_length: {way: (mean change from length 1, number of inputs)}} of a set."""
+    found = {}
+    for name in inputs(end) if cells else ():
+        lengths = piqclaims.lengths(cells, name)
+        if name in piqclaims.WITHOUT or 1 not in lengths:
+            continue
+        for length, cell in lengths.items():
+            for way in ("read", "write"):
+                one, base = (claims.figure(of, f"{way}_latency_mean_s")
+                             for of in (cell, lengths[1]))
+                if one and base:
+                    found.setdefault(length, {}).setdefault(way, []).append(one / base - 1)
+    return {length: {way: (statistics.fmean(changes), len(changes))
+                     for way, changes in ways.items()}
+            for length, ways in sorted(found.items())}
+
+
 def queue_lengths(measured, model):
     """Figure 11."""
     rows = []
-    for end, _ in SETS:
-        for name in inputs(end):
-            ours, expected = (piqclaims.lengths(cells, name) if cells else {}
-                              for cells in (measured, model))
-            for length in sorted({*ours, *expected}):
-                texts = []
-                for way in ("read", "write"):
-                    one, other = (
-                        claims.figure(found.get(length),
-                                      f"{way}_latency_mean_s")
-                        for found in (ours, expected))
-                    texts.append(
-                        (DASH if one is None else us(one))
-                        + (f" ({us(other)})" if other is not None else ""))
-                rows.append([marked(name), str(length), *texts])
-    yield from table(["input", "queue_length", "reads, us", "writes, us"],
-                     rows)
+    for end, title in SETS:
+        ours, expected = (by_length(cells, end) for cells in (measured, model))
+        for length in sorted({*ours, *expected}):
+            if length == 1:
+                continue
+            rows.append([title, str(length)])
+            for way in ("read", "write"):
+                for found in (ours, expected):
+                    change = found.get(length, {}).get(way)
+                    rows[-1].append(f"{piqclaims.percent(change[0])} ({change[1]})"
+                                    if change else DASH)
+    yield "Change of the mean latency from a `queue_length` of 1, mean over inputs. In " \
+        "brackets: the number of inputs."
+    yield ""
+    yield from table(["set", "queue_length", "reads", "reads, model", "writes",
+                      "writes, model"], rows)
 
 
 PIECES = """\

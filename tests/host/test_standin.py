@@ -688,6 +688,50 @@ def test_the_two_sets_are_apart():
     assert found["Fig 8"] is True and found["Fig 8, at the head"] is False
 
 
+def test_pieces_of_different_length_are_not_compared():
+    cells = [cell("hm_0", "rws", read_latency_mean_s=2e-3, ios=20000),
+             cell("hm_0", "piq", read_latency_mean_s=1e-3, ios=20000),
+             cell("hm_0", "piq-overlap", read_latency_mean_s=1e-3, ios=2000),
+             *(cell("hm_0", f"piq-ql{n}", read_latency_mean_s=1e-3, ios=2000)
+               for n in (1, 32))]
+    table = piqclaims.Table(cells)
+
+    def change(label):
+        return table.change("read_latency_mean_s", label, "rws", "hm_0")
+    assert change("piq")[0] == -0.5 and change("piq-overlap") is None
+    assert list(piqclaims.lengths(table, "hm_0")) == [1, 32]
+    cells[1]["metrics"]["ios"]["median"] = 2000
+    assert list(piqclaims.lengths(table, "hm_0")) == [1, 32, 64]
+
+
+def test_figure_11_is_a_mean_of_all_calibrated_inputs():
+    cells = [cell(name, f"piq-ql{n}", read_latency_mean_s=value * 1e-3,
+                  write_latency_mean_s=value * 1e-3)
+             for name, values in (("hm_0", (10, 5, 5)), ("prn_1", (10, 9, 9)),
+                                  ("usr_0", (10, 90, 10)))
+             for n, value in zip((1, 32, 512), values)]
+    found = next(one for one in claims.evaluate("piq-paper", cells)
+                 if one["id"] == "Fig 11")
+    assert found["holds"] is True
+    assert "1 to 512 -30.0 %, 32 to 512 +0.0 %, over 2 inputs" in \
+        found["parts"][0]["ours"]
+
+
+@pytest.mark.parametrize("form, labels", [
+    ("hour", {"none", "noop", "rws", "piq_r", "piq_w", "piq", "piq-overlap"}),
+    ("rest", {"piq_r", "piq_w", "piq-ql1", "piq-ql32", "piq-ql512"}),
+])
+def test_forms_of_piqs_paper(form, labels):
+    runs = list(suiteplan.runs(suiteplan.load("piq-paper"), form))
+    assert {run["label"] for run in runs} == labels
+    heads = [name for name in BOTH if name.endswith("-head")]
+    assert {run["workload"] for run in runs} == \
+        set(heads if form == "hour" else BOTH)
+    for label in labels - {"piq_r", "piq_w"}:
+        assert len([run for run in runs if run["label"] == label]) == \
+            (15 if form == "hour" else 30)
+
+
 def seeds(values, metric="iops"):
     """by_seed of a metric."""
     return {str(101 + n): {metric: value} for n, value in enumerate(values)}
