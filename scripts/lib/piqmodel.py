@@ -29,6 +29,8 @@ LENGTHS = (1, 2, 4, 8, 16, 32, 128, 512)
 ORDERS = ("in_order", "chip_fifo", "read_first")
 # The others than piq.ko's own, from the strictest to the loosest
 BEGINS = ("closed", "alone", "whole", "turn", "free", "issued")
+# By which the times of the second set are divided
+CLOSER = (1, 2, 4, 8)
 SECONDS_MILLION = 15
 
 
@@ -63,6 +65,26 @@ def run(name, count, seed, **more):
     """{scheme: figures} of an input."""
     return {scheme: figures(one) for scheme, one in standinfit.model(
         trace(name, count, seed), **more).items()}
+
+
+def closer(count, seed, load):
+    """{input: {scheme: figures}} of the second set's calibrated inputs, their times
+    divided by `load`; of each scheme what GAINS and Figure 2(b) need.
+    """
+    found = {}
+    for name in standin.published():
+        if name in standin.UNCALIBRATED:
+            continue
+        text = standinfit.text_of(
+            (when // load, *rest) for when, *rest in synthetic.synthesize(
+                f"piq15-{name}{standin.HEAD}", count, seed))
+        found[name + standin.HEAD] = {
+            scheme: {key: value for key, value in figures(one).items()
+                     if key.endswith(("_latency_mean_s", "_wait_mean_s", "blocked_share"))
+                     or key == "busy_chips"}
+            for scheme, one in standinfit.model(
+                text, schemes="noop,rws,piq").items()}
+    return found
 
 
 def parse(argv):
@@ -184,7 +206,8 @@ def main(argv=None):
     whole = not (more.keys() - {"schemes"} or args.only)
     total = args.requests * (len(names) * len(SCHEMES) + whole * (
         len(names) * (len(BEGINS) * 3 + len(LENGTHS)) +
-        len(ORDER_INPUTS) * len(ORDERS) * 3))
+        len(ORDER_INPUTS) * len(ORDERS) * 3 + len(standin.published()) *
+        len(CLOSER) * 3))
     # A compiler, for the model.
     options.need("unit", "bench")
     print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
@@ -228,6 +251,8 @@ def main(argv=None):
                 name, args.requests, args.seed, schemes="piq",
                 queue=length)["piq"]) for length in LENGTHS}
             for name in names}),
+        "loads": rounded({str(load): closer(args.requests, args.seed, load)
+                          for load in CLOSER}),
         "orders": rounded({
             order: {name: run(name, args.requests, args.seed,
                               schemes="none,noop,piq", order=order)

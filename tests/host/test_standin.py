@@ -359,6 +359,25 @@ def test_gains_by_waits():
                           "| 10 and more | 1 | -40.0 % | 0 | – |"]
 
 
+def test_gains_by_kinds_of_inputs():
+    def cells(name, size, gain):
+        for label, latency in (("rws", 1.0), ("piq", 1.0 + gain)):
+            yield {"cell": f"{name}.{label}", "workload": name, "label": label,
+                   "variant": "in-order", "metrics": {
+                       "batch_size": {"median": size},
+                       "write_latency_mean_s": {"median": latency}}}
+    lines = list(piqresults.kinds(piqclaims.Table([
+        # Mostly writes, reads, writes; the other set; not calibrated
+        *cells("hm_0-head", 2, -0.4), *cells("prn_0-head", 3, -0.5),
+        *cells("hm_1-head", 2.5, -0.1), *cells("stg_0-head", 1.99, -0.2),
+        *cells("rsrch_0", 3, +5), *cells("wdev_0-head", 3, +5)])))
+    assert lines[3:6] == [
+        "| 2 or more, most are writes | hm_0, prn_0 | – | -45.0 % | – |",
+        "| 2 or more, most are reads | hm_1 | – | -10.0 % | – |",
+        "| fewer than 2, most are writes | stg_0 | – | -20.0 % | – |"]
+    assert len(lines) == 7 and not lines[6]
+
+
 @needs_gcc
 def test_when_a_batch_begins():
     """Two batches, the second of which shares a chip with the first."""
