@@ -176,8 +176,9 @@ static int fs_add_disk(struct fs_dev *dev, const struct sim_cfg *c)
 	dev->set.nr_hw_queues = fs_value(FS_nr_hw_queues);
 	dev->set.queue_depth = fs_value(FS_queue_depth);
 	dev->set.numa_node = NUMA_NO_NODE;
-	dev->set.cmd_size = struct_size_t(struct fs_rq, rq.cmd,
-					  sim_max_cmds(c, fs_value(FS_max_kb) << 10));
+	/* Not struct_size_t(), which 6.1 got in a later update. */
+	dev->set.cmd_size = struct_size((struct fs_rq *)NULL, rq.cmd,
+					sim_max_cmds(c, fs_value(FS_max_kb) << 10));
 	dev->set.flags = LAB_TAG_SET_FLAGS;
 	dev->set.timeout = msecs_to_jiffies(fs_value(FS_rq_timeout_ms));
 	ret = blk_mq_alloc_tag_set(&dev->set);
