@@ -24,6 +24,14 @@ GAINS = {
     "write_wait_mean_s": ("writes' waiting by conflicts", -0.484),
     "utilisation_milli": ("busy chips", 0.242),
 }
+# Reads' and writes' latency, in the mean, as the paper's conclusion has them
+CONCLUSION = (-0.156, -0.286)
+# The paper's gains of its half schemes
+HALVES = {
+    "piq_r": {"read_latency_mean_s": -0.196, "read_wait_mean_s": -0.210,
+              "utilisation_milli": 0.147},
+    "piq_w": {"write_latency_mean_s": -0.470, "write_wait_mean_s": -0.484,
+              "utilisation_milli": 0.119}}
 # Those of Figures 8 and 12
 SIZES = ("read_latency_mean_s", "write_latency_mean_s", "utilisation_milli")
 # How the two sets count conflicts; only the model sees the second
@@ -105,9 +113,10 @@ def listed(found, form=percent):
 
 # --- the paper ---------------------------------------------------------------
 
-def mean_gain(table, metric, label="piq"):
-    """Part: the mean over the inputs is at least the paper's."""
-    name, paper_ = GAINS[metric]
+def mean_gain(table, metric, label="piq", paper_=None):
+    """Part: the mean over the inputs is at least the paper's, that of GAINS or paper_."""
+    name, known = GAINS[metric]
+    paper_ = paper_ or known
     found, cells = table.changes(metric, label, "rws")
     part = claims.Part(f"{name}: mean change from rws to {label}", cells,
                        percent(paper_))
@@ -138,7 +147,7 @@ def pieces(cells):
             parts.append(part)
         found.append(claims.claim(
             f"Fig 8, 12, {name} x{load}", "piq lowers both latencies and keeps more "
-            "chips busy", "mean of 13: reads -19.7 %, writes -47.0 %, chips +24.2 %",
+            "chips busy", "mean: reads -19.7 %, writes -47.0 %, chips +24.2 %",
             parts))
     return found
 
@@ -307,13 +316,13 @@ def degraded(table, way, paper_):
         cells.append(cell)
         found[workload] = wait / (latency - wait)
     part = claims.Part(f"noop: {way}s' wait for conflicts, over the rest of their "
-                       "latency, median input", cells, f"{paper_:g} times")
+                       "latency, mean over inputs", cells, f"{paper_:g} times")
     values = counted(found).values()
     if not values:
         return part
-    median = statistics.median(values)
-    return part.judge(median >= paper_, f"{median:.2f} times: " + listed(
-        found, lambda value: f"{value:.2f}"), median / paper_)
+    mean = statistics.fmean(values)
+    return part.judge(mean >= paper_, f"{mean:.2f} times: " + listed(
+        found, lambda value: f"{value:.2f}"), mean / paper_)
 
 
 def loses(table, variant, way):
@@ -352,7 +361,7 @@ def of_a_set(cells, end):
                                    NEAR_SHARE) for n, way in enumerate(ways)]
                      + [like_table_1(table, "utilisation_milli", 2,
                                      NEAR_CHIPS)]),
-        claims.claim("Fig 2b", "conflicts are most of what requests take",
+        claims.claim("Fig 2b", "conflicts cause most of the latency",
                      fitted + "response times grow 6.5 (reads) and 10.1 times "
                      "(writes) in the mean",
                      [degraded(table, "read", 6.5),
@@ -361,6 +370,10 @@ def of_a_set(cells, end):
                      "mean against RWS: reads -19.7 %, writes -47.0 %",
                      [mean_gain(table, f"{way}_latency_mean_s")
                       for way in ways]),
+        claims.claim("Section VI", "piq lowers read and write latency, in the words of "
+                     "the conclusion", "mean: reads -15.6 %, writes -28.6 %",
+                     [mean_gain(table, f"{way}_latency_mean_s", paper_=paper_)
+                      for way, paper_ in zip(ways, CONCLUSION)]),
         claims.claim("Fig 8, overlap", "with batch_overlap, piq lowers read and "
                      "write latency as far as the paper's piq",
                      "aim: the paper's piq, mean against RWS: reads "
@@ -389,8 +402,12 @@ def of_a_set(cells, end):
         claims.claim("Fig 10", "piq shortens the wait for conflicts",
                      "mean against RWS: reads -22.5 %, writes -48.4 %; "
                      "SRC2_0 reads -37.1 %, SRC1_2 writes -39.6 %",
-                     [mean_gain(table, f"{way}_wait_mean_s")
-                      for way in ways]),
+                     [*(mean_gain(table, f"{way}_wait_mean_s")
+                        for way in ways),
+                      named_gain(table, "src2_0" + end, "piq_r", "read_wait_mean_s",
+                                 -0.371),
+                      named_gain(table, "src1_2" + end, "piq_w", "write_wait_mean_s",
+                                 -0.396)]),
         claims.claim("Fig 10, overlap", "with batch_overlap, piq shortens the wait "
                      "for conflicts as far as the paper's piq",
                      "aim: the paper's piq, mean against RWS: reads "

@@ -370,7 +370,7 @@ def test_gains_by_kinds_of_inputs():
         # Mostly writes, reads, writes; the other set; not calibrated
         *cells("hm_0-head", 2, -0.4), *cells("prn_0-head", 3, -0.5),
         *cells("hm_1-head", 2.5, -0.1), *cells("stg_0-head", 1.99, -0.2),
-        *cells("rsrch_0", 3, +5), *cells("wdev_0-head", 3, +5)])))
+        *cells("rsrch_0", 3, +5), *cells("wdev_0-head", 3, +5)]), None))
     assert lines[3:6] == [
         "| 2 or more, most are writes | hm_0, prn_0 | – | -45.0 % | – |",
         "| 2 or more, most are reads | hm_1 | – | -10.0 % | – |",
@@ -870,8 +870,8 @@ def test_the_page_with_measurements(tmp_path):
     text = out.read_text()
     assert "(model alone)" not in text
     assert "| hm10k | 1 | 30.0% | 20.0% | +0.0 % | +0.0 % | +0.0 % |" in text
-    assert "hm10k at 100 times its speed has reads -50.0 %, writes\n-50.0 % and +100.0 % " \
-        in text
+    assert "hm10k at 100 times its speed: reads -50.0 %, writes\n-50.0 %, busy chips " \
+        "+100.0 %." in text
     (folder / "summary.json").write_text("{}")
     assert piqresults.main([str(folder), "--out", str(out)]) == 2
 
