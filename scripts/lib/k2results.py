@@ -81,7 +81,7 @@ best-effort jobs with 32 random reads outstanding each (reads-N), or three tasks
 through the page cache (writeback), create 4 KiB files and call fsync (commits), or
 overwrite 4 KiB and call fsync (fsync). The last three are on ext4 with writeback throttling
 at 2 ms. A percentile needs enough requests: with 16 jobs, x = 8 has 5000. The others have
-1000, and no p99. Why none's latency is lowest at x = 8 is not known.
+1000, and no p99.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
@@ -89,7 +89,12 @@ sleeps until a tag (a place in the queue) is free, in line with all other tasks.
 dispatches no best-effort request while a real-time one is waiting or in the drive, which
 costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
 same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)
-prefers requests for idle chips, which shortens the second part."""
+prefers requests for idle chips, which shortens the second part.
+
+*Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
+requests in the drive. K2's median is about that time. Under `none` the wait for a tag is
+longest with small x and the time in the drive with large x, so latency is lowest in
+between."""
 
 
 # --- the paper's -------------------------------------------------------------
@@ -113,6 +118,16 @@ def over_bound(sweep, operations, occupancy):
 
 # --- a short device queue ----------------------------------------------------
 
+def time_in_drive(cell):
+    """The mean, in seconds, where the jobs keep the drive full; else None."""
+    limit = cell["tunables"].get("queue_depth") or cell["tunables"].get("max_inflight")
+    rate = figure(cell, "iops")
+    if not limit or not rate or not cell["workload"].startswith("reads-") or \
+            cell["scheduler"] not in ("none", "k2"):
+        return None
+    return int(limit) / rate
+
+
 def queue(data, pictures):
     """The section about K2 beside a short device queue."""
     yield "## A short device queue instead of K2"
@@ -128,10 +143,11 @@ def queue(data, pictures):
         return
     yield from table(
         ["load", "", *(f"{claims.percentile_name(name)}, us" for name in QUEUE_TAILS),
-         "MB/s"],
+         "mean in the drive, us", "MB/s"],
         [[cell["workload"], cell["label"], *(us(figure(cell, f"latency_{name}_s"))
                                              for name in QUEUE_TAILS),
-          mb(figure(cell, claims.BANDWIDTH))] for cell in cells_of(data)])
+          us(time_in_drive(cell)), mb(figure(cell, claims.BANDWIDTH))]
+         for cell in cells_of(data)])
 
 
 def queue_picture(out, cells):

@@ -174,13 +174,28 @@ def test_the_section(tmp_path):
     assert k2results.main([str(tmp_path / "r"), "--out", str(out)]) == 0
     text = out.read_text().partition("## A short device queue instead of K2")[2]
     assert "| **Queue p50**: " in text and "commit abc" in text
-    assert "| reads-16 | k2-8 | 106 | 201 | 266 | – | 300 |" in text
+    assert "| reads-16 | k2-8 | 106 | 201 | 266 | – | – | 300 |" in text
     picture, = re.findall(r"!\[.*\]\((docs/[\w-]+\.svg)\)", text)
     drawn = (tmp_path / picture).read_text()
     for name in (">p50<", ">p99<", "K2-x with a map", "mq-deadline, device queue of x"):
         assert name in drawn, name
     assert ">p99.9<" not in drawn
     assert len(k2results.QUEUE.split()) <= 350
+
+
+@pytest.mark.parametrize("scheduler, workload, tunables, wanted", [
+    ("none", "reads-16", {"queue_depth": "8"}, 80e-6),
+    ("k2", "reads-3", {"max_inflight": "2", "layout": "right"}, 20e-6),
+    # The drive's own queue, which has no limit of ours
+    ("none", "reads-16", {}, None),
+    # These do not keep the drive full.
+    ("mq-deadline", "reads-16", {"queue_depth": "8"}, None),
+    ("k2", "fsync", {"max_inflight": "8"}, None),
+])
+def test_the_time_in_the_drive(scheduler, workload, tunables, wanted):
+    cell = {"scheduler": scheduler, "workload": workload, "tunables": tunables,
+            "metrics": {"iops": dict.fromkeys(("median", "min", "max"), 1e5)}}
+    assert k2results.time_in_drive(cell) == (wanted and pytest.approx(wanted))
 
 
 def test_nothing_to_draw(tmp_path):
