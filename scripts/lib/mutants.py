@@ -12,7 +12,6 @@ import datetime
 import fnmatch
 import hashlib
 import json
-import os
 import pathlib
 import queue
 import re
@@ -492,8 +491,7 @@ def main(argv=None):
         say(f"ended by {signal.Signals(error.number).name}; --resume goes on")
         return 128 + error.number
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 128 + signal.SIGPIPE
+        return options.reader_gone()
     except (Trouble, OSError) as error:
         say(str(error))
         return 1

@@ -41,6 +41,12 @@ def ignore_signals():
         signal.signal(number, signal.SIG_IGN)
 
 
+def reader_gone():
+    """The status after a BrokenPipeError; what is still written to stdout is dropped."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 128 + signal.SIGPIPE
+
+
 def end(child, seconds=20):
     """Asks a process to end, and sees to it."""
     if child and child.poll() is None:

@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import datetime
 import json
-import os
 import pathlib
 import queue
 import shlex
@@ -803,9 +802,7 @@ def main(argv=None):
         print(f"bench: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of the output has closed it, so a message has no reader.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 128 + signal.SIGPIPE
+        return options.reader_gone()
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -734,11 +733,9 @@ def main(argv=None):
     """Command line of scripts/trace2fio."""
     args = parse(sys.argv[1:] if argv is None else argv)
     options.catch_signals()
-    # The reader of our lines may have enough of them.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         if args.list:
-            print("\n".join(listing()))
+            print("\n".join(listing()), flush=True)
             return 0
         summary = convert(args)
         for line in summary["bad_lines_first"]:
@@ -746,6 +743,10 @@ def main(argv=None):
         print("\n".join(report(summary)))
         if args.verify:
             print("  " + verify(args.out, summary))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our lines has enough of them.
+        return options.reader_gone()
     except TraceError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         return 1

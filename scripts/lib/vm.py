@@ -427,9 +427,7 @@ def main(argv=None):
         try:
             return run(args)
         except BrokenPipeError:
-            # The reader of the output has closed it, so a message has no reader.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            return 128 + signal.SIGPIPE
+            return options.reader_gone()
     return guarded("vm", say, args.kernel, body)
 
 

@@ -5,6 +5,7 @@ import importlib
 import os
 import pathlib
 import shutil
+import signal
 import sys
 
 import pytest
@@ -47,6 +48,15 @@ def fixture_guard(tmp_path_factory):
     os.environ["PATH"] = f"{folder}:{path}"
     yield log
     os.environ["PATH"] = path
+
+
+@pytest.fixture(autouse=True)
+def pipes_are_safe():
+    """A write to a pipe whose reader is gone must not kill the tests that follow."""
+    yield
+    if signal.getsignal(signal.SIGPIPE) != signal.SIG_IGN:
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        pytest.fail("SIGPIPE ends this process now")
 
 
 @pytest.fixture(autouse=True)

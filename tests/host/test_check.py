@@ -403,6 +403,28 @@ def test_host_tests_find_the_modules_that_are_built(cases, steps):
     assert "check_build" in steps[:host] and "check_build" not in steps[host:]
 
 
+def test_host_tests_end_when_a_worker_dies(tmp_path, monkeypatch):
+    """And what it died in is a failure."""
+    folder = tmp_path / "tests/host"
+    folder.mkdir(parents=True)
+    for name in "abcd":
+        (folder / f"test_{name}.py").write_text(
+            "import os, signal\nimport pytest\n\n\n"
+            "@pytest.mark.parametrize('n', range(5))\ndef test_it(n):\n"
+            f"    if {name!r} == 'b' and n == 2:\n"
+            "        os.kill(os.getpid(), signal.SIGKILL)\n")
+    monkeypatch.setattr(check, "REPO", tmp_path)
+    monkeypatch.setattr(check.os, "cpu_count", lambda: 2)
+    suite = check.Suite()
+    end = threading.Timer(60, suite.stop)
+    end.start()
+    check.check_host(suite)
+    assert end.is_alive()
+    end.cancel()
+    assert suite.count["fail"] == 1
+    assert "crashed while running 'tests/host/test_b.py::test_it[2]'" in suite.failures[0]
+
+
 def test_kernels_that_cannot_be_had_are_skipped(cases, monkeypatch):
     def get(_, name):
         if name == "rt":

@@ -8,6 +8,7 @@ import lzma
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -641,6 +642,18 @@ def test_provide_refuses(tmp_path):
 
 
 # --- fio --------------------------------------------------------------------
+
+def test_a_reader_that_has_enough(tmp_path):
+    """No word of it, and the status that a shell would give."""
+    for argv in (["--list"], ["--stand-in", "hm_0", "--requests", "9", "--size", "16M",
+                              "--fold", "modulo", "--out", tmp_path / "x"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([REPO / "scripts" / "trace2fio", *argv], stdout=write,
+                              stderr=subprocess.PIPE, check=False)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
+
 
 needs_fio = pytest.mark.skipif(not shutil.which("fio"), reason="no fio")
 
