@@ -98,12 +98,12 @@ Inputs are stand-ins for the paper's traces, which [traces.md](traces.md) descri
 hour replays 20 000 requests of each, as the model does, the other forms 2000. The stand-ins
 for wdev_0 and usr_0 are not calibrated, so no verdict counts them.
 
-There are two sets of inputs, because the paper does not define when a conflict is counted. The first set
-counts it when a request arrives. The second set (-head) counts it when a request blocks
-the head of noop's queue; only the model can count these. The second set was also fitted to
-Figure 2(b)'s waits and Figure 9's few reads before writes, so these figures test its fit.
-Both sets were fitted under noop and rws, and committed before any scheme of PIQ ran on
-them. But the results of earlier inputs were known by then.
+There are two sets of inputs, because the paper does not define when a conflict is counted.
+The first set counts it when a request arrives. The second set (-head) counts it when a
+request blocks the head of noop's queue; only the model can count these. The second set was
+also fitted to Figure 2(b)'s waits and Figure 9's few reads before writes, so these figures
+test its fit. Both sets were fitted under noop and rws, and committed before any scheme of
+PIQ ran on them. But the results of earlier inputs were known by then.
 
 In brackets: figures of a model (`tests/model/piqmodel.c`). `–`: not measured. Profile A,
 static map, `gc=none`; times are the drive's. In the column *here*, bold marks a part that
@@ -135,8 +135,8 @@ The gain also depends on how long requests wait for conflicts. The next table so
 calibrated inputs of both sets, and all pieces of real traces at all loads, by the wait
 under rws, as a multiple of the rest of the latency. In the paper's Figure 2(b) that
 multiple is 6.5 (reads) and 10.1 (writes) in the mean, under noop. Reads gain more with
-longer waits. Writes do up to 10; most of those beyond are of the pieces msnfs and burst
-at high load."""
+longer waits. So do writes, up to 10 times the rest; most of those beyond are of the pieces
+msnfs and burst at high load."""
 # Ends of the classes of waits, in multiples of the rest of the latency
 CLASSES = (1, 3, 10)
 HINDERS = """\
@@ -401,9 +401,10 @@ def queue_lengths(measured, model):
 
 PIECES = """\
 The second picture shows pieces of real traces, at their own speed and with their times
-divided by 3 to 100. Writes gain most on {name} at {load} times its speed: reads {read_latency_mean_s}, writes
-{write_latency_mean_s}, busy chips {busy_chips}. Traces are not in the project: `TRACES=DIR
-scripts/bench piq-pieces` and `scripts/piq-model --trace FILE` do this with yours."""
+divided by 3 to 100.{most} Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces`
+and `scripts/piq-model --trace FILE` do this with yours."""
+MOST = """ Writes gain most on {name} at {load} times its speed: reads
+{read_latency_mean_s}, writes {write_latency_mean_s}, busy chips {busy_chips}."""
 
 
 def of_cells(data):
@@ -419,15 +420,17 @@ def of_cells(data):
 
 def loaded(data):
     """What the picture shows, with the figures where writes gain most."""
-    def change(found, key):
-        return found["piq"][key] / found["rws"][key] - 1
-    name, load, found = min(
-        ((name, load, found) for name, loads in data["pieces"].items()
-         for load, found in loads.items() if found["rws"].get("write_latency_mean_s")),
-        key=lambda one: change(one[2], "write_latency_mean_s"))
-    return PIECES.format(name=name, load=load, **{
-        key: piqclaims.percent(change(found, key))
-        for key in found["piq"] if found["rws"].get(key)})
+    changes = [{"name": name, "load": load, **{
+        key: found["piq"][key] / value - 1 for key, value in found["rws"].items()
+        if value and key in found["piq"]}}
+        for name, loads in data["pieces"].items() for load, found in loads.items()]
+    written = [one for one in changes if "write_latency_mean_s" in one]
+    if not written:
+        return PIECES.format(most="")
+    most = min(written, key=lambda one: one["write_latency_mean_s"])
+    return PIECES.format(most=MOST.format(**{
+        key: one if isinstance(one, str) else piqclaims.percent(one)
+        for key, one in most.items()}))
 
 
 def pieces(data):

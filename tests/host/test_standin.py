@@ -359,6 +359,12 @@ def test_gains_by_waits():
                           "| 10 and more | 1 | -40.0 % | 0 | – |"]
 
 
+def test_pieces_without_writes():
+    found = {"read_latency_mean_s": 1.0, "write_latency_mean_s": 0, "busy_chips": 2.0}
+    text = piqresults.loaded({"pieces": {"a": {"1": {"rws": found, "piq": found}}}})
+    assert "divided by 3 to 100. Traces" in text
+
+
 def test_gains_by_kinds_of_inputs():
     def cells(name, size, gain):
         for label, latency in (("rws", 1.0), ("piq", 1.0 + gain)):
@@ -870,8 +876,8 @@ def test_the_page_with_measurements(tmp_path):
     text = out.read_text()
     assert "(model alone)" not in text
     assert "| hm10k | 1 | 30.0% | 20.0% | +0.0 % | +0.0 % | +0.0 % |" in text
-    assert "hm10k at 100 times its speed: reads -50.0 %, writes\n-50.0 %, busy chips " \
-        "+100.0 %." in text
+    assert "hm10k at 100 times its speed: reads\n-50.0 %, writes -50.0 %, busy chips " \
+        "+100.0 %. Traces" in text
     (folder / "summary.json").write_text("{}")
     assert piqresults.main([str(folder), "--out", str(out)]) == 2
 
