@@ -629,7 +629,7 @@ struct elevator_type {
 #define compat_queue_put(eq)	((void)(eq))
 #define compat_queue_attach(q, eq, fq) ((void)(q), (eq)->elevator_data = (fq))
 #define compat_depth_for_each_hctx(arg, hctx, i) \
-	for ((hctx) = NULL, (i) = 0; (hctx) && (arg); (i)++)
+	for ((hctx) = NULL, (i) = 0; (hctx) && (arg) && !(i); (i)++)
 #define compat_meaning_init()	0
 #define compat_shallow_depth(hctx, part) 1U
 #define compat_async_depth(q, opf)	((void)(q), 0U)
