@@ -34,10 +34,11 @@ CLOSER = (1, 2, 4, 8)
 SECONDS_MILLION = 15
 
 
-def trace(name, count, seed):
-    """The text of a stand-in as the model reads it."""
-    return standinfit.text_of(synthetic.synthesize(
-        f"piq15-{name}", count, seed))
+def trace(name, count, seed, load=1):
+    """The text of a stand-in as the model reads it, its times divided by `load`."""
+    return standinfit.text_of(
+        (when // load, *rest) for when, *rest in synthetic.synthesize(
+            f"piq15-{name}", count, seed))
 
 
 def figures(one):
@@ -75,9 +76,7 @@ def closer(count, seed, load):
     for name in standin.published():
         if name in standin.UNCALIBRATED:
             continue
-        text = standinfit.text_of(
-            (when // load, *rest) for when, *rest in synthetic.synthesize(
-                f"piq15-{name}{standin.HEAD}", count, seed))
+        text = trace(name + standin.HEAD, count, seed, load)
         found[name + standin.HEAD] = {
             scheme: {key: value for key, value in figures(one).items()
                      if key.endswith(("_latency_mean_s", "_wait_mean_s", "blocked_share"))

@@ -140,7 +140,7 @@ msnfs and burst at high load."""
 # Ends of the classes of waits, in multiples of the rest of the latency
 CLASSES = (1, 3, 10)
 HINDERS = """\
-What stands in the way of the parts that do not hold:
+Obstacles to the parts that do not hold:
 
 - Figure 8: the paper contradicts itself. Its conclusion (Section VI) has smaller gains
   than its Section V, -15.6 % and -28.6 %, and does not say why.
@@ -149,8 +149,8 @@ What stands in the way of the parts that do not hold:
 - Figure 2(b): most of our inputs wait less than the paper's mean. In the model
   [more load](figures.md#more-load-model-alone) makes waits longer, but latency gains stay
   as they are.
-- Figure 12, and writes in Figures 8 and 10: the paper's sizes appear only on inputs whose
-  requests are mostly writes and small ([below](#what-decides-a-gain)), and on
+- Figure 12, and writes in Figures 8 and 10: the paper's sizes appear only on inputs of
+  mostly small writes ([below](#what-decides-a-gain)), and on
   [pieces of real traces](#pieces-of-real-traces). The first set also has short waits.
 - src1_2 and src2_0 in Figures 8 and 10: a stand-in has the mean sizes of its volume, but
   not their distribution, and no real addresses. src1_2's mean write needs 22 of the 64 chips,
@@ -419,7 +419,7 @@ def of_cells(data):
 
 
 def loaded(data):
-    """What the picture shows, with the figures where writes gain most."""
+    """The text beside the picture, with the figures where writes gain most."""
     changes = [{"name": name, "load": load, **{
         key: found["piq"][key] / value - 1 for key, value in found["rws"].items()
         if value and key in found["piq"]}}

@@ -52,7 +52,7 @@ def fixture_guard(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def pipes_are_safe():
-    """A write to a pipe whose reader is gone must not kill the tests that follow."""
+    """SIGPIPE stays ignored: its default action would kill the tests that follow."""
     yield
     if signal.getsignal(signal.SIGPIPE) != signal.SIG_IGN:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -341,13 +341,15 @@ def test_where_the_sizes_of_the_means_are_reached():
     assert rows["reads' waiting by conflicts"] == ["nowhere", "nowhere"]
 
 
+def against_rws(name, metric, gain, **metrics):
+    """The cells of rws and piq; piq's metric is (1 + gain) of rws's."""
+    return [cell(name, label, **{metric: value}, **metrics)
+            for label, value in (("rws", 1.0), ("piq", 1.0 + gain))]
+
+
 def test_gains_by_waits():
     def cells(name, wait, gain):
-        for label, latency in (("rws", 1.0), ("piq", 1.0 + gain)):
-            yield {"cell": f"{name}.{label}", "workload": name, "label": label,
-                   "variant": "in-order", "metrics": {
-                       "read_latency_mean_s": {"median": latency},
-                       "read_wait_mean_s": {"median": wait}}}
+        return against_rws(name, "read_latency_mean_s", gain, read_wait_mean_s=wait)
     lines = list(piqresults.waits([
         *cells("hm_0", 0.4, -0.1), *cells("hm_1", 0.45, -0.2),
         # Exactly as long as the rest; not calibrated
@@ -367,11 +369,7 @@ def test_pieces_without_writes():
 
 def test_gains_by_kinds_of_inputs():
     def cells(name, size, gain):
-        for label, latency in (("rws", 1.0), ("piq", 1.0 + gain)):
-            yield {"cell": f"{name}.{label}", "workload": name, "label": label,
-                   "variant": "in-order", "metrics": {
-                       "batch_size": {"median": size},
-                       "write_latency_mean_s": {"median": latency}}}
+        return against_rws(name, "write_latency_mean_s", gain, batch_size=size)
     lines = list(piqresults.kinds(piqclaims.Table([
         # Mostly writes, reads, writes; the other set; not calibrated
         *cells("hm_0-head", 2, -0.4), *cells("prn_0-head", 3, -0.5),

@@ -641,8 +641,6 @@ def test_provide_refuses(tmp_path):
         trace2fio.provide("msn", tmp_path, tmp_path / "o", colour=1)
 
 
-# --- fio --------------------------------------------------------------------
-
 def test_a_reader_that_has_enough(tmp_path):
     """No word of it, and the status that a shell would give."""
     for argv in (["--list"], ["--stand-in", "hm_0", "--requests", "9", "--size", "16M",
@@ -654,6 +652,8 @@ def test_a_reader_that_has_enough(tmp_path):
         os.close(write)
         assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
+
+# --- fio --------------------------------------------------------------------
 
 needs_fio = pytest.mark.skipif(not shutil.which("fio"), reason="no fio")
 
