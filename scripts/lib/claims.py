@@ -118,7 +118,8 @@ class Part:
         """The part as a dict, for JSON."""
         return {"text": self.text, "holds": self.holds, "ours": self.ours,
                 "cells": self.cells,
-                **({"paper": self.paper} if self.paper else {})}
+                **({"paper": self.paper} if self.paper else {}),
+                **({} if self.share is None else {"share": self.share})}
 
 
 def _relative(one, other):

@@ -14,6 +14,7 @@ import sys
 import claims
 import options
 import piqclaims
+import piqconditions
 import piqmodel
 import resultspage
 import standin
@@ -456,36 +457,6 @@ def pieces(data):
                  "utilisation_milli")), DASH, DASH, DASH], *rows])
 
 
-REACHED = """\
-The next table has the conditions under which the sizes of the paper's means are reached:
-pieces, each with the loads at which its change is at least as large as the paper's mean."""
-
-
-def reached(cells):
-    """Where pieces of real traces have at least the size of each of the paper's means."""
-    at = piqclaims.Table(cells)
-    sizes = {title: {metric: paper} for metric, (title, paper) in piqclaims.GAINS.items()}
-    sizes["Figures 8 and 12 at once"] = {
-        metric: piqclaims.GAINS[metric][1] for metric in piqclaims.SIZES}
-    rows = []
-    for title, papers in sizes.items():
-        row = [title, ", ".join(map(piqclaims.percent, papers.values()))]
-        for label in ("piq", "piq-overlap"):
-            where = {}
-            for workload in at.workloads:
-                changes = {metric: at.change(metric, label, "rws", workload)
-                           for metric in papers}
-                if all(found and found[0] / papers[metric] >= 1
-                       for metric, found in changes.items()):
-                    name, load = workload.rsplit("-", 1)
-                    where.setdefault(name, []).append(load)
-            row.append("; ".join(f"{name} {', '.join(loads)}"
-                                 for name, loads in where.items()) or "nowhere")
-        rows.append(row)
-    yield from table(["against rws", "the paper's mean", "default rule: piece and loads",
-                      "overlap: piece and loads"], rows)
-
-
 def waits(cells):
     """Mean gains of inputs and pieces in each class of waits."""
     found = {}
@@ -522,20 +493,26 @@ def kind(measured, name):
     return None if size is None else (size >= PAIR, row["writes"] > row["reads"])
 
 
+def kinds_of(measured):
+    """{(batches are large, most requests are writes): inputs} of the second set."""
+    found = {(large, writes): [] for large in (True, False) for writes in (True, False)}
+    for name in calibrated(standin.HEAD):
+        if kind(measured, name):
+            found[kind(measured, name)].append(name)
+    return found
+
+
 def kinds(measured, model):
     """Mean changes of the second set's inputs of each kind."""
     rows = [["the paper, all", DASH] + [
         piqclaims.percent(piqclaims.GAINS[metric][1]) for metric in piqclaims.SIZES]]
-    names = calibrated(standin.HEAD)
-    for large in (True, False):
-        for writes in (True, False):
-            own = [name for name in names if kind(measured, name) == (large, writes)]
-            if own:
-                rows.append([f"{f'{PAIR} or more' if large else f'fewer than {PAIR}'}, "
-                             f"most are {'writes' if writes else 'reads'}",
-                             ", ".join(map(standin.base, own)),
-                             *(both(measured, model, metric, "piq", own)
-                               for metric in piqclaims.SIZES)])
+    for (large, writes), own in kinds_of(measured).items():
+        if own:
+            rows.append([f"{f'{PAIR} or more' if large else f'fewer than {PAIR}'}, "
+                         f"most are {'writes' if writes else 'reads'}",
+                         ", ".join(map(standin.base, own)),
+                         *(both(measured, model, metric, "piq", own)
+                           for metric in piqclaims.SIZES)])
     yield from table(["requests a batch, and their direction", "inputs", "reads",
                       "writes", "busy chips"], rows)
 
@@ -664,6 +641,8 @@ def page(paper, data, real, run, folder, pictures=()):
     yield ""
     yield from claim_list(piqclaims.paper(paper["cells"] if paper else []))
     if measured:
+        yield from piqconditions.where(paper["cells"], run["cells"] if run else [],
+                                       kinds_of(measured)[True, True])
         yield HINDERS.replace("(figures.md", f"({folder}/figures.md")
         yield ""
     for file, caption in pictures:
@@ -705,9 +684,6 @@ def page(paper, data, real, run, folder, pictures=()):
         yield "Against rws, with the default rule and with `batch_overlap` = 1 (overlap):"
         yield ""
         yield from pieces(of_cells(run))
-        yield REACHED
-        yield ""
-        yield from reached(run["cells"])
     yield f"Each input and each scheme, and the claims by the model: [all figures](" \
         f"{folder}/figures.md)."
     yield ""

@@ -23,6 +23,7 @@ claims = importlib.import_module("claims")
 piqclaims = importlib.import_module("piqclaims")
 piqmodel = importlib.import_module("piqmodel")
 piqautoresults = importlib.import_module("piqautoresults")
+piqconditions = importlib.import_module("piqconditions")
 piqresults = importlib.import_module("piqresults")
 resultspage = importlib.import_module("resultspage")
 standin = importlib.import_module("standin")
@@ -314,31 +315,6 @@ def test_real_traces_at_loads(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(piqmodel, "PIECES", tmp_path / "no.json")
     assert piqmodel.main(["--trace=/nowhere/x.csv"]) == 2
     assert "/nowhere/x.csv" in capsys.readouterr().err
-
-
-def test_where_the_sizes_of_the_means_are_reached():
-    def cells(load, **found):
-        for label, (reads, writes, chips) in found.items():
-            label = label.replace("_", "-")
-            yield {"cell": f"x-{load}.{label}", "workload": f"x-{load}", "label": label,
-                   "variant": "in-order", "metrics": {
-                       key: {"median": value} for key, value in (
-                           ("read_latency_mean_s", reads),
-                           ("write_latency_mean_s", writes),
-                           ("utilisation_milli", chips))}}
-    # A little more and a little less than the size
-    data = [*cells(1, rws=(1, 1, 10), piq=(0.802, 0.54, 12.43),
-                   piq_overlap=(0.80, 0.53, 12.5)),
-            *cells(3, rws=(1, 1, 10), piq=(0.804, 0.52, 12.41),
-                   piq_overlap=(1.3, 1.6, 9))]
-    rows = {line.split(" | ")[0].lstrip("| "): line.rstrip(" |").split(" | ")[2:]
-            for line in piqresults.reached(data)}
-    assert rows["mean read latency"] == ["x 1", "x 1"]
-    assert rows["mean write latency"] == ["x 3", "x 1"]
-    assert rows["busy chips"] == ["x 1", "x 1"]
-    assert rows["Figures 8 and 12 at once"] == ["nowhere", "x 1"]
-    # Without figures nothing is reached.
-    assert rows["reads' waiting by conflicts"] == ["nowhere", "nowhere"]
 
 
 def against_rws(name, metric, gain, **metrics):
@@ -821,6 +797,55 @@ def test_pieces_are_judged_at_each_load():
     # Reads and chips reach the paper's, writes have half of it.
     assert [part["holds"] for part in row["parts"]] == [True, False, True]
     assert row["shares"] == (pytest.approx(0.53, abs=0.01),) * 2
+
+
+def conditions(paper, pieces=(), writes=()):
+    """({first words of a part: its row}, the text) of the table of conditions."""
+    lines = list(piqconditions.where(paper, list(pieces), writes))
+    return {row[0].replace("*", ""): row[1:] for row in (
+        line.strip("| ").split(" | ") for line in lines if line.startswith("|"))}, \
+        lines[0].replace("\n", " ")
+
+
+def row_of(rows, start):
+    """The one row that begins so."""
+    found, = (row for part, row in rows.items() if part.startswith(start))
+    return found
+
+
+def test_where_each_part_holds():
+    def cells(name, **gains):
+        """Latencies of piq, piq-overlap and so on, against those of rws."""
+        return [cell(name, label.replace("_", "-"), read_latency_mean_s=1 + gain,
+                     write_latency_mean_s=1 + 2 * gain) for label, gain in gains.items()]
+    paper = [*cells("hm_0", rws=0, piq=-0.0394), *cells("usr_0", rws=0, piq=-0.9),
+             *cells("hm_0-head", rws=0, piq=-0.1, piq_overlap=-0.3),
+             *cells("hm_1-head", rws=0, piq=-0.2, piq_overlap=-0.1)]
+    pieces = [one for load, gain in ((1, -0.19), (30, -0.2), (100, -0.24))
+              for one in cells(f"x-{load}", rws=0, piq=gain, piq_overlap=-gain)]
+    for one in pieces:
+        one["metrics"]["utilisation_milli"] = dict.fromkeys(
+            ("median",), {"rws": 10, "piq": 12.5}.get(one["label"], 9))
+    rows, text = conditions(paper, pieces, ["hm_1-head"])
+    assert row_of(rows, "Fig 8: mean read latency") == [
+        "0.20", "0.76", "holds", "holds", "x 30, 100", "–"]
+    assert row_of(rows, "Fig 8: mean write latency") == [
+        "0.17", "0.64", "0.85", "0.85", "x 100", "–"]
+    assert row_of(rows, "Fig 12: busy chips")[4:] == ["x 1, 30, 100", "–"]
+    assert row_of(rows, "Figures 8 and 12 at once") == ["–"] * 4 + ["x 100", "–"]
+    # An input's own part is not judged on others; a scheme has no other with overlap.
+    assert row_of(rows, "Fig 8 R, W: usr_0") == ["–"] * 6
+    # Section VI: both on the second set's mean; Figures 8 and 12: elsewhere
+    assert "Of 5 parts 1 hold on one of the two sets with the default rule, and 4 more" \
+        in text
+
+
+def test_a_part_that_holds_nowhere():
+    rows, text = conditions(paper_cells(+0.1))
+    assert row_of(rows, "Fig 10: src1_2") == ["no"] + ["–"] * 5
+    assert row_of(rows, "Fig 8: mean read")[0] == "-0.51"
+    assert "Of 18 parts 5 hold" in text
+    assert "13 hold nowhere. Not judged: 5." in text
 
 
 # --- the page ----------------------------------------------------------------

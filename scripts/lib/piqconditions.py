@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Under which conditions each part of the PIQ paper's claims holds. Pure functions.
+
+A condition is a choice of inputs and of the rule for the begin of a batch. Each part is
+judged under each of them in the same way, by piqclaims.of_a_set().
+"""
+
+import claims
+import piqclaims
+import standin
+from resultspage import DASH, table
+
+# Parts that are a mean over inputs: only these can be judged on other inputs
+MEAN = (": mean change", "mean over inputs")
+# Claims with three parts together
+AT_ONCE = ("Fig 8", "Fig 12")
+TEXT = """\
+### Where each part holds
+
+The table has each part of the paper's claims, and the conditions under which it holds.
+Figures 2(b) and 9 are among them, although the second set was fitted to them. A number is
+the change, as a share of the paper's. *Mostly writes*: inputs that also have batches of 2
+or more requests, see [What decides a gain](#what-decides-a-gain). *Pieces*: the part is
+judged on each piece of a real trace alone, and the cell names the pieces and loads where it
+holds. The columns right of *second set* were chosen after the results were known.
+
+Of {all} parts {sets} hold on one of the two sets with the default rule, and {others} more
+under another condition of the table. {nowhere} hold nowhere. Not judged: {left}."""
+
+
+def parts(cells, end="", overlap=False):
+    """{(claim, part): its piqclaims part as a dict} of a set of inputs.
+
+    overlap: piq-overlap in the place of piq; only the parts that this changes.
+    """
+    if overlap:
+        cells = [{**one, "label": "piq"} if one["label"] == "piq-overlap" else one
+                 for one in cells if one["label"] != "piq"]
+    found = {}
+    for row in piqclaims.of_a_set(cells, end):
+        name = row["id"].removesuffix(", at the head")
+        if name == "Table I" or claims.whose(row) == claims.OURS:
+            continue
+        for part in row["parts"]:
+            changed = any(".piq-overlap." in cell for cell in part["cells"])
+            if not overlap or changed:
+                found[name, part["text"].replace(standin.HEAD, "")] = part
+    return found
+
+
+def of_pieces(cells, overlap):
+    """{(claim, part): {piece: [load]}} of the parts that hold on pieces of real traces;
+    None: Figures 8 and 12 at once.
+    """
+    found = {}
+    for workload in piqclaims.Table(cells).workloads:
+        own = parts([one for one in cells if one["workload"] == workload], "", overlap)
+        name, load = workload.rsplit("-", 1)
+        held = [key for key, part in own.items() if part["holds"] and is_mean(key)]
+        if sum(key[0] in AT_ONCE for key in held) == 3:
+            held.append(None)
+        for key in held:
+            found.setdefault(key, {}).setdefault(name, []).append(load)
+    return found
+
+
+def is_mean(key):
+    """Is this part a mean over inputs?"""
+    return any(mark in key[1] for mark in MEAN)
+
+
+def told(part):
+    """A part under a condition, as a cell of the table."""
+    if part is None or part["holds"] is None:
+        return DASH
+    if part["holds"]:
+        return "holds"
+    return f"{part['share']:.2f}" if "share" in part else "no"
+
+
+def where(paper, pieces, writes):
+    """The table, and the text before it.
+
+    paper, pieces: cells of suites piq-paper and piq-pieces. writes: the inputs of the second
+    set that are mostly writes and have large batches.
+    """
+    sets = {end: [one for one in paper if standin.set_of(one["workload"]) == end]
+            for end in ("", standin.HEAD)}
+    head = sets[standin.HEAD]
+    columns = {"first set": parts(sets[""]), "second set": parts(head, standin.HEAD),
+               "second set, overlap": parts(head, standin.HEAD, True),
+               "second set, mostly writes": {
+                   key: part for key, part in parts(
+                       [one for one in head if one["workload"] in writes],
+                       standin.HEAD).items() if is_mean(key)}}
+    real = {f"pieces{', overlap' if overlap else ''}": of_pieces(pieces, overlap)
+            for overlap in (False, True)}
+    rows = []
+    count = dict.fromkeys(("all", "sets", "others", "nowhere", "left"), 0)
+    for key in columns["first set"]:
+        cells = [told(found.get(key)) for found in columns.values()]
+        places = [listed(found.get(key)) for found in real.values()]
+        paper_ = columns["first set"][key].get("paper")
+        rows.append([f"**{key[0]}**: {key[1]}" + (f": {paper_}" if paper_ else ""),
+                     *cells, *places])
+        known = set(cells + places) != {DASH}
+        count["all"] += known
+        count["left" if not known else "sets" if "holds" in cells[:2] else
+              "others" if "holds" in cells or set(places) != {DASH} else "nowhere"] += 1
+    rows.append(["Figures 8 and 12 at once", *([DASH] * len(columns)),
+                 *(listed(found.get(None)) for found in real.values())])
+    yield TEXT.format(**count)
+    yield ""
+    yield from table(["part", *columns, *real], rows)
+
+
+def listed(loads):
+    """Pieces with their loads, as a cell."""
+    return "; ".join(f"{name} {', '.join(found)}" for name, found in (
+        loads or {}).items()) or DASH
