@@ -73,12 +73,10 @@ class Table:
         return self.cells.get((workload, variant, label))
 
     def change(self, metric, label, base, workload, variant=IN_ORDER):
-        """(relative change, the two cells); None without a figure of both, or
-        if they replayed different numbers of requests.
-        """
+        """(relative change, the two cells); None without a figure of both."""
         pair = [self.get(workload, one, variant) for one in (label, base)]
         values = [figure(cell, metric) for cell in pair]
-        if None in values or not values[1] or not alike(pair):
+        if None in values or not values[1]:
             return None
         return values[0] / values[1] - 1, pair
 
@@ -91,6 +89,15 @@ class Table:
                 found[workload] = one[0]
                 cells += one[1]
         return found, cells
+
+
+class Replays(Table):
+    """Cells that replay a trace."""
+
+    def change(self, metric, label, base, workload, variant=IN_ORDER):
+        """None also if they replayed different numbers of requests."""
+        found = super().change(metric, label, base, workload, variant)
+        return found if found and alike(found[1]) else None
 
 
 def alike(cells):
@@ -131,7 +138,7 @@ def mean_gain(table, metric, label="piq", paper_=None):
 
 def pieces(cells):
     """Figures 8 and 12 on each piece of a real trace, at the load where its cells are."""
-    table = Table(cells)
+    table = Replays(cells)
     found = []
     for workload in table.workloads:
         parts = []
@@ -349,7 +356,7 @@ def paper(cells):
 
 def of_a_set(cells, end):
     """The claims of paper() on one set of inputs."""
-    table = Table(cells)
+    table = Replays(cells)
     ways = ("read", "write")
     # The second set was fitted to Figures 2(b) and 9, too: see standin.py.
     fitted = "inputs: " if end else ""
@@ -456,6 +463,11 @@ def ratio(one, base, metric):
     values = [a / b for a, b in pairs if a is not None and b]
     if not values or len(values) < len(pairs):
         return None
+    return interval(values)
+
+
+def interval(values):
+    """(mean, low, high) of figures of several seeds, 95 %; without one for one seed."""
     mean = statistics.fmean(values)
     if len(values) == 1:
         return mean, mean, mean

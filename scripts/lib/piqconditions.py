@@ -53,7 +53,7 @@ def of_pieces(cells, overlap):
     None: Figures 8 and 12 at once.
     """
     found = {}
-    for workload in piqclaims.Table(cells).workloads:
+    for workload in piqclaims.Replays(cells).workloads:
         own = parts([one for one in cells if one["workload"] == workload], "", overlap)
         name, load = workload.rsplit("-", 1)
         held = [key for key, part in own.items() if part["holds"] and is_mean(key)]

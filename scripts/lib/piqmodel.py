@@ -31,6 +31,8 @@ ORDERS = ("in_order", "chip_fifo", "read_first")
 BEGINS = ("closed", "alone", "whole", "turn", "free", "issued")
 # By which the times of the second set are divided
 CLOSER = (1, 2, 4, 8)
+# Of the stand-ins, beside --seed: what the means differ by
+SEEDS = (102, 103, 104, 105)
 SECONDS_MILLION = 15
 
 
@@ -84,6 +86,15 @@ def closer(count, seed, load):
             for scheme, one in standinfit.model(
                 text, schemes="noop,rws,piq").items()}
     return found
+
+
+def against_rws(names, count, seed):
+    """{input: {scheme: figures}} of rws and piq; of each what the paper's means need."""
+    return {name: {scheme: {key: value for key, value in one.items()
+                            if key.endswith(("_latency_mean_s", "_wait_mean_s"))
+                            or key == "busy_chips"}
+                   for scheme, one in run(name, count, seed, schemes="rws,piq").items()}
+            for name in names}
 
 
 def parse(argv):
@@ -206,7 +217,7 @@ def main(argv=None):
     total = args.requests * (len(names) * len(SCHEMES) + whole * (
         len(names) * (len(BEGINS) * 3 + len(LENGTHS)) +
         len(ORDER_INPUTS) * len(ORDERS) * 3 + len(standin.published()) *
-        len(CLOSER) * 3))
+        len(CLOSER) * 3 + len(names) * len(SEEDS) * 2))
     # A compiler, for the model.
     options.need("unit", "bench")
     print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
@@ -252,6 +263,8 @@ def main(argv=None):
             for name in names}),
         "loads": rounded({str(load): closer(args.requests, args.seed, load)
                           for load in CLOSER}),
+        "seeds": rounded({str(seed): against_rws(names, args.requests, seed)
+                          for seed in SEEDS}),
         "orders": rounded({
             order: {name: run(name, args.requests, args.seed,
                               schemes="none,noop,piq", order=order)

@@ -120,6 +120,8 @@ Words in the tables:
 - *Wait for conflicts*: the time from a conflict until the request is dispatched, in the
   mean over all requests. *Busy chips*: the mean number of chips at work while the drive
   has requests.
+- *Model, 5 seeds*: the model's mean over seeds 101 to 105, with its 95 % interval. All other
+  figures are of seed 101.
 - *chip-fifo*, *read-first*: the drive has a queue for each chip, and serves it in order of
   arrival, or reads first. All other rows are of a drive that serves one
   queue in order."""
@@ -176,7 +178,7 @@ def closer(data):
     rows = [["the paper", *(piqclaims.percent(paper)
                             for _, paper in piqclaims.GAINS.values()), "6.5", "10.1"]]
     for load, inputs_ in data.get("loads", {}).items():
-        cells = piqclaims.Table(cells_of_model({"inputs": inputs_}))
+        cells = piqclaims.Replays(cells_of_model({"inputs": inputs_}))
         rows.append([load, *(piqclaims.percent(statistics.fmean(cells.changes(
             metric, "piq", "rws")[0].values())) for metric in piqclaims.GAINS)])
         for way in ("read", "write"):
@@ -292,8 +294,24 @@ def calibrated(end):
     return [name for name in inputs(end) if name not in piqclaims.WITHOUT]
 
 
-def means(measured, model, end):
+def over_seeds(data, metric, names):
+    """The model's mean change from rws to piq over these inputs, mean over seeds with its
+    95 % interval; as text.
+    """
+    found = []
+    for inputs_ in (data["inputs"], *data.get("seeds", {}).values()):
+        cells = piqclaims.Replays(cells_of_model({"inputs": inputs_}))
+        found.append(statistics.fmean(
+            cells.change(metric, "piq", "rws", name)[0] for name in names))
+    if len(found) == 1:
+        return DASH
+    mean, low, high = piqclaims.interval(found)
+    return f"{piqclaims.percent(mean)} ({low * 100:+.1f} to {high * 100:+.1f})"
+
+
+def means(measured, data, end):
     """The mean change against RWS, beside the paper's."""
+    model = piqclaims.Replays(cells_of_model(data))
     papers = {**piqclaims.HALVES, "piq": {
         metric: paper for metric, (_, paper) in piqclaims.GAINS.items()}}
     rows = []
@@ -302,8 +320,10 @@ def means(measured, model, end):
         for label, paper in papers.items():
             rows[-1] += [piqclaims.percent(paper[metric]) if metric in paper else DASH,
                          both(measured, model, metric, label, calibrated(end))]
+        rows[-1].append(over_seeds(data, metric, calibrated(end)))
     yield from table(["against rws, mean over inputs", *(
-        head for label in papers for head in (f"paper's {label}", label))], rows)
+        head for label in papers for head in (f"paper's {label}", label)),
+        f"piq, model, {1 + len(data.get('seeds', {}))} seeds"], rows)
 
 
 def reasons(measured, end):
@@ -342,7 +362,7 @@ def begins(data, end):
                             for _, paper in piqclaims.GAINS.values()),
              piqclaims.percent(-0.196), piqclaims.percent(-0.47), DASH]]
     for begin, text in BEGINS.items():
-        cells = piqclaims.Table(cells_of_model(
+        cells = piqclaims.Replays(cells_of_model(
             begun(data, begin) if begin in data["begins"] else data))
 
         def mean(label, metric, cells=cells):
@@ -460,7 +480,7 @@ def pieces(data):
 def waits(cells):
     """Mean gains of inputs and pieces in each class of waits."""
     found = {}
-    at = piqclaims.Table(cells)
+    at = piqclaims.Replays(cells)
     for workload in at.workloads:
         if workload in piqclaims.WITHOUT:
             continue
@@ -535,7 +555,7 @@ def orders(measured, model):
 
 def figures(measured, data, real):
     """The lines of the page with all figures."""
-    model = piqclaims.Table(cells_of_model(data))
+    model = piqclaims.Replays(cells_of_model(data))
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/piq-results; change that, not this. -->"
     yield "# PIQ: all figures of the paper's experiment"
@@ -615,8 +635,8 @@ def figures(measured, data, real):
 
 def page(paper, data, real, run, folder, pictures=()):
     """The lines of docs/piq-results.md; folder: where the other page is."""
-    model = piqclaims.Table(cells_of_model(data))
-    measured = piqclaims.Table(paper["cells"]) if paper else None
+    model = piqclaims.Replays(cells_of_model(data))
+    measured = piqclaims.Replays(paper["cells"]) if paper else None
     yield "<!-- SPDX-License-Identifier: GPL-2.0 -->"
     yield "<!-- Made by scripts/piq-results; change that, not this. -->"
     yield "# PIQ: the paper's experiment"
@@ -653,7 +673,7 @@ def page(paper, data, real, run, folder, pictures=()):
     for end, title in SETS:
         yield f"## Means: {title}"
         yield ""
-        yield from means(measured, model, end)
+        yield from means(measured, data, end)
     yield "## What decides a gain"
     yield ""
     yield WHY
@@ -698,7 +718,7 @@ def make(args, results):
     options.need("bench")
     import piqplots  # pylint: disable=import-outside-toplevel
     folder = resultspage.emptied(args.out)
-    measured = piqclaims.Table(paper["cells"]) if paper else None
+    measured = piqclaims.Replays(paper["cells"]) if paper else None
     best = of_cells(run) or real
     pictures = piqplots.draw(folder, measured, best and best["pieces"], SETS)
     resultspage.put(folder / "figures.md", figures(measured, data, real))

@@ -170,6 +170,17 @@ def cell(name, rates=(), **metrics):
             "metrics": {key: {"median": value} for key, value in metrics.items()}}
 
 
+def test_throughput_of_runs_that_have_a_duration():
+    # Their number of requests differs as their throughput does.
+    def of(bandwidth):
+        found = verdicts(*(
+            cell(f"ycsb-a-60.{label}.c", ios=rate * 100, latency_mean_s=1e-3,
+                 bandwidth_bytes_per_s=rate) for label, rate in
+            (("bfq", 100), ("hbfq-paper", bandwidth))))
+        return found["Fig 18c, 19a"]
+    assert of(94) is True and of(92) is False
+
+
 def verdicts(*cells):
     """{figure: the verdict of its first part}."""
     return {row["id"]: row["parts"][0]["holds"]
