@@ -222,9 +222,22 @@ WHY = """\
   so its order has no effect.
 - A scheduler gains by avoiding turns. Where the figures are judged, mode paper turns at
   {turns_paper} of 1000 requests, mq-deadline at {turns_deadline}, none at {turns_none}.
-  Each turn costs the same time, so the gain grows with that cost.
+  Each turn costs the same time, so the gain over none grows with that cost.
 - Without a cost of turns (first column), only a drive that holds two requests has a gain:
   two reads, or two writes, overlap better than a read and a write."""
+OTHERS = """\
+Other parts that do not hold, by what [reached the drive]({folder}/figures.md#why):
+
+- *Figure 2, reads in order*: in order of address most requests adjoin the one before, and
+  reads wait longest for their dies; sorted by size few do, and they wait least. Nothing in
+  this drive makes requests faster that adjoin.
+- *Figure 7, random reads*: in any order a read waits equally short for its dies, and nothing
+  in this drive depends on the distance between addresses.
+- *Figure 7, writes at random*: with mode paper a write waits less for its dies than in the
+  other orders, so it gains where the paper's drive did not.
+- *Figure 8*: with one request in the drive, 70/30 gains nearly as much as 50/50; in the
+  paper a quarter to a third of it.
+- *Figure 9*: the drive holds all requests that wait, so their order has no effect."""
 SEQUENTIAL = """\
 Readahead merges sequential reads into large requests, and the drive reaches the rate of
 its link in any order. Order can save only a cost of commands that do not continue the one
@@ -325,7 +338,7 @@ def page(paper, default, cost, limits, folder, pictures=()):
     yield WORDS
     yield ""
     cells = paper["cells"] if paper else []
-    yield from claim_list(layerclaims.paper(cells))
+    yield from claim_list(layerclaims.paper(cells), data=paper)
     if paper:
         for title, lines in (
                 ("Figure 8, half reads: the gain of mode paper",
@@ -333,6 +346,8 @@ def page(paper, default, cost, limits, folder, pictures=()):
                 ("Figure 8, 70/30", gain_grid(cells, "mix-70", "turn", "a turn costs"))):
             yield from section(title, lines)
         yield why(cells)
+        yield ""
+        yield OTHERS.format(folder=folder)
         yield ""
         yield from section("Figure 7, sequential reads", gain_grid(
             cells, "seq-read", "jump", "a jump costs"))
@@ -349,7 +364,7 @@ def page(paper, default, cost, limits, folder, pictures=()):
     yield DEFAULT_WORDS
     yield ""
     cells = default["cells"] if default else []
-    yield from claim_list(layerclaims.default(cells))
+    yield from claim_list(layerclaims.default(cells), data=default)
     yield from layerlimits.lines(limits)
     yield "## What an I/O costs the CPU"
     yield ""

@@ -108,7 +108,7 @@ def page(data):
     yield ""
     yield WORDS
     yield ""
-    yield from claim_list(livingclaims.claims_of(data["cells"]))
+    yield from claim_list(livingclaims.claims_of(data["cells"]), data=data)
     yield "## Why"
     yield ""
     yield FOUND

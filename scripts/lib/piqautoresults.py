@@ -68,7 +68,7 @@ def auto(defaults):
         yield ""
         yield from claim_list(
             [row for row in piqclaims.default(default["cells"])
-             if row["judged"]])
+             if row["judged"]], data=default)
 
 
 def page(defaults, cost):

@@ -147,7 +147,7 @@ def queue(figures):
     tail = figures.text(*place, "none-qd8", summary.SETTLED)
     middle = [figures.text(*place, name, MEDIAN) for name in ("none-qd8", "k2-8")]
     return f"Without k2, a drive limited to 8 requests has p99 {tail} us and median " \
-        f"{middle[0]} us (k2: {middle[1]})."
+        f"{middle[0]} us (k2: {middle[1]}), beside three jobs."
 
 
 # (first column, figures of gain and bandwidth, label of the costs)

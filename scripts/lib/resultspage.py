@@ -28,6 +28,9 @@ KEPT = 3
 # The prefix of our files beside a page
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
+# The seeds of a command, and the workloads that one names at most
+SEEDS = re.compile(r"--seeds[ =]\S+")
+FEW = 3
 ONLY = r" --only[ =]\S+"
 # Parts of a claim that its row shows, and characters of each
 PARTS, LONGEST = 4, 160
@@ -144,11 +147,29 @@ def observations(row):
     return "<br>".join(shown)
 
 
-def claim_list(rows, beside=None):
+def again(row, data):
+    """The commands that measure a claim's cells again, as a cell of a table."""
+    workloads, seeds, found = {}, {}, counted(runs_of(data))
+    for name in row["cells"]:
+        if name in found:
+            form = found[name][1].get("form")
+            workloads.setdefault(form, set()).add(name.split(".")[0])
+            seeds[form] = re.search(SEEDS, str(found[name][1].get("bench_command")))
+    commands = []
+    for form, own in workloads.items():
+        some = sorted(own) if len(own) <= FEW else ()
+        commands.append(" ".join([
+            f"`scripts/bench {data['suite']}", f"--form {form}",
+            *([seeds[form][0]] if seeds[form] else ()),
+            *(f"--only '{name}.*'" for name in some)]) + "`")
+    return "<br>".join(commands)
+
+
+def claim_list(rows, beside=None, data=None):
     """Claims as tables: the papers' apart from our own aims. verdicts.of_page() reads
     them.
 
-    beside: {claim: what follows its figures}.
+    beside: {claim: what follows its figures}. data: the results, for a column of commands.
     """
     for kind, title in claims.TITLES.items():
         own = [row for row in rows if claims.whose(row) == kind]
@@ -159,12 +180,14 @@ def claim_list(rows, beside=None):
         where = any(row.get("where") for row in own)
         yield from table(
             ["claim", claims.SOURCES[kind], "here",
-             *(["conditions"] if where else []), "verdict"],
+             *(["conditions"] if where else []), *(["command"] if data else []),
+             "verdict"],
             [[text.replace("|", "\\|") or DASH for text in (
                 f"**{row['id']}**: {row['text']}", claims.wants(row),
                 " ".join(filter(None, (observations(row),
                                        (beside or {}).get(row["id"])))),
-                *([row.get("where", "")] if where else []), verdict(row))]
+                *([row.get("where", "")] if where else []),
+                *([again(row, data)] if data else []), verdict(row))]
              for row in own])
         if any(row.get("shares") for row in own):
             yield "*Direction only*: each part that fails has the paper's sign, and at " \

@@ -29,12 +29,11 @@ PARTS = {"share-paper": ("The paper's schedulers", shareclaims.paper),
 # Differences from the paper, and reasons for aims that are missed. The figures above
 # them say which claims these are.
 CAUSES = (
-    "Figures 1, 2, 10, 18: in each of these figures all tenants have one load, which never "
-    "pauses. So the unit of charge (time, requests or sectors) makes no difference between "
-    "them, and the shares of CFQ, A+CFQ and H+BFQ are right after some tens of turns. The "
-    "unit matters where loads differ (Figure 23). The paper's loads are databases and "
-    "traces with pauses. [Tenants with pauses](share-living-results.md) are on another "
-    "page, where Figures 1 and 2 appear.",
+    "Figures 1, 2, 18: in each of these figures all tenants have one load, which never "
+    "pauses. So each tenant uses its turns, and on most loads the shares of CFQ, A+CFQ and "
+    "H+BFQ are near the weights. The paper's loads are databases and traces with pauses. "
+    "[Tenants with pauses](share-living-results.md) are on another page, where Figures 1 "
+    "and 2 appear.",
     "Figure 7: at queue depth 1 each request is a turn. CFQ then gives equal shares to "
     "tenants without a second waiting request.",
     "Figures 19, 20, 24: a latency is the wait for the tenant's next turn, so its deviation "
@@ -237,7 +236,7 @@ def page(results, pictures, folder):
                 for row in judge(data["cells"] if data else [])]
         yield from claim_list(rows,
                               {claim: see(numbers)
-                               for claim, numbers in beside.items()})
+                               for claim, numbers in beside.items()}, data)
         if not data:
             continue
         if suite == "share":

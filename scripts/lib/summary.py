@@ -324,7 +324,8 @@ def page(published, found):
     yield "Each verdict is that of the linked page, which has all parts of the claim " \
         "with their figures. A claim of a paper is reproduced, an aim of ours is met, an " \
         "input is fitted, if all measured parts are, in each form on the page that " \
-        "judges it."
+        "judges it. On [tenants that pause](../share-living-results.md) a part is a load, " \
+        "and a figure is reproduced if one load shows it."
     yield ""
     for name, suites in benchall.PAGES.items():
         for suite in (*suites, verdicts.COST):

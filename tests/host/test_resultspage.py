@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
 resultspage = importlib.import_module("resultspage")
+verdicts = importlib.import_module("verdicts")
 
 
 def summary(suite, commit, **cells):
@@ -136,6 +137,29 @@ def papers_and_aims():
     """[(suite, claim)] of all suites, without cells."""
     return [(name, row) for name in claims.SETS
             for row in claims.evaluate(name, [])]
+
+
+def test_the_commands_of_a_claim():
+    def run(form, command, *names):
+        return {"suite": "x", "form": form, "bench_command": command, "cells": [
+            {"cell": name, "metrics": {}} for name in names]}
+    data = {"suite": "x", "made_of": [
+        run("full", "scripts/bench x --form full --seeds 1,2 --only 'a.*'", "a.k.v", "a.l.v"),
+        run("short", "scripts/bench x", "b.k.v", "c.k.v", "d.k.v", "e.k.v")]}
+
+    def of(*cells):
+        return resultspage.again({"cells": cells}, data)
+    assert of("a.k.v", "a.l.v", "b.k.v", "other.k.v") == \
+        "`scripts/bench x --form full --seeds 1,2 --only 'a.*'`<br>" \
+        "`scripts/bench x --form short --only 'b.*'`"
+    # More than three workloads: the whole form
+    assert of("b.k.v", "c.k.v", "d.k.v", "e.k.v") == "`scripts/bench x --form short`"
+    assert of() == ""
+    row = {**claim("paper", True, {**PART, "holds": True}), "cells": ["a.k.v"]}
+    lines = list(resultspage.claim_list([row], data=data))
+    assert lines[2].endswith("| here | command | verdict |")
+    found, = verdicts.of_page("\n".join(lines))
+    assert found["holds"] is True
 
 
 def test_no_claim_of_a_paper_has_an_aim_in_it():

@@ -850,19 +850,17 @@ def test_where_each_part_holds():
         "0.17", "0.64", "0.85", "0.85", "x 100", "–"]
     assert row_of(rows, "Fig 12: busy chips")[4:] == ["x 1, 30, 100", "–"]
     assert row_of(rows, "Figures 8 and 12 at once") == ["–"] * 4 + ["x 100", "–"]
-    # An input's own part is not judged on others; a scheme has no other with overlap.
-    assert row_of(rows, "Fig 8 R, W: usr_0") == ["–"] * 6
-    # Section VI: both on the second set's mean; Figures 8 and 12: elsewhere
-    assert "Of 5 parts 1 hold on one of the two sets with the default rule, and 4 more" \
-        in text
+    # Not judged; on the second set: Section VI's writes
+    assert not any("usr_0" in part or "-28.6" in part for part in rows)
+    assert "Of the 5 parts of the claims 1 hold on one of the two sets. 1 of these" in text
+    assert "4 of them hold under another" in text
 
 
 def test_a_part_that_holds_nowhere():
     rows, text = conditions(paper_cells(+0.1))
     assert row_of(rows, "Fig 10: src1_2") == ["no"] + ["–"] * 5
     assert row_of(rows, "Fig 8: mean read")[0] == "-0.51"
-    assert "Of 18 parts 5 hold" in text
-    assert "13 hold nowhere. Not judged: 5." in text
+    assert "Of the 18 parts of the claims 5 hold" in text and "13 hold nowhere" in text
 
 
 # --- the page ----------------------------------------------------------------
