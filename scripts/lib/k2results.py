@@ -93,7 +93,12 @@ prefers requests for idle chips, which shortens the second part.
 *Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
 requests in the drive. K2's median is near that time if x is 8 or more. Under `none` the wait for a tag is
 longest with small x and the time in the drive with large x, so latency is lowest in
-between."""
+between.
+
+A write completes when it is in the drive's buffer, so no bound limits how many programs wait
+for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
+chip. mq-deadline dispatches no write while a real-time read is in the drive, so the buffer
+empties, and its reads are faster than K2's."""
 
 
 # --- the paper's -------------------------------------------------------------

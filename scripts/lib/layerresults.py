@@ -222,7 +222,8 @@ WHY = """\
   so its order has no effect.
 - A scheduler gains by avoiding turns. Where the figures are judged, mode paper turns at
   {turns_paper} of 1000 requests, mq-deadline at {turns_deadline}, none at {turns_none}.
-  Each turn costs the same time, so the gain over none grows with that cost.
+  Each turn costs the same time, so the gain over none grows with that cost. Loads of one
+  direction, as in Figure 7, have hardly any turns.
 - Without a cost of turns (first column), only a drive that holds two requests has a gain:
   two reads, or two writes, overlap better than a read and a write."""
 OTHERS = """\
