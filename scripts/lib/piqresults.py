@@ -135,8 +135,10 @@ Words in the tables:
   queue in order."""
 PIECE_WORDS = """\
 *hm10k*: 10 000 requests of the volume HM, 20 % of them reads. *hm1k*: 1000 requests of HM.
-*msnfs*: a disk of the MSN file server. *burst*: one second of a server with random reads
-and writes. *Load*: the factor by which times are divided. *Chips*: busy chips."""
+*msnfs*: 10 000 requests of a disk of the MSN file server, 154 of them writes. *burst*: one
+second of a server, 10 000 requests, 17 % of them writes. Form short has the first 2000 of
+each, with 16 or 17 writes of the last two. *Load*: the factor by which times are divided;
+times without a request are cut to 20 ms. *Chips*: busy chips."""
 WHY = """\
 A batch has no conflicts among its requests, but its end costs time: the next batch of a
 list waits for the slowest request, while its own chips are idle. With `batch_overlap` = 1

@@ -839,7 +839,7 @@ def test_where_each_part_holds():
              *cells("hm_0-head", rws=0, piq=-0.1, piq_overlap=-0.3),
              *cells("hm_1-head", rws=0, piq=-0.2, piq_overlap=-0.1)]
     pieces = [one for load, gain in ((1, -0.19), (30, -0.2), (100, -0.24))
-              for one in cells(f"x-{load}", rws=0, piq=gain, piq_overlap=-gain)]
+              for one in cells(f"x-{load}", noop=0, rws=0, piq=gain, piq_overlap=-gain)]
     for one in pieces:
         one["metrics"]["utilisation_milli"] = dict.fromkeys(
             ("median",), {"rws": 10, "piq": 12.5}.get(one["label"], 9))
