@@ -675,7 +675,8 @@ def figures(measured, data, real):
     yield from claim_list(
         [{**row, "paper": f"aim: {claims.wants(row)}"}
          for row in piqclaims.paper(cells_of_model(begun(data, OVERLAP)))
-         if row["id"].split(",")[0] in ("Fig 8", "Fig 10", "Fig 12")])
+         if row["id"].split(",")[0] in ("Fig 8", "Fig 10", "Fig 12")
+         and ", overlap" not in row["id"]])
 
 
 def page(paper, data, real, run, folder, pictures=()):
