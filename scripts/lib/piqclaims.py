@@ -3,7 +3,8 @@
 
 paper(): the PIQ paper's sections II and V, on suite piq-paper. Its means are
 against RWS, over the inputs; an uncalibrated stand-in is shown and not
-counted. pieces(): the same gains on pieces of real traces, at each load. default(): what mode auto has to do, on suite piq.
+counted. pieces(): the same gains on pieces of real traces, at each load. default(): what mode
+auto has to do, on suite piq.
 """
 
 import math
@@ -296,7 +297,8 @@ def saturates(table, way, paper_):
     # The change is within a factor of two of the paper's, and none from 32 on.
     return part.judge(2 * paper_ <= whole <= paper_ / 2 and abs(rest) <= FEW,
                       f"1 to 512 {percent(whole)}, 32 to 512 "
-                      f"{percent(rest)}, over {len(first)} inputs", whole / paper_ if abs(rest) <= FEW else None)
+                      f"{percent(rest)}, over {len(first)} inputs",
+                      whole / paper_ if abs(rest) <= FEW else None)
 
 
 def like_table_1(table, metric, column, limit):

@@ -17,12 +17,12 @@ AT_ONCE = ("Fig 8", "Fig 12")
 TEXT = """\
 ### Parts that do not hold on the second set
 
-Of the {all} parts of the claims {sets} hold on at least one of the two sets. {again} of these are
-Section VI's, which has Figure 8's measurements with smaller sizes. The next table has the parts
-that do not hold on the second set. {others} of them hold under another of its conditions;
-{nowhere} hold nowhere. All conditions right of *second set* were chosen after the results
-were known. A number is what was measured, as a share of the paper's figure; *no*: a comparison
-of inputs does not hold. Figure 2(b) holds up to twice the paper's figure. `–`: not measured, or not judged there.
+Of the {all} parts of the claims {sets} hold on at least one of the two sets, among them
+Section VI's {again}, which repeat Figure 8 with smaller sizes. The table has the parts that do
+not hold on the second set. {others} of them hold under another condition; {nowhere} hold
+nowhere. All conditions right of *second set* were chosen after the results were known. A
+number is a share of the paper's figure; *no*: a comparison of inputs does not hold. Figure
+2(b) holds up to twice the paper's figure. `–`: not measured, or not judged there.
 
 *Overlap*: with `batch_overlap` = 1. *Large batches*: the inputs of the second set with two or
 more requests in a batch, most of them writes ([What decides a gain](#what-decides-a-gain)).

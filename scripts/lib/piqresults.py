@@ -114,10 +114,9 @@ flash chip, piq_w writes, piq both. A conflict: two requests need one chip.
 Inputs are [stand-ins for the paper's traces](piq-inputs.md). There are two sets of them,
 because the paper does not define when a conflict is counted. The first set counts it when a
 request arrives. The second set (-head) counts it when a request blocks the head of noop's
-queue; only the model can count these. The second set was also fitted to Figure 2(b)'s waits
-and Figure 9's few reads before writes, so these figures test its fit. Both sets were fitted
-under noop and rws, and committed before any scheme of PIQ ran on them. But the results of
-earlier inputs were known by then, also that longer waits mean larger gains.
+queue; only the model can count these. The second set was also fitted to Figures 2(b) and 9,
+so these test its fit. Both sets were fitted under noop and rws, and [committed before any
+scheme of PIQ ran on them](piq-inputs.md#order-of-work), but after results of earlier inputs.
 
 Form hour replays 20 000 requests of each input of the second set. The other forms, and so the
 first set, have 2000. The model has 20 000 of each. The stand-ins for wdev_0 and usr_0 are
@@ -127,20 +126,21 @@ In brackets: figures of a model (`tests/model/piqmodel.c`). `–`: not measured.
 profile A: 8 channels of 8 chips, 2 KiB pages, 20 us a read, 200 us a program; the address
 determines the chip, and there is no garbage collection. Times are the drive's. In the column
 *here*, bold marks a part that does not hold. A mean gain holds if it is at least the paper's.
-Figure 11 holds within a factor of 2 from 1 to 512, and 5 % from 32 to 512. [Mode auto](piq-auto-results.md) is on another page."""
+Figure 11 holds within a factor of 2 from 1 to 512, and 5 % from 32 to 512. [Mode
+auto](piq-auto-results.md) is on another page."""
 WORDS = """\
 Words in the tables:
 
-- *none*: no scheduler. *piq-overlap*: piq with `batch_overlap` = 1, a setting of ours, see
-  [When a batch begins](#when-a-batch-begins). *queue_length*: the number of requests that
-  piq sorts into batches.
+- *none*: no scheduler. *piq-overlap*: piq with `batch_overlap` = 1, a setting of ours:
+  a batch does not wait for the end of the one before
+  ([why](figures.md#when-a-batch-begins-model-alone)).
+  *queue_length*: the number of requests that piq sorts into batches.
 - *hm_0*, *prn_0* and so on: an input of the first set. *hm_0-head*: the input of the
   second set. *At the head*: the claim is judged on the second set.
 - *Wait for conflicts*: the time from a conflict until the request is dispatched, in the
   mean over all requests. *Busy chips*: the mean number of chips at work while the drive
   has requests.
-- *Model, 5 seeds*: the model's mean over seeds 101 to 105, with its 95 % interval. All other
-  figures are of seed 101.
+- *Model, 5 seeds*: the mean of seeds 101 to 105, with its 95 % interval. All else is of seed 101.
 - *calibrated*: all inputs but wdev_0 and usr_0. *Turn*: a list of piq, of reads or of writes,
   is served until the other one's turn.
 - *chip-fifo*, *read-first*: the drive has a queue for each chip, and serves it in order of
@@ -155,12 +155,11 @@ factor by which times are divided; times without a request are cut to 20 ms. Fro
 WHY = """\
 A batch has no conflicts among its requests, but its end costs time: the next batch of a
 list waits for the slowest request, while the chips that it needs are idle. With `batch_overlap` = 1
-it does not wait, and a turn also ends earlier."""
+it does not wait."""
 WAITS = """\
 The gain also depends on how long requests wait for conflicts. The next table sorts all
 calibrated inputs of both sets, and all pieces of real traces at all loads, by the wait
-under rws, as a multiple of the rest of the latency. In the paper's Figure 2(b) that
-multiple is 6.5 (reads) and 10.1 (writes) in the mean, under noop. Loads at which the drive
+under rws, as a multiple of the rest of the latency. Loads at which the drive
 does no more than at a lower one are left out. Reads gain more with longer waits, and so do
 writes up to 10 times the rest."""
 # Ends of the classes of waits, in multiples of the rest of the latency
@@ -171,33 +170,29 @@ Obstacles to the parts that do not hold:
 - Writes in Figures 8 and 10: the paper's figures disagree. Figure 11 has writes 37 % shorter
   with a `queue_length` of 512 than with one of 1, where a batch has one request; Figure 8 has
   47 % against rws. Both are right only if batches of one request are 16 % faster than rws.
-  The conclusion (Section VI) has 28.6 %, and 15.6 % for reads, and does not say why or
-  against what; it is judged against rws. On our inputs the paper's sizes appear where batches
-  are large and most requests are writes ([below](#what-decides-a-gain)), and on [pieces of real
-  traces](#pieces-of-real-traces). The first set also has short waits.
+  The conclusion (Section VI) has 28.6 %, and does not say against what; it is judged against
+  rws. On our inputs the paper's sizes appear where batches
+  are large and most requests are writes, and on pieces of real traces. The first set also
+  has short waits.
 - Figure 12: no mean of a set has the paper's size; single inputs (prn_0 of the second set)
   and pieces of real traces have it.
 - Table I: for hm_1, src2_2 and stg_0 the fit found no numbers that give all three figures at
-  once. stg_0's write conflicts are misprinted in Table I. Shares of the first set are of 2000
-  requests; with 20 000, in the model, [only these three
+  once. Shares of the first set are of 2000 requests; with 20 000, in the model, [only these three
   miss](figures.md#the-claims-by-the-model).
 - Figure 2(b): all inputs have one number for how much clusters differ. It was chosen so that
-  reads wait as long as in the paper, with tuning seeds; writes then wait less. With the
-  report seed both waits are shorter. [More load](figures.md#more-load-model-alone) on the
-  same inputs makes them longer in the model, without a larger gain, so the wait alone is not
-  the cause of a gain.
+  reads wait as long as in the paper, with tuning seeds; writes then wait less. [More
+  load](figures.md#more-load-model-alone) on the same inputs makes waits longer in the model,
+  without a larger gain, so the wait alone is not the cause of a gain.
 - src1_2 and src2_0 in Figures 8 and 10: a stand-in has the mean sizes of its volume, but
-  not their distribution, and no real addresses. src1_2's mean write needs 22 of the 64 chips,
-  so few writes fit into a batch.
+  not their distribution, and no real addresses. src1_2's mean write needs 22 of the 64 chips.
 - Figure 9, prxy_0: the paper's reads there take 11.6 times longer because of conflicts, ours
   about twice as long. Our stand-in lacks the queue of writes that reads could pass."""
 KINDS = """\
-The next table sorts the calibrated inputs of the second set by two properties. One is the
-mean number of requests in a batch of piq. It is small if requests need many chips, as in
-src1_2, or if few wait, as in prxy_0. The other is which direction most requests have.
-In inputs of mostly writes with batches of at least {pair} requests, writes gain about as
-much as in the paper. Both properties were chosen after the results were known. In brackets: the
-model."""
+The next table sorts the calibrated inputs of the second set by the mean number of requests
+in a batch of piq, and by the direction of most requests; both were chosen after the results
+were known. Batches are small if requests need many chips, as in src1_2, or if few wait, as in
+prxy_0. In inputs of mostly writes with batches of at least {pair} requests, writes gain about
+as much as in the paper."""
 # From this mean number of requests in a batch on, a batch has others to run beside
 PAIR = 2
 
@@ -469,8 +464,7 @@ def queue_lengths(measured, model):
 
 PIECES = """\
 The second picture shows pieces of real traces, at their own speed and with their times
-divided by 3 to 100.{most} Traces are not in the project: `TRACES=DIR scripts/bench piq-pieces`
-and `scripts/piq-model --trace FILE` do this with yours."""
+divided by 3 to 100.{most}"""
 MOST = """ Writes gain most on {name} at {load} times its speed: reads
 {read_latency_mean_s}, writes {write_latency_mean_s}, busy chips {busy_chips}."""
 
@@ -638,6 +632,8 @@ def figures(measured, data, real):
             yield from reasons(measured, end)
     yield "## When a batch begins (model alone)"
     yield ""
+    yield WHEN
+    yield ""
     yield "Last column: how many points the five means of `piq` are away from the " \
         "paper's, on average. The first rule and the last contradict the paper's text."
     yield ""
@@ -725,7 +721,7 @@ def page(paper, data, real, run, folder, pictures=()):
     yield ""
     yield "## The claims"
     yield ""
-    yield WORDS
+    yield WORDS.replace("(figures.md", f"({folder}/figures.md")
     yield ""
     yield from claim_list(piqclaims.paper(paper["cells"] if paper else []), data=paper)
     if measured:
@@ -753,10 +749,6 @@ def page(paper, data, real, run, folder, pictures=()):
         yield KINDS.format(pair=PAIR)
         yield ""
         yield from kinds(measured, model)
-    yield "## When a batch begins"
-    yield ""
-    yield WHEN
-    yield ""
     best = of_cells(run) or real
     if best:
         yield "## Pieces of real traces" + ("" if run else " (model alone)")
