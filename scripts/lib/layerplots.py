@@ -132,7 +132,7 @@ def figures(cells):
         return found
     one = {name: (layerclaims.way_of(name),) for name in layerclaims.PURE}
     both = ("read", "write")
-    own, like = layerclaims.OWN, layerclaims.LIKE
+    own, like, mixed = layerclaims.OWN, layerclaims.LIKE, layerclaims.MIXED
     yield "figure-1-7", f"Figures 1 and 7: {like.text}", {
         name: rows(name, (*layerclaims.KERNELS, "paper"), ways, like)
         for name, ways in one.items()}
@@ -140,13 +140,13 @@ def figures(cells):
         name: rows(f"sizes-{name}", [f"deadline-{sort}" for sort in
                                      layerclaims.SORTS], ways, like)
         for name, ways in one.items()}
-    yield "figure-3", f"Figure 3, batches: {like.text}", {
+    yield "figure-3", f"Figure 3, batches: {mixed.text}", {
         f"depth {depth}": rows(f"depth-{depth}", (
-            "none", *(f"fifo-{n}" for n in layerclaims.BATCHES)), both, like)
+            "none", *(f"fifo-{n}" for n in layerclaims.BATCHES)), both, mixed)
         for depth in layerclaims.DEPTHS}
-    yield "figure-8", f"Figure 8, 512 KiB, depth 16: {like.text}, and as it is", {
+    yield "figure-8", f"Figure 8, 512 KiB, depth 16: {mixed.text}, and as it is", {
         f"{name}, {at.text}": rows(name, (*layerclaims.KERNELS, "paper"), both, at)
-        for name in ("mix-50", "mix-70") for at in (like, own)}
+        for name in ("mix-50", "mix-70") for at in (mixed, own)}
     yield "figure-9", f"Figure 9, PostMark: {own.text}", {
         f"{files} files": rows(f"postmark-{files}", (
             *layerclaims.KERNELS, "paper"), ("",), own, "transactions_per_s")
