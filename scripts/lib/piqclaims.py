@@ -625,7 +625,7 @@ HARM = (("piq", "chip-bound-fw"), ("piq", "d-dynamic"), ("piq", "f-dynamic"),
 
 # Depth: what PIQ may cost, as a part of mq-deadline's, on the kernel that is judged.
 COST_MOST = {1: 0.45, 32: 1.0}
-COST_KERNEL = "6.1."
+COST_KERNEL = "6.12."
 # With a layout, and where what it says binds; null_blk has no chips.
 COST_LABELS = ("piq layout set", "piq by chips")
 

@@ -103,7 +103,7 @@ def runs_of(form):
     return {run["cell"]: run for run in suiteplan.runs(suiteplan.load("k2-queue"), form)}
 
 
-@pytest.mark.parametrize("form, minutes", [("short", 10), ("full", 240), ("tail", 75)])
+@pytest.mark.parametrize("form, minutes", [("short", 10), ("jobs", 10), ("full", 240), ("tail", 75)])
 def test_forms_take_as_long_as_they_say(tmp_path, form, minutes):
     """On a machine that has measured nothing yet."""
     one = suiteplan.load("k2-queue")
@@ -111,6 +111,12 @@ def test_forms_take_as_long_as_they_say(tmp_path, form, minutes):
     assert suitetime.total_seconds(suiteplan.runs(one, form), suitetime.Speeds(
         tmp_path / "none"), 2) <= minutes * 60
     assert form != "short" or len(runs_of(form)) <= 40
+
+
+def test_each_number_of_jobs_has_p95():
+    found = runs_of("jobs")
+    assert {run["workload"] for run in found.values()} == {"reads-3", "reads-16", "reads-64"}
+    assert all(int(run["env"]["RT_IOS"]) >= 1000 for run in found.values())
 
 
 def test_the_full_form_has_what_is_claimed():

@@ -945,7 +945,7 @@ def cost_summary(chips_ns):
         return {"disk": "flashsim", "depth": depth, "label": label,
                 "scheduler": label.split()[0], "busy_ns_per_io": 1e4 + over,
                 "over_none_ns": over}
-    return {"kernel": "6.1.0-x", "commit": "abc", "cells": [
+    return {"kernel": "6.12.0-x", "commit": "abc", "cells": [
         line("mq-deadline", 1, 1000), line("mq-deadline", 32, 1000),
         line("piq by chips", 1, chips_ns), line("piq by chips", 32, 990)]}
 
@@ -968,7 +968,7 @@ def test_the_page_has_each_form_and_what_an_io_costs(tmp_path):
     assert piqautoresults.main([*folders[:3], "--out", str(out)]) == 0
     text = out.read_text()
     assert "### Form short" in text and "### Form harm" in text
-    assert "| 6.1.0-x | flashsim | piq by chips | 440 | 0.44 | 990 | 0.99 |" \
+    assert "| 6.12.0-x | flashsim | piq by chips | 440 | 0.44 | 990 | 0.99 |" \
         in text
     assert "piq by chips at most 0.45 of mq-deadline's: here 440 against 1000" in text
     assert re.search(r"^\| \*\*Cost\*\*: .* \| Met ", text, re.M)
