@@ -80,20 +80,21 @@ The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3,
 best-effort jobs with 32 random reads outstanding each (reads-N), or three tasks that write
 through the page cache (writeback), create 4 KiB files and call fsync (commits), or
 overwrite 4 KiB and call fsync (fsync). The last three are on ext4 with writeback throttling
-at 2 ms. A percentile needs enough requests of the real-time task, p99 5000 (column *requests*).
+at 2 ms. *Requests*: of the real-time task; p99 needs 5000.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag (a place in the queue) is free, in line with all other tasks. mq-deadline
+sleeps until a tag (a place in the queue) is free, like all other tasks. mq-deadline
 dispatches no best-effort request while a real-time one is waiting or in the drive, which
 costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
-same chip. A scheduler without a map does not choose that. K2 with a map (`k2-x-map`)
-prefers requests for idle chips, which shortens the second part.
+same chip. K2 with a map (`k2-x-map`) prefers requests for idle chips, which shortens it.
+
+So p99 alone looks much alike under K2 and `none` with 3 jobs, whose wait for a tag is short:
+the second part decides it. With 16 and 64 jobs the wait decides it under `none`.
 
 *Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
-requests in the drive. K2's median is near that time if x is 8 or more. Under `none` the wait for a tag is
-longest with small x and the time in the drive with large x, so latency is lowest in
-between.
+requests in the drive. K2's median is near that time if x is 8 or more. Under `none` the wait
+is longest with small x and the time in the drive with large x.
 
 A write completes when it is in the drive's buffer, so no bound limits how many programs wait
 for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
@@ -153,7 +154,9 @@ def queue(data, pictures):
           f"{figure(cell, 'latency_count') or 0:.0f}",
           *(us(figure(cell, f"latency_{name}_s")) for name in QUEUE_TAILS),
           us(time_in_drive(cell)), mb(figure(cell, claims.BANDWIDTH))]
-         for cell in cells_of(data)])
+         for cell in sorted(cells_of(data), key=lambda cell: (
+             [*k2queueclaims.LOADS.values(), *k2queueclaims.WRITERS].index(
+                 cell["workload"])))])
 
 
 def queue_picture(out, cells):
