@@ -84,7 +84,7 @@ at 2 ms. *Requests*: of the real-time task; p99 needs 5000.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag (a place in the queue) is free, like all other tasks. mq-deadline
+sleeps until a tag (a place in the queue) is free. mq-deadline
 dispatches no best-effort request while a real-time one is waiting or in the drive, which
 costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
 same chip. K2 with a map (`k2-x-map`) prefers requests for idle chips, which shortens it.
