@@ -65,12 +65,12 @@ def labels_of(cells, workloads, variant=DRIVE):
         if cell["workload"] in workloads and cell["variant"] == variant))
 
 
-def one_way(cells, names, prefix=""):
+def one_way(cells, names, prefix="", variant=DRIVE):
     """Throughput of workloads of one direction, a row a label."""
     found = Table(cells)
-    labels = labels_of(cells, [prefix + name for name in names])
+    labels = labels_of(cells, [prefix + name for name in names], variant)
     yield from table(["MB/s", *names], [[label] + [
-        text(figure(found.get(prefix + name, label, DRIVE),
+        text(figure(found.get(prefix + name, label, variant),
                     METRIC[layerclaims.way_of(name)]), scale=1e-6)
         for name in names] for label in labels])
 
@@ -287,8 +287,10 @@ def figures(paper, default):
     cells = paper["cells"] if paper else []
     variants = list(dict.fromkeys(cell["variant"] for cell in cells))
     for title, lines in (
-            ("Figures 1 and 7", one_way(cells, PURE)),
-            ("Figure 2: by what is sorted", one_way(cells, PURE, "sizes-")),
+            *((f"Figures 1 and 7, {one}", one_way(cells, PURE, "", one))
+              for one in (DRIVE, layerclaims.LIKE.variant)),
+            *((f"Figure 2: by what is sorted, {one}", one_way(cells, PURE, "sizes-", one))
+              for one in (DRIVE, layerclaims.LIKE.variant)),
             *((f"Figure 3: 16 KiB, half reads, {one}", both_ways(
                 cells, [f"depth-{depth}" for depth in layerclaims.DEPTHS], one))
               for one in variants),
