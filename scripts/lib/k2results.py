@@ -19,7 +19,7 @@ import resultspage
 from claims import figure
 from k2autoclaims import Cells
 from k2front import mb, told, us
-from resultspage import claim_list, table
+from resultspage import DASH, claim_list, table
 
 NAME = "k2-results"
 PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
@@ -73,6 +73,9 @@ flash gets all the writes that it can take, the buffer is full, and each write w
 room, in any order of the writes. A map does not help, because data in the buffer are on
 no chip yet."""
 
+# The loads in the order of the table
+QUEUE_ORDER = {load: place for place, load in enumerate(
+    (*k2queueclaims.LOADS.values(), *k2queueclaims.WRITERS))}
 QUEUE = """\
 A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
 `mq-deadline-qx` have such a queue; `none` and `mq-deadline` have the drive's own, of 256.
@@ -93,13 +96,13 @@ So p99 alone looks much alike under K2 and `none` with 3 jobs, whose wait for a 
 the second part decides it. With 16 and 64 jobs the wait decides it under `none`.
 
 *Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
-requests in the drive. K2's median is near that time if x is 8 or more. Under `none` the wait
-is longest with small x and the time in the drive with large x.
+requests in the drive. Under `none` the wait is longest with x = 2, and the time in the drive
+with large x.
 
 A write completes when it is in the drive's buffer, so no bound limits how many programs wait
 for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
-chip. mq-deadline dispatches no write while a real-time read is in the drive, so the buffer
-empties, and its reads are faster than K2's."""
+chip. mq-deadline dispatches no write while a real-time read is in the drive, and its reads are
+faster than K2's."""
 
 
 # --- the paper's -------------------------------------------------------------
@@ -151,12 +154,12 @@ def queue(data, pictures):
                                    for name in QUEUE_TAILS),
          "mean in the drive, us", "MB/s"],
         [[cell["workload"], cell["label"],
-          f"{figure(cell, 'latency_count') or 0:.0f}",
+          DASH if figure(cell, "latency_count") is None
+          else f"{figure(cell, 'latency_count'):.0f}",
           *(us(figure(cell, f"latency_{name}_s")) for name in QUEUE_TAILS),
           us(time_in_drive(cell)), mb(figure(cell, claims.BANDWIDTH))]
-         for cell in sorted(cells_of(data), key=lambda cell: (
-             [*k2queueclaims.LOADS.values(), *k2queueclaims.WRITERS].index(
-                 cell["workload"])))])
+         for cell in sorted(cells_of(data), key=lambda cell: QUEUE_ORDER.get(
+             cell["workload"], len(QUEUE_ORDER)))])
 
 
 def queue_picture(out, cells):

@@ -103,14 +103,16 @@ class Replays(Table):
         found = super().change(metric, label, base, workload, variant)
         return found if found and alike(found[1]) else None
 
-
     def distinct(self):
-        """Workloads, without loads at which the drive does no more than at a lower one."""
-        found, rates = [], {}
-        for workload in self.workloads:
+        """Workloads, without loads at which rws does no more than at a lower one."""
+        def place(workload):
             name, _, load = workload.rpartition("-")
+            return (name, int(load)) if load.isdigit() else (workload, 0)
+        found, rates = [], {}
+        for workload in sorted(self.workloads, key=place):
+            name, load = place(workload)
             rate = figure(self.get(workload, "rws"), "iops")
-            if load.isdigit() and rate is not None:
+            if load and rate is not None:
                 if rates.get(name) and rate < rates[name] * FASTER_LOAD:
                     continue
                 rates[name] = rate

@@ -3,8 +3,8 @@
 
 Takes the directories of results of suites piq-paper and piq-pieces that it is given;
 without one, the newest of each form below build/results and what is published in docs/results.
-What a model expects (tests/traces/piq15-model.json) stands beside it. No figure
-and no verdict on that page is typed.
+What a model expects (tests/traces/piq15-model.json) stands beside it. Verdicts, and figures
+in tables, are never typed.
 """
 
 import json
@@ -66,7 +66,7 @@ def overlapped(data):
     """A table of the model's rws, and its piq with batch_overlap as piq-overlap."""
     return piqclaims.Replays(cells_of_model({"inputs": {
         name: {"rws": data["inputs"][name]["rws"], "piq-overlap": schemes_["piq"]}
-        for name, schemes_ in data["begins"][OVERLAP].items()}}))
+        for name, schemes_ in data.get("begins", {}).get(OVERLAP, {}).items()}}))
 
 
 # Other rules for the begin of a batch, in the order shown
@@ -99,12 +99,11 @@ its last request is dispatched."""
 SHORT = """\
 Mean latency under piq against rws: on the second set of inputs reads {head_read}, writes
 {head_write}; on the first set {first_read} and {first_write} (paper -19.7 and -47.0 %). These
-are results of a drive that serves one queue in order. There, the paper's schemes gain
-hardly anything over none: in the model, piq has reads {none_read}, writes {none_write} (second
-set), because the drive starts a request as soon as its chips are idle, and a scheduler has to
-wait until the request before has completed. On a drive with a queue for each chip batches
-lose (claim *Orders*), and in [another model](traces.md#results-of-mqsim) PIQ's order alone
-gains 5 % at most."""
+are results of a drive that serves one queue in order. There, piq gains nothing over none: reads
+{none_read}, writes {none_write} (second set), because the drive starts a request as soon as its
+chips are idle, and a scheduler has to wait until the request before has completed. On a drive
+with a queue for each chip batches lose (claim *Orders*), and in [another
+model](traces.md#results-of-mqsim) PIQ's order alone gains 8 % at most."""
 INTRO = """\
 Paper: C. Gao et al., *Exploiting Parallelism in I/O Scheduling for Access Conflict
 Minimization in Flash-based Solid State Drives*, MSST 2014. Its schemes: noop serves in
@@ -151,7 +150,7 @@ PIECE_WORDS = """\
 *msnfs*: 10 000 requests of a disk of the MSN file server, 154 of them writes. *burst*: one
 second of a server, 10 000 requests, 17 % of them writes. *Load*: the
 factor by which times are divided; times without a request are cut to 20 ms. From load 10
-(msnfs) and 1 (burst) on, the drive does no more. *Chips*: busy chips."""
+(msnfs) and 1 (burst) on, rws cannot keep up. *Chips*: busy chips."""
 WHY = """\
 A batch has no conflicts among its requests, but its end costs time: the next batch of a
 list waits for the slowest request, while the chips that it needs are idle. With `batch_overlap` = 1
@@ -159,7 +158,7 @@ it does not wait."""
 WAITS = """\
 The gain also depends on how long requests wait for conflicts. The next table sorts all
 calibrated inputs of both sets, and all pieces of real traces at all loads, by the wait
-under rws, as a multiple of the rest of the latency. Loads at which the drive
+under rws, as a multiple of the rest of the latency. Loads at which rws
 does no more than at a lower one are left out. Reads gain more with longer waits, and so do
 writes up to 10 times the rest."""
 # Ends of the classes of waits, in multiples of the rest of the latency
@@ -182,7 +181,7 @@ Obstacles to the parts that do not hold:
 - Figure 2(b): all inputs have one number for how much clusters differ. It was chosen so that
   reads wait as long as in the paper, with tuning seeds; writes then wait less. [More
   load](figures.md#more-load-model-alone) on the same inputs makes waits longer in the model,
-  without a larger gain, so the wait alone is not the cause of a gain.
+  without larger gains of latency, so the wait alone is not their cause.
 - src1_2 and src2_0 in Figures 8 and 10: a stand-in has the mean sizes of its volume, but
   not their distribution, and no real addresses. src1_2's mean write needs 22 of the 64 chips.
 - Figure 9, prxy_0: the paper's reads there take 11.6 times longer because of conflicts, ours
@@ -342,9 +341,10 @@ def over_seeds(data, metric, names):
     found = []
     for inputs_ in (data["inputs"], *data.get("seeds", {}).values()):
         cells = piqclaims.Replays(cells_of_model({"inputs": inputs_}))
-        found.append(statistics.fmean(
-            cells.change(metric, "piq", "rws", name)[0] for name in names))
-    if len(found) == 1:
+        changes = [cells.change(metric, "piq", "rws", name) for name in names]
+        if None not in changes:
+            found.append(statistics.fmean(one[0] for one in changes))
+    if len(found) < 2:
         return DASH
     mean, low, high = piqclaims.interval(found)
     return f"{piqclaims.percent(mean)} ({low * 100:+.1f} to {high * 100:+.1f})"
@@ -706,11 +706,11 @@ def page(paper, data, real, run, folder, pictures=()):
     yield "    scripts/piq-results                              # this page again"
     yield ""
     if measured:
-        yield SHORT.format(**{f"{name}_{way}": mean_change(
-            cells, f"{way}_latency_mean_s", "piq", calibrated(end), base)
-            for name, cells, end, base in (
-                ("head", measured, standin.HEAD, "rws"), ("first", measured, "", "rws"),
-                ("none", model, standin.HEAD, "none")) for way in ("read", "write")})
+        yield SHORT.format(**{f"{name}_{way}": both(
+            measured, model, f"{way}_latency_mean_s", "piq", calibrated(end), base)
+            for name, end, base in (("head", standin.HEAD, "rws"), ("first", "", "rws"),
+                                    ("none", standin.HEAD, "none"))
+            for way in ("read", "write")})
         yield ""
     yield INTRO
     yield ""

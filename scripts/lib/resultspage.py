@@ -28,9 +28,6 @@ KEPT = 3
 # The prefix of our files beside a page
 MARKS = {".md": "<!-- Made by scripts/",
          ".svg": "<!-- SPDX-License-Identifier: GPL-2.0 -->"}
-# The seeds of a command, and the workloads that one names at most
-SEEDS = re.compile(r"--seeds[ =]\S+")
-FEW = 3
 ONLY = r" --only[ =]\S+"
 # Parts of a claim that its row shows, and characters of each
 PARTS, LONGEST = 4, 160
@@ -147,30 +144,15 @@ def observations(row):
     return "<br>".join(shown)
 
 
-def again(row, data):
-    """The commands that measure a claim's cells again, as a cell of a table."""
-    workloads, seeds, found = {}, {}, counted(runs_of(data))
-    for name in row["cells"]:
-        if name in found:
-            form = found[name][1].get("form")
-            workloads.setdefault(form, set()).add(name.split(".")[0])
-            seeds[form] = re.search(SEEDS, str(found[name][1].get("bench_command")))
-    commands = []
-    for form, own in workloads.items():
-        some = sorted(own) if len(own) <= FEW else ()
-        commands.append(" ".join([
-            f"`scripts/bench {data['suite']}", f"--form {form}",
-            *([seeds[form][0]] if seeds[form] else ()),
-            *(f"--only '{name}.*'" for name in some)]) + "`")
-    return "<br>".join(commands)
-
-
 def claim_list(rows, beside=None, data=None):
     """Claims as tables: the papers' apart from our own aims. verdicts.of_page() reads
     them.
 
     beside: {claim: what follows its figures}. data: the results, for a column of commands.
     """
+    # Imported here, as a page without commands needs no suites.
+    import claimcommands  # pylint: disable=import-outside-toplevel
+    cells = counted(runs_of(data)) if data else {}
     for kind, title in claims.TITLES.items():
         own = [row for row in rows if claims.whose(row) == kind]
         if not own:
@@ -187,7 +169,8 @@ def claim_list(rows, beside=None, data=None):
                 " ".join(filter(None, (observations(row),
                                        (beside or {}).get(row["id"])))),
                 *([row.get("where", "")] if where else []),
-                *([again(row, data)] if data else []), verdict(row))]
+                *([claimcommands.commands(row, data["suite"], cells)] if data else []),
+                verdict(row))]
              for row in own])
         if any(row.get("shares") for row in own):
             yield "*Direction only*: each part that fails has the paper's sign, and at " \

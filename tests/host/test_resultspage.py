@@ -14,6 +14,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 claims = importlib.import_module("claims")
+claimcommands = importlib.import_module("claimcommands")
 resultspage = importlib.import_module("resultspage")
 verdicts = importlib.import_module("verdicts")
 
@@ -139,27 +140,51 @@ def papers_and_aims():
             for row in claims.evaluate(name, [])]
 
 
-def test_the_commands_of_a_claim():
-    def run(form, command, *names):
-        return {"suite": "x", "form": form, "bench_command": command, "cells": [
-            {"cell": name, "metrics": {}} for name in names]}
-    data = {"suite": "x", "made_of": [
-        run("full", "scripts/bench x --form full --seeds 1,2 --only 'a.*'", "a.k.v", "a.l.v"),
-        run("short", "scripts/bench x", "b.k.v", "c.k.v", "d.k.v", "e.k.v")]}
+def run_of(form, command, *names, kernel="6.12.117"):
+    return {"suite": "no-such", "form": form, "bench_command": command, "kernel": kernel,
+            "cells": [{"cell": name, "metrics": {}} for name in names]}
 
-    def of(*cells):
-        return resultspage.again({"cells": cells}, data)
-    assert of("a.k.v", "a.l.v", "b.k.v", "other.k.v") == \
-        "`scripts/bench x --form full --seeds 1,2 --only 'a.*'`<br>" \
-        "`scripts/bench x --form short --only 'b.*'`"
-    # More than three workloads: the whole form
-    assert of("b.k.v", "c.k.v", "d.k.v", "e.k.v") == "`scripts/bench x --form short`"
-    assert of() == ""
+
+def commands(suite, cells, *runs):
+    return claimcommands.commands({"cells": cells}, suite, resultspage.counted(runs)).split(
+        "<br>")
+
+
+def test_the_commands_of_a_claim():
+    runs = (run_of("full", "scripts/bench x --form full --seeds 1,2", "a.k.v", "a.l.v"),
+            run_of("full", "scripts/bench x --form full", "f.k.v"),
+            run_of("short", "scripts/bench x", "b.k.v", kernel="6.1.0-56-amd64"))
+    # A cell that was not measured has none.
+    assert commands("no-such", ["a.k.v", "f.k.v", "a.l.v", "b.k.v", "z.k.v"], *runs) == [
+        "`scripts/bench no-such --form full --seeds 1,2 --only 'a.k.v' --only 'a.l.v'`",
+        "`scripts/bench no-such --form full --only 'f.k.v'`",
+        "`scripts/bench no-such --form short --kernel 6.1 --only 'b.k.v'`"]
+    assert commands("no-such", [], *runs) == [""]
     row = {**claim("paper", True, {**PART, "holds": True}), "cells": ["a.k.v"]}
-    lines = list(resultspage.claim_list([row], data=data))
+    lines = list(resultspage.claim_list([row], data={"suite": "x", "made_of": list(runs)}))
     assert lines[2].endswith("| here | command | verdict |")
     found, = verdicts.of_page("\n".join(lines))
     assert found["holds"] is True
+
+
+@pytest.mark.parametrize("cells, found", [
+    (["a.k.v", "a.l.v"], ["a.k.v", "a.l.v"]),
+    ([f"a.{n}.v" for n in range(5)], ["a.*.v"]),
+    ([f"a.k.{n}" for n in range(5)], ["a.*"]),
+    ([f"{n}.k.v" for n in range(5)], [])])
+def test_the_patterns_of_a_command(cells, found):
+    assert claimcommands.patterns(cells) == found
+
+
+@pytest.mark.parametrize("path", sorted(resultspage.PUBLISHED.glob("*-*.json")),
+                         ids=lambda path: path.stem)
+def test_each_command_has_its_cells(path):
+    """What is published may be of a form that has other cells by now."""
+    data = json.loads(path.read_text("utf-8"))
+    for name in resultspage.counted(data["made_of"]):
+        for command in filter(None, commands(data["suite"], [name], *data["made_of"])):
+            form = re.search(r"--form (\S+)", command)[1]
+            assert name in claimcommands.planned(data["suite"])[form]
 
 
 def test_no_claim_of_a_paper_has_an_aim_in_it():

@@ -356,6 +356,9 @@ def test_the_models_means_over_seeds():
     # Means of -20, -10 and -30 %: 4.30 standard errors of 5.77 points around -20 %
     data["seeds"] = {"102": inputs_(0, -0.2), "103": inputs_(-0.4, -0.2)}
     assert of(data) == "-20.0 % (-44.8 to +4.8)"
+    # A seed without an input does not count.
+    data["seeds"]["104"] = {"hm_0": data["inputs"]["hm_0"]}
+    assert of(data) == "-20.0 % (-44.8 to +4.8)"
 
 
 def test_gains_by_kinds_of_inputs():
@@ -861,7 +864,8 @@ def test_loads_at_which_the_drive_does_no_more():
     cells = [cell(name, "rws", iops=iops) for name, iops in (
         ("hm_0-head", 10), ("x-1", 100), ("x-3", 106), ("x-10", 111), ("x-30", 110),
         ("y-1", 100))]
-    assert piqclaims.Replays(cells).distinct() == ["hm_0-head", "x-1", "x-3", "y-1"]
+    for some in (cells, cells[::-1]):
+        assert piqclaims.Replays(some).distinct() == ["hm_0-head", "x-1", "x-3", "y-1"]
 
 
 @pytest.mark.parametrize("times, holds", [(6.4, False), (6.6, True), (12.9, True),
