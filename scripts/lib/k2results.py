@@ -87,13 +87,12 @@ at 2 ms. *Requests*: of the real-time task; p99 needs 5000.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
-sleeps until a tag (a place in the queue) is free. mq-deadline
-dispatches no best-effort request while a real-time one is waiting or in the drive, which
-costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
+sleeps until a tag (a place in the queue) is free. mq-deadline dispatches no best-effort
+request while a real-time one is waiting or in the drive, which costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
 same chip. K2 with a map (`k2-x-map`) prefers requests for idle chips, which shortens it.
 
-So p99 alone looks much alike under K2 and `none` with 3 jobs, whose wait for a tag is short:
-the second part decides it. With 16 and 64 jobs the wait decides it under `none`.
+With 3 jobs the wait for a tag is short. The second part then decides p99, which is similar
+under K2 and `none`. With 16 and 64 jobs the wait decides it under `none`.
 
 *Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
 requests in the drive. Under `none` the wait is longest with x = 2, and the time in the drive

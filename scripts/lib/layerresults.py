@@ -27,7 +27,7 @@ NAME = "layer_read-results"
 PAGE = resultspage.REPO / "docs" / f"{NAME}.md"
 SUITES = ("layer_read-paper", "layer_read")
 MIXES = ("mix-50", "mix-70")
-# The kernel whose costs are shown
+# Costs are of this kernel if there are any of it
 KERNEL = "6.12."
 # The Makefile's own, measured on two cores without KVM; what it takes
 COST_COMMAND = "scripts/bench-cost --schedulers none,mq-deadline,layer_read " \

@@ -67,8 +67,8 @@ FOUND = """\
   average dispatch interval is that of requests within a burst, because the gaps between
   bursts are longer than `antic_max_us`.
 - On the file server with buffered writes A+CFQ is nearer to the weights than CFQ and BFQ, and
-  H+BFQ nearer than both by far (Figures 14 and 18). Here, and with direct writes, all of the
-  paper's schedulers move less than half of what the drive does without a scheduler, and less
+  H+BFQ nearer than both by far (Figures 14 and 18). Here, and with direct writes, each of the
+  paper's schedulers moves less than half of what the drive does without a scheduler, and less
   than BFQ.
 - On db-60 the shares of CFQ, A+CFQ and H+BFQ are about equally near to those due. BFQ's are
   further off, and it has the lowest throughput."""

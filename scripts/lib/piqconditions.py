@@ -17,9 +17,9 @@ AT_ONCE = ("Fig 8", "Fig 12")
 TEXT = """\
 ### Parts that do not hold on the second set
 
-Of the {all} parts of the claims {sets} hold on at least one of the two sets, among them
-Section VI's {again}, which repeat Figure 8 with smaller sizes. The table has the parts that do
-not hold on the second set. {others} of them hold under another condition; {nowhere} hold
+The claims have {all} parts. {sets} hold on at least one of the two sets, among them Section
+VI's {again}, which repeat Figure 8 with smaller sizes. The table has the parts that do not
+hold on the second set. {others} of them hold under another condition; {nowhere} hold
 nowhere. All conditions right of *second set* were chosen after the results were known. A
 number is a share of the paper's figure; *no*: a comparison of inputs does not hold. Figure
 2(b) holds up to twice the paper's figure. `–`: not measured, or not judged there.
@@ -44,6 +44,7 @@ def parts(cells, end="", overlap=False):
         if name == "Table I" or claims.whose(row) == claims.OURS:
             continue
         for part in row["parts"]:
+            # Cells keep their names.
             changed = any(".piq-overlap." in cell for cell in part["cells"])
             if not overlap or changed:
                 found[name, part["text"].replace(standin.HEAD, "")] = part
@@ -71,7 +72,7 @@ def is_mean(key):
     return any(mark in key[1] for mark in MEAN)
 
 
-def told(part):
+def part_text(part):
     """A part under a condition, as a cell of the table."""
     if part is None or part["holds"] is None:
         return DASH
@@ -80,7 +81,7 @@ def told(part):
     return f"{part['share']:.2f}" if "share" in part else "no"
 
 
-def where(paper, pieces, writes):
+def conditions_table(paper, pieces, writes):
     """The table, and the text before it.
 
     paper, pieces: cells of suites piq-paper and piq-pieces. writes: the inputs of the second
@@ -100,8 +101,8 @@ def where(paper, pieces, writes):
     rows = []
     count = dict.fromkeys(("all", "sets", "again", "others", "nowhere"), 0)
     for key in columns["first set"]:
-        cells = [told(found.get(key)) for found in columns.values()]
-        places = [listed(found.get(key)) for found in real.values()]
+        cells = [part_text(found.get(key)) for found in columns.values()]
+        places = [places_text(found.get(key)) for found in real.values()]
         if set(cells + places) == {DASH}:
             continue
         count["all"] += 1
@@ -114,13 +115,13 @@ def where(paper, pieces, writes):
             rows.append([f"**{key[0]}**: {key[1]}" + (f": {paper_}" if paper_ else ""),
                          *cells, *places])
     rows.append(["Figures 8 and 12 at once", *([DASH] * len(columns)),
-                 *(listed(found.get(None)) for found in real.values())])
+                 *(places_text(found.get(None)) for found in real.values())])
     yield TEXT.format(**count, pieces=len(piqclaims.Replays(pieces).distinct()))
     yield ""
     yield from table(["part", *columns, *real], rows)
 
 
-def listed(loads):
+def places_text(loads):
     """Pieces with their loads, as a cell."""
     return "; ".join(f"{name} {', '.join(found)}" for name, found in (
         loads or {}).items()) or DASH

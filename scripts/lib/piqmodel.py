@@ -31,7 +31,7 @@ ORDERS = ("in_order", "chip_fifo", "read_first")
 BEGINS = ("closed", "alone", "whole", "turn", "free", "issued")
 # By which the times of the second set are divided
 CLOSER = (1, 2, 4, 8)
-# Of the stand-ins, beside --seed: what the means differ by
+# Further seeds of the stand-ins, for the interval of the means
 SEEDS = (102, 103, 104, 105)
 SECONDS_MILLION = 15
 
@@ -70,6 +70,12 @@ def run(name, count, seed, **more):
         trace(name, count, seed), **more).items()}
 
 
+def select(one, *more):
+    """Those of a scheme's figures that the paper's means need, and those that end in more."""
+    ends = ("_latency_mean_s", "_wait_mean_s", "busy_chips", *more)
+    return {key: value for key, value in one.items() if key.endswith(ends)}
+
+
 def closer(count, seed, load):
     """{input: {scheme: figures}} of the second set's calibrated inputs, their times
     divided by `load`; of each scheme what GAINS and Figure 2(b) need.
@@ -80,9 +86,7 @@ def closer(count, seed, load):
             continue
         text = trace(name + standin.HEAD, count, seed, load)
         found[name + standin.HEAD] = {
-            scheme: {key: value for key, value in figures(one).items()
-                     if key.endswith(("_latency_mean_s", "_wait_mean_s", "blocked_share"))
-                     or key == "busy_chips"}
+            scheme: select(figures(one), "blocked_share")
             for scheme, one in standinfit.model(
                 text, schemes="noop,rws,piq").items()}
     return found
@@ -90,11 +94,8 @@ def closer(count, seed, load):
 
 def against_rws(names, count, seed):
     """{input: {scheme: figures}} of rws and piq; of each what the paper's means need."""
-    return {name: {scheme: {key: value for key, value in one.items()
-                            if key.endswith(("_latency_mean_s", "_wait_mean_s"))
-                            or key == "busy_chips"}
-                   for scheme, one in run(name, count, seed, schemes="rws,piq").items()}
-            for name in names}
+    return {name: {scheme: select(one) for scheme, one in run(
+        name, count, seed, schemes="rws,piq").items()} for name in names}
 
 
 def parse(argv):

@@ -3,8 +3,8 @@
 
 Takes the directories of results of suites piq-paper and piq-pieces that it is given;
 without one, the newest of each form below build/results and what is published in docs/results.
-What a model expects (tests/traces/piq15-model.json) stands beside it. Verdicts, and figures
-in tables, are never typed.
+The figures of a model (tests/traces/piq15-model.json) stand beside them. Verdicts, and
+figures in tables, are never typed.
 """
 
 import json
@@ -43,6 +43,8 @@ def cells_of_model(data):
     for name, schemes in data["inputs"].items():
         for label, one in schemes.items():
             add(name, piqclaims.IN_ORDER, label, one)
+    for name, schemes_ in data.get("begins", {}).get(OVERLAP, {}).items():
+        add(name, piqclaims.IN_ORDER, "piq-overlap", schemes_["piq"])
     for name, lengths in data.get("queue_lengths", {}).items():
         for length, one in lengths.items():
             if length != "64":
@@ -60,13 +62,6 @@ def begun(data, begin):
     return {**data, "queue_lengths": {}, "orders": {}, "inputs": {
         name: {**schemes, **data["begins"][begin][name]}
         for name, schemes in data["inputs"].items()}}
-
-
-def overlapped(data):
-    """A table of the model's rws, and its piq with batch_overlap as piq-overlap."""
-    return piqclaims.Replays(cells_of_model({"inputs": {
-        name: {"rws": data["inputs"][name]["rws"], "piq-overlap": schemes_["piq"]}
-        for name, schemes_ in data.get("begins", {}).get(OVERLAP, {}).items()}}))
 
 
 # Other rules for the begin of a batch, in the order shown
@@ -153,8 +148,8 @@ factor by which times are divided; times without a request are cut to 20 ms. Fro
 (msnfs) and 1 (burst) on, rws cannot keep up. *Chips*: busy chips."""
 WHY = """\
 A batch has no conflicts among its requests, but its end costs time: the next batch of a
-list waits for the slowest request, while the chips that it needs are idle. With `batch_overlap` = 1
-it does not wait."""
+list waits for the slowest request, while the chips that it needs are idle. With
+`batch_overlap` = 1 it does not wait."""
 WAITS = """\
 The gain also depends on how long requests wait for conflicts. The next table sorts all
 calibrated inputs of both sets, and all pieces of real traces at all loads, by the wait
@@ -334,13 +329,18 @@ def calibrated(end):
     return [name for name in inputs(end) if name not in piqclaims.WITHOUT]
 
 
-def over_seeds(data, metric, names):
+def by_seed(data):
+    """The model's cells of rws and piq, a table for each seed."""
+    return [piqclaims.Replays(cells_of_model({"inputs": inputs_}))
+            for inputs_ in (data["inputs"], *data.get("seeds", {}).values())]
+
+
+def over_seeds(tables, metric, names):
     """The model's mean change from rws to piq over these inputs, mean over seeds with its
     95 % interval; as text.
     """
     found = []
-    for inputs_ in (data["inputs"], *data.get("seeds", {}).values()):
-        cells = piqclaims.Replays(cells_of_model({"inputs": inputs_}))
+    for cells in tables:
         changes = [cells.change(metric, "piq", "rws", name) for name in names]
         if None not in changes:
             found.append(statistics.fmean(one[0] for one in changes))
@@ -350,10 +350,8 @@ def over_seeds(data, metric, names):
     return f"{piqclaims.percent(mean)} ({low * 100:+.1f} to {high * 100:+.1f})"
 
 
-def means(measured, data, end):
-    """The mean change against RWS, beside the paper's."""
-    model = piqclaims.Replays(cells_of_model(data))
-    overlap = overlapped(data)
+def means(measured, model, seeds, end):
+    """The mean change against RWS, beside the paper's. seeds: by_seed()."""
     papers = {**piqclaims.HALVES, "piq": {
         metric: paper for metric, (_, paper) in piqclaims.GAINS.items()}}
     rows = []
@@ -362,11 +360,11 @@ def means(measured, data, end):
         for label, paper in papers.items():
             rows[-1] += [piqclaims.percent(paper[metric]) if metric in paper else DASH,
                          both(measured, model, metric, label, calibrated(end))]
-        rows[-1] += [over_seeds(data, metric, calibrated(end)),
-                     both(measured, overlap, metric, "piq-overlap", calibrated(end))]
+        rows[-1] += [over_seeds(seeds, metric, calibrated(end)),
+                     both(measured, model, metric, "piq-overlap", calibrated(end))]
     yield from table(["against rws, mean over inputs", *(
         head for label in papers for head in (f"paper's {label}", label)),
-        f"piq, model, {1 + len(data.get('seeds', {}))} seeds", "piq-overlap"], rows)
+        f"piq, model, {len(seeds)} seeds", "piq-overlap"], rows)
 
 
 def reasons(measured, end):
@@ -725,8 +723,8 @@ def page(paper, data, real, run, folder, pictures=()):
     yield ""
     yield from claim_list(piqclaims.paper(paper["cells"] if paper else []), data=paper)
     if measured:
-        yield from piqconditions.where(paper["cells"], run["cells"] if run else [],
-                                       kinds_of(measured)[True, True])
+        yield from piqconditions.conditions_table(
+            paper["cells"], run["cells"] if run else [], kinds_of(measured)[True, True])
         yield HINDERS.replace("(figures.md", f"({folder}/figures.md")
         yield ""
     for file, caption in pictures:
@@ -734,10 +732,11 @@ def page(paper, data, real, run, folder, pictures=()):
         yield ""
         yield f"{caption}."
         yield ""
+    seeds = by_seed(data)
     for end, title in SETS:
         yield f"## Means: {title}"
         yield ""
-        yield from means(measured, data, end)
+        yield from means(measured, model, seeds, end)
     yield "## What decides a gain"
     yield ""
     yield WHY

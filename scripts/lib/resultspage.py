@@ -14,6 +14,7 @@ import pathlib
 import re
 import sys
 
+import claimcommands
 import claims
 import options
 
@@ -150,8 +151,6 @@ def claim_list(rows, beside=None, data=None):
 
     beside: {claim: what follows its figures}. data: the results, for a column of commands.
     """
-    # Imported here, as a page without commands needs no suites.
-    import claimcommands  # pylint: disable=import-outside-toplevel
     cells = counted(runs_of(data)) if data else {}
     for kind, title in claims.TITLES.items():
         own = [row for row in rows if claims.whose(row) == kind]

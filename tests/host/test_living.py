@@ -170,6 +170,12 @@ def cell(name, rates=(), **metrics):
             "metrics": {key: {"median": value} for key, value in metrics.items()}}
 
 
+def verdicts(*cells):
+    """{figure: the verdict of its first part}."""
+    return {row["id"]: row["parts"][0]["holds"]
+            for row in livingclaims.claims_of(cells)}
+
+
 def test_throughput_of_runs_that_have_a_duration():
     # Their number of requests differs as their throughput does.
     def of(bandwidth):
@@ -179,12 +185,6 @@ def test_throughput_of_runs_that_have_a_duration():
             (("bfq", 100), ("hbfq-paper", bandwidth))))
         return found["Fig 18c, 19a"]
     assert of(94) is True and of(92) is False
-
-
-def verdicts(*cells):
-    """{figure: the verdict of its first part}."""
-    return {row["id"]: row["parts"][0]["holds"]
-            for row in livingclaims.claims_of(cells)}
 
 
 @pytest.mark.parametrize("asked, got, pv, want", [

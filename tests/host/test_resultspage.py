@@ -179,7 +179,7 @@ def test_the_patterns_of_a_command(cells, found):
 @pytest.mark.parametrize("path", sorted(resultspage.PUBLISHED.glob("*-*.json")),
                          ids=lambda path: path.stem)
 def test_each_command_has_its_cells(path):
-    """What is published may be of a form that has other cells by now."""
+    """Published cells may be of a form that has other cells now."""
     data = json.loads(path.read_text("utf-8"))
     for name in resultspage.counted(data["made_of"]):
         for command in filter(None, commands(data["suite"], [name], *data["made_of"])):

@@ -350,7 +350,8 @@ def test_the_models_means_over_seeds():
                 for name, gain in (("hm_0", hm_0), ("hm_1", hm_1))}
 
     def of(data):
-        return piqresults.over_seeds(data, "read_latency_mean_s", ("hm_0", "hm_1"))
+        return piqresults.over_seeds(piqresults.by_seed(data), "read_latency_mean_s",
+                                     ("hm_0", "hm_1"))
     data = {"inputs": inputs_(-0.1, -0.3)}
     assert of(data) == "–"
     # Means of -20, -10 and -30 %: 4.30 standard errors of 5.77 points around -20 %
@@ -821,7 +822,7 @@ def test_pieces_are_judged_at_each_load():
 
 def conditions(paper, pieces=(), writes=()):
     """({first words of a part: its row}, the text) of the table of conditions."""
-    lines = list(piqconditions.where(paper, list(pieces), writes))
+    lines = list(piqconditions.conditions_table(paper, list(pieces), writes))
     return {row[0].replace("*", ""): row[1:] for row in (
         line.strip("| ").split(" | ") for line in lines if line.startswith("|"))}, \
         lines[0].replace("\n", " ")
@@ -855,7 +856,7 @@ def test_where_each_part_holds():
     assert row_of(rows, "Figures 8 and 12 at once") == ["–"] * 4 + ["x 100", "–"]
     # Not judged; on the second set: Section VI's writes
     assert not any("usr_0" in part or "-28.6" in part for part in rows)
-    assert "Of the 5 parts of the claims 1 hold on at least one of the two sets" in text
+    assert "The claims have 5 parts. 1 hold on at least one of the two sets" in text
     assert "Section VI's 1, which" in text
     assert "4 of them hold under another" in text
 
@@ -883,7 +884,7 @@ def test_a_part_that_holds_nowhere():
     # Waits are a tenth longer instead of 39.6 % shorter.
     assert row_of(rows, "Fig 10: src1_2") == ["-0.25"] + ["–"] * 5
     assert row_of(rows, "Fig 8: mean read")[0] == "-0.51"
-    assert "Of the 18 parts of the claims 5 hold" in text and "13 hold nowhere" in text
+    assert "The claims have 18 parts. 5 hold" in text and "13 hold nowhere" in text
 
 
 # --- the page ----------------------------------------------------------------
