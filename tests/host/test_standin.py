@@ -861,6 +861,13 @@ def test_where_each_part_holds():
     assert "4 of them hold under another" in text
 
 
+def test_overlap_is_judged_where_it_changes_a_part():
+    rows, _ = conditions([
+        cell("hm_0-head", label, read_latency_mean_s=latency) for label, latency in (
+            ("noop", 2), ("rws", 1), ("piq", 0.9), ("piq-overlap", 0.8))])
+    assert row_of(rows, "Fig 8 RWS: reads")[:3] == ["–", "no", "–"]
+
+
 def test_loads_at_which_the_drive_does_no_more():
     cells = [cell(name, "rws", iops=iops) for name, iops in (
         ("hm_0-head", 10), ("x-1", 100), ("x-3", 106), ("x-10", 111), ("x-30", 110),
