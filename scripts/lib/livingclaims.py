@@ -136,6 +136,8 @@ def same_load(table, load):
     yield ("Fig 10", "counting requests is nearer than slices of time",
            "sizes of 32 and 256 KB, reads and writes",
            nearer(table, load, "cfq", ("cfq-time",)))
+    yield ("Fig 11", "counting sectors is nearer than requests", "fileserver",
+           nearer(table, load, "cfq-sectors", ("cfq",)))
     yield ("Fig 14", "A+CFQ is nearer to the weights than CFQ and BFQ",
            "prj and prn: it keeps to them, CFQ and BFQ do not",
            nearer(table, load, "acfq-paper", ("cfq", "bfq")))

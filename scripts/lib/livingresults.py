@@ -45,9 +45,9 @@ WORDS = """\
 Words in the tables:
 
 - *none*: no scheduler. *bfq*: the kernel's BFQ. *cfq*: the paper's CFQ, a mode of acfq,
-  which charges each turn by its requests; *cfq-time*: by the time of the turn; *cfq-qd1*: on
-  a drive that takes one request at a time. *acfq-paper*, *hbfq-paper*: A+CFQ and H+BFQ as
-  in the paper.
+  which charges each turn by its requests; *cfq-time*: by the time of the turn;
+  *cfq-sectors*: by its sectors; *cfq-qd1*: on a drive that takes one request at a time.
+  *acfq-paper*, *hbfq-paper*: A+CFQ and H+BFQ as in the paper.
 - *PV* (proportionality variation): the mean distance of the tenants' shares from their
   weights, both in multiples of the lightest tenant's. 0 is exact.
 - *Window*: a period in which the tenant with the fewest requests ends 50 of them.

@@ -203,6 +203,8 @@ def test_a_share_that_is_not_asked_for_is_no_miss(asked, got, pv, want):
     ("Fig 14", "pv_sectors", {"acfq-paper": 0.1, "cfq": 0.15, "bfq": 0.4}, False),
     ("Fig 18a, b", "pv_sectors", {"hbfq-paper": 0.1, "cfq": 1, "bfq": 1}, True),
     ("Fig 10", "pv_sectors", {"cfq": 0.1, "cfq-time": 0.5}, True),
+    ("Fig 11", "pv_sectors", {"cfq-sectors": 0.1, "cfq": 0.3}, True),
+    ("Fig 11", "pv_sectors", {"cfq-sectors": 0.1, "cfq": 0.15}, False),
     ("Fig 7", "window_pv_median_sectors", {"cfq-qd1": 0.5, "cfq": 1}, True),
     ("Fig 7", "window_pv_median_sectors", {"cfq-qd1": 0.96, "cfq": 1}, False),
     ("Fig 15", "window_pv_max_sectors", {"acfq-paper": 1, "bfq": 2}, True),
