@@ -96,11 +96,13 @@ class Part:
     """An observation of a claim.
 
     paper: the paper's figure, "" if the paper has none. share: the change here as a share
-    of the paper's change, None if the part compares no change.
+    of the paper's change, None if the part compares no change. mean: the part is a mean
+    over inputs, so it can be judged on others.
     """
 
-    def __init__(self, text, cells, paper=""):
+    def __init__(self, text, cells, paper="", mean=False):
         self.text = text
+        self.mean = mean
         self.paper = paper
         self.cells = [cell["cell"] for cell in cells if cell]
         self.holds = None
@@ -119,6 +121,7 @@ class Part:
         return {"text": self.text, "holds": self.holds, "ours": self.ours,
                 "cells": self.cells,
                 **({"paper": self.paper} if self.paper else {}),
+                **({"mean": True} if self.mean else {}),
                 **({} if self.share is None else {"share": self.share})}
 
 

@@ -146,7 +146,7 @@ def mean_gain(table, metric, label="piq", paper_=None):
     paper_ = paper_ or known
     found, cells = table.changes(metric, label, "rws")
     part = claims.Part(f"{name}: mean change from rws to {label}", cells,
-                       percent(paper_))
+                       percent(paper_), mean=True)
     values = counted(found).values()
     if not values:
         return part
@@ -346,7 +346,7 @@ def degraded(table, way, paper_):
         cells.append(cell)
         found[workload] = wait / (latency - wait)
     part = claims.Part(f"noop: {way}s' wait for conflicts, over the rest of their "
-                       "latency, mean over inputs", cells, f"{paper_:g} times")
+                       "latency, mean over inputs", cells, f"{paper_:g} times", mean=True)
     values = counted(found).values()
     if not values:
         return part

@@ -10,8 +10,6 @@ import piqclaims
 import standin
 from resultspage import DASH, table
 
-# Parts that are a mean over inputs: only these can be judged on other inputs
-MEAN = (": mean change", "mean over inputs")
 # Claims with three parts together
 AT_ONCE = ("Fig 8", "Fig 12")
 TEXT = """\
@@ -59,17 +57,12 @@ def of_pieces(cells, overlap):
     for workload in piqclaims.Replays(cells).distinct():
         own = parts([one for one in cells if one["workload"] == workload], "", overlap)
         name, load = workload.rsplit("-", 1)
-        held = [key for key, part in own.items() if part["holds"] and is_mean(key)]
+        held = [key for key, part in own.items() if part["holds"] and "mean" in part]
         if sum(key[0] in AT_ONCE for key in held) == 3:
             held.append(None)
         for key in held:
             found.setdefault(key, {}).setdefault(name, []).append(load)
     return found
-
-
-def is_mean(key):
-    """Is this part a mean over inputs?"""
-    return any(mark in key[1] for mark in MEAN)
 
 
 def part_text(part):
@@ -95,7 +88,7 @@ def conditions_table(paper, pieces, writes):
                "large batches": {
                    key: part for key, part in parts(
                        [one for one in head if one["workload"] in writes],
-                       standin.HEAD).items() if is_mean(key)}}
+                       standin.HEAD).items() if "mean" in part}}
     real = {f"pieces{', overlap' if overlap else ''}": of_pieces(pieces, overlap)
             for overlap in (False, True)}
     rows = []
