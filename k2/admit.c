@@ -3,8 +3,9 @@
  * admit.c - what else than the in-flight limit keeps a request of K2 waiting
  *
  * A limit in requests counts a write of 1 MiB as much as a read of 4 KiB, gives a
- * real-time request a slot only when one is free, and lets a flood of real-time requests
- * starve best effort. Three settings, each off by default, answer that:
+ * real-time request a slot only when one is free, fills a slot that becomes free while a
+ * real-time request is in the device, and lets a flood of real-time requests starve best
+ * effort. Four settings, each off by default, answer that:
  *
  *   bound_unit=cost	A request holds as many slots as it costs the device in reads of
  *			4 KiB, at least one. The device is full when requests hold as many
@@ -15,6 +16,12 @@
  *   reserve		Requests without real-time priority leave slots free, but have at
  *			least one. A real-time request that finds no other one before it
  *			then never waits for best effort to complete.
+ *   rt_alone		Best effort and the idle class wait while a real-time request is in the
+ *			device. A device that buffers writes has the programs of completed
+ *			writes before it, and each write that is dispatched adds some: no limit
+ *			on requests counts them. Metadata does not wait, as the real-time task
+ *			may wait for it; nor does an idle request that idle_wait_ms puts in the
+ *			place of metadata.
  *   nrt_wait_ms	After this time without a best-effort request one is served before
  *			real-time requests. Not every request that waited for so long, or a
  *			backlog would overtake real-time requests.

@@ -37,6 +37,7 @@ struct k2_admit_rq {
 /**
  * struct k2_admit - the requests in one device
  * @by_cost: a request holds slots by its cost; else one
+ * @rt_alone: best effort waits while a real-time request is in the device
  * @reserve: slots that only real-time requests may hold
  * @wait_ns: longest time without a best-effort request, ns; 0: unlimited
  * @nr: requests in the device
@@ -50,6 +51,7 @@ struct k2_admit_rq {
  */
 struct k2_admit {
 	bool by_cost;
+	bool rt_alone;
 	u32 reserve;
 	u64 wait_ns;
 	u32 nr;
@@ -126,7 +128,7 @@ static inline void k2_admit_release(struct k2_admit *a, struct k2_admit_rq *ar, 
 /** k2_admit_watches - do the settings need to know which requests are in flight? */
 static inline bool k2_admit_watches(const struct k2_admit *a)
 {
-	return a->by_cost || a->reserve || a->wait_ns;
+	return a->by_cost || a->rt_alone || a->reserve || a->wait_ns;
 }
 
 /** k2_admit_is_full - by cost: do requests hold all slots of the in-flight @limit? */

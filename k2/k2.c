@@ -62,7 +62,7 @@
  * inline_dispatch: see elevator.c.
  * target_us, target_pct, target_quantile, bw_floor_pct, rt_hold_ms: see struct
  *	autolimit_config.
- * reserve, nrt_wait_ms: see admit.c. 0 is the paper.
+ * reserve, rt_alone, nrt_wait_ms: see admit.c. 0 is the paper.
  * observe: watch with policy static and the defaults, too, so that there are measurements.
  * lba_offset_sectors: only its remainder modulo the layout's period matters.
  * max_pass: see chips.c. With 16 chips and 128 waiting requests, 256 costs 2 % of the
@@ -89,6 +89,8 @@
 	  "time without real-time requests that lifts the limit, in ms, 0 = never") \
 	X(reserve, 0, 1024, 0,						\
 	  "slots of the limit kept for real-time requests")		\
+	X(rt_alone, 0, 1, 0,						\
+	  "best effort waits while a real-time request is in the device (1 = on)") \
 	X(nrt_wait_ms, 0, 60000, 0,					\
 	  "longest time without a best-effort request, in ms, 0 = unlimited") \
 	X(observe, 0, 1, 0,						\
@@ -120,9 +122,7 @@
 	X(rt_cgroups, k2_groups_show, k2_groups_store)
 
 static const char * const k2_policies[K2_NR_POLICIES] = {
-	[K2_STATIC]	= "static",
-	[K2_LATENCY]	= "latency",
-	[K2_BANDWIDTH]	= "bandwidth",
+	[K2_STATIC] = "static", [K2_LATENCY] = "latency", [K2_BANDWIDTH] = "bandwidth",
 };
 
 static const char * const k2_units[] = { "requests", "cost" };
@@ -220,12 +220,15 @@ static struct autolimit_config k2_autolimit_config(const struct k2_queue *k2)
 	};
 }
 
-static void k2_admit_apply(struct k2_queue *k2)
+/* What is read under the lock, and concerns neither the search nor the layout */
+static void k2_numbers_apply(struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
 
 	k2->admit.reserve = flash_tun(fq, TUN_reserve);
+	k2->admit.rt_alone = flash_tun(fq, TUN_rt_alone);
 	k2->admit.wait_ns = flash_tun(fq, TUN_nrt_wait_ms) * (u64)NSEC_PER_MSEC;
+	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
 }
 
 /* Data that a request moves, in sectors */
@@ -282,9 +285,8 @@ static int k2_init(struct flash_queue *fq)
 	k2->policy = match_string(k2_policies, K2_NR_POLICIES, fq->disk->text[TEXT_policy]);
 	k2->admit.by_cost = match_string(k2_units, ARRAY_SIZE(k2_units),
 					 fq->disk->text[TEXT_bound_unit]);
-	k2_admit_apply(k2);
 	k2_chips_init(k2->chips);
-	k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
+	k2_numbers_apply(k2);
 	flash_geometry_parse(fq->disk->text[TEXT_layout], &k2->layout);
 	k2_chips_apply(k2);
 	cfg = k2_autolimit_config(k2);
@@ -560,8 +562,20 @@ static noinline unsigned int k2_idle_class(struct k2_queue *k2, unsigned int cla
 }
 
 /*
- * k2_pick(), but for the reserve and nrt_wait_ms, which is about best-effort and idle
- * requests. K2_BE may mean that only idle requests wait, see k2_pick().
+ * By rt_alone: do best effort and the idle class wait for the end of a real-time request in
+ * the device? Not if nrt_wait_ms is over, nor while the device is measured without a limit.
+ */
+static bool k2_be_waits(struct k2_queue *k2)
+{
+	struct k2_admit *a = &k2->admit;
+
+	return a->rt_alone && a->load > a->load_not_rt && !k2->al->measure.on &&
+	       !k2_admit_be_due(a, k2->fq.now);
+}
+
+/*
+ * k2_pick(), but for the reserve, rt_alone, and nrt_wait_ms, which is about best-effort and
+ * idle requests. K2_BE may mean that only idle requests wait, see k2_pick().
  */
 static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 {
@@ -571,7 +585,7 @@ static unsigned int k2_watch_class(struct k2_queue *k2, bool meta_first)
 
 	if ((busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound))
 		return k2_pick_rt(&k2->order);
-	class = k2_pick(&k2->order, meta_first, flash_tun(fq, TUN_meta_every));
+	class = k2_pick(&k2->order, meta_first || k2_be_waits(k2), flash_tun(fq, TUN_meta_every));
 	if (!(busy & K2_BE_IDLE_MASK) || !k2->admit.wait_ns)
 		return class;
 
@@ -665,7 +679,8 @@ static bool k2_holds(struct flash_queue *fq)
 
 	return busy &&
 	       (k2_admit_is_full(&k2->admit, fq->bound) ||
-		(!(busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound)));
+		(!(busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound)) ||
+		(!(busy & ~K2_BE_IDLE_MASK) && k2_be_waits(k2)));
 }
 
 /* Started and completed: of requests that were inserted while K2 watched */
@@ -729,26 +744,14 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 		return;
 	}
 	flash_lock(fq);
-	switch (idx) {
-	case TUN_nrt_wait_ms:
+	k2_numbers_apply(k2);
+	if (idx == TUN_nrt_wait_ms)
 		/* The wait may not have been measured before. */
 		k2->admit.be_since = flash_update_now(fq);
-		fallthrough;
-	case TUN_reserve:
-		k2_admit_apply(k2);
-		break;
-	case TUN_lba_offset_sectors:
+	else if (idx == TUN_lba_offset_sectors)
 		k2_chips_apply(k2);
-		break;
-	case TUN_max_pass:
-		k2->chips->max_pass = flash_tun(fq, TUN_max_pass);
-		break;
-	case TUN_observe:
-		break;
-	default:
-		/* max_inflight, and all that concerns the search */
+	else if (idx != TUN_max_pass && idx != TUN_observe)
 		k2_autolimit_apply(k2);
-	}
 	k2_apply(k2);
 	flash_unlock(fq);
 	flash_resume(fq);

@@ -127,8 +127,8 @@ SCHEDULERS = {
         "target_us": Int(0, 60000000), "target_pct": Int(1, 100),
         "target_quantile": Int(500000, 999999), "bw_floor_pct": Int(1, 100),
         "rt_hold_ms": Int(0, 60000), "bound_unit": words("requests cost"),
-        "reserve": Int(0, 1024), "nrt_wait_ms": Int(0, 60000),
-        "idle_wait_ms": Int(0, 60000),
+        "reserve": Int(0, 1024), "rt_alone": Int(0, 1),
+        "nrt_wait_ms": Int(0, 60000), "idle_wait_ms": Int(0, 60000),
         "observe": Int(0, 1), "layout": words("right wrong none"),
         "max_pass": Int(0, 65535), "inline_dispatch": Int(0, 1)},
     "piq": {

@@ -35,6 +35,7 @@ FIGURES = {
     ("reads-64", "k2-8"): (106, 201, 266, 300), ("reads-64", "none-q8"): (900, 1000, 1100, 300),
     ("reads-64", "mq-deadline-q8"): (170, 280, 350, 240),
     ("reads-64", "k2-8-map"): (105, 140, 150, 380),
+    ("writeback", "k2-2-alone"): (40, 70, 80, 49),
     **{(load, label): (90 + more, 120 + more, 150, 50)
        for load in k2queueclaims.WRITERS
        for label, more in (("k2-8", 0), ("none-q8", 10), ("mq-deadline-q8", 20))}}
@@ -83,7 +84,10 @@ def test_all_hold():
     ({"reads_16_k2_16_map": (148, 200, 330, 500)}, {"map"}),
     ({"reads_3_mq_deadline_q8": (130, 270, 340, 240)}, {"mq-deadline"}),
     ({"reads_64_mq_deadline_q8": (170, 280, 350, 280)}, {"mq-deadline"}),
-    ({"fsync_k2_8": (90, 137, 150, 50)}, {"writers"})])
+    ({"fsync_k2_8": (90, 137, 150, 50)}, {"writers"}),
+    ({"writeback_k2_2_alone": (61, 70, 80, 49)}, {"alone"}),
+    ({"writeback_k2_2_alone": (40, 79, 80, 49)}, {"alone"}),
+    ({"writeback_k2_2_alone": (40, 70, 80, 47)}, {"alone"})])
 def test_each_can_be_missed(changed, missed):
     found = verdicts(cells(**changed))
     assert {name for name, holds in found.items() if not holds} == missed

@@ -298,7 +298,7 @@ def test_k2_static_is_what_it_was():
     table = re.search(r"^const struct flash_policy .*?^};", text, re.M | re.S)[0]
     assert ".watches" not in table
     numbers = wanted(text)
-    for beyond in ("reserve", "nrt_wait_ms", "observe"):
+    for beyond in ("reserve", "rt_alone", "nrt_wait_ms", "observe"):
         assert numbers[beyond][2] == 0
     assert rows(text, "TEXTS")[1][2] == "requests"
     assert rows(text, "TEXTS")[2][:3] == ["layout", "flash_layout_check", "none"]

@@ -44,6 +44,7 @@ static const struct change_case cases[] = {
 	{ "bound_unit", { LIMIT, CHIPS }, { TEXT_bound_unit, 0, "cost" } },
 	{ "observe", { LIMIT }, { TUN_observe, 1, NULL } },
 	{ "reserve", { LIMIT }, { TUN_reserve, 4, NULL } },
+	{ "rt_alone", { LIMIT }, { TUN_rt_alone, 1, NULL } },
 	{ "nrt_wait_ms", { LIMIT }, { TUN_nrt_wait_ms, 4, NULL } },
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* K2's reserve, its slots by cost and its limit on starvation, by its own hooks. */
+/*
+ * K2's reserve, its slots by cost, real-time requests alone in the device, and the limit on
+ * starvation, by K2's own hooks.
+ */
 #include "k2drive.h"
 
 static unsigned int insert(unsigned int class, enum req_op op, u32 sectors)
@@ -126,6 +129,79 @@ static void starvation(void)
 	eq(turns, 0, "no limit: never");
 }
 
+static void alone(void)
+{
+	unsigned int be, rt, other;
+
+	drive_init(8);
+	drive_set(TUN_rt_alone, 1);
+	be = insert(K2_BE, REQ_OP_WRITE, 8);
+	insert(K2_IDLE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 2, "no real-time request: best effort and idle go");
+	rt = insert(0, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 1, "a real-time request is dispatched beside them");
+	insert(K2_BE, REQ_OP_WRITE, 8);
+	insert(K2_IDLE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 0, "slots are free, but best effort and idle wait");
+	eq(k2.fq.held, 1, "as they are held");
+	done(be);
+	eq(drive_dispatch(), 0, "also when others end");
+	insert(K2_META, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 1, "metadata does not wait, as the real-time task may need it");
+	other = insert(7, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 1, "nor do other real-time requests");
+	done(rt);
+	eq(drive_dispatch(), 0, "one of them is still in the device");
+	drive_end(other, false);
+	eq(drive_dispatch(), 2, "none, as the driver returned it: best effort and idle go");
+
+	insert(0, REQ_OP_READ, 8);
+	drive_dispatch();
+	insert(K2_BE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 0, "held again");
+	drive_set(TUN_rt_alone, 0);
+	eq(drive_dispatch(), 1, "until the setting is off");
+	drive_set(TUN_rt_alone, 1);
+	insert(K2_BE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 0, "held again");
+	autolimit_calibrate(k2.al, true, drive_now);
+	k2_apply(&k2);
+	eq(drive_dispatch(), 1, "until a calibration, which measures without limits");
+}
+
+/* Best effort that is held for real-time requests in the device, and its longest wait */
+static void alone_but_due(void)
+{
+	unsigned int i, served = 0;
+
+	drive_init(8);
+	drive_set(TUN_rt_alone, 1);
+	drive_set(TUN_nrt_wait_ms, 50);
+	insert(0, REQ_OP_READ, 8);
+	drive_dispatch();
+	for (i = 0; i < 1000; i++) {
+		insert(K2_BE, REQ_OP_WRITE, 8);
+		insert(0, REQ_OP_READ, 8);
+		drive_now += 1000000;
+		/* At least one real-time request is in the device all the time. */
+		while (drive_dispatch_one()) {
+			served += last_class() == K2_BE;
+			done(drive_last());
+		}
+	}
+	eq(served, 20, "a second of real-time requests, 50 ms at most: 20 of best effort");
+
+	drive_init(8);
+	drive_set(TUN_rt_alone, 1);
+	drive_set(TUN_nrt_wait_ms, 50);
+	insert(0, REQ_OP_READ, 8);
+	insert(K2_BE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 1, "no other real-time request waits: best effort is held");
+	drive_now += 50000000;
+	insert(K2_BE, REQ_OP_WRITE, 8);
+	eq(drive_dispatch(), 1, "but one is served after 50 ms");
+}
+
 static void by_cost(bool on)
 {
 	k2.admit.by_cost = on;
@@ -187,6 +263,7 @@ static void learns(void)
 static void change(unsigned long long *seed)
 {
 	drive_set(TUN_reserve, tap_rand(seed) % 4);
+	drive_set(TUN_rt_alone, tap_rand(seed) % 2);
 	drive_set(TUN_nrt_wait_ms, tap_rand(seed) % 2);
 	drive_set(TUN_meta_every, tap_rand(seed) % 4);
 	drive_set(TUN_idle_wait_ms, tap_rand(seed) % 2 ? 3 : 0);
@@ -252,6 +329,9 @@ static void watching(void)
 	by_cost(true);
 	eq(k2.fq.watches, 1, "and cost");
 	by_cost(false);
+	drive_set(TUN_rt_alone, 1);
+	eq(k2.fq.watches, 1, "and rt_alone");
+	drive_set(TUN_rt_alone, 0);
 	drive_set(TUN_observe, 1);
 	eq(k2.fq.watches, 1, "and observe");
 }
@@ -261,6 +341,8 @@ int main(void)
 	watching();
 	reserve();
 	reserve_and_meta();
+	alone();
+	alone_but_due();
 	starvation();
 	learns();
 	random_mixes();

@@ -4,7 +4,8 @@
 # takes: 30 s
 # limit: 240 s
 #
-# Proves: policies, the unit of the bound, its reserve, the cap on starvation and layouts can
+# Proves: policies, the unit of the bound, its reserve, real-time requests alone in the
+# device, the cap on starvation and layouts can
 # be changed under load that includes real-time requests, calibrations begun and given up and
 # the scheduler created again, in any order: nothing stands still, nothing is lost, each file
 # shows the written value; and with policy static and the defaults the bound is max_inflight
@@ -30,7 +31,7 @@ served() {
 soon 30 served || fail "the real-time task does not start"
 
 declare -A wrote=()
-for name in policy bound_unit reserve nrt_wait_ms observe max_inflight \
+for name in policy bound_unit reserve rt_alone nrt_wait_ms observe max_inflight \
 	    target_us target_quantile bw_floor_pct rt_hold_ms layout max_pass \
 	    lba_offset_sectors; do
 	wrote[$name]=$(tun "$DISK" "$name")
@@ -40,7 +41,7 @@ layouts=(none "page=4096 chips=4" "page=16384 chips=200"
 	 "page=4096 terms=1:4:1,32:4:4")
 for ((n = 0; n < 200; n++)); do
 	name='' value=''
-	case $((RANDOM % 15)) in
+	case $((RANDOM % 16)) in
 	0 | 1 | 2) name=policy value=${policies[RANDOM % 3]} ;;
 	3) name=bound_unit value=${units[RANDOM % 2]} ;;
 	4) name=reserve value=$((RANDOM % 4)) ;;
@@ -53,7 +54,8 @@ for ((n = 0; n < 200; n++)); do
 	11) name=layout value=${layouts[RANDOM % 4]} ;;
 	12) name=max_pass value=$((RANDOM % 40)) ;;
 	13) name=lba_offset_sectors value=$RANDOM ;;
-	14) tun "$DISK" calibrate $((RANDOM % 2)) ;;
+	14) name=rt_alone value=$((RANDOM % 2)) ;;
+	15) tun "$DISK" calibrate $((RANDOM % 2)) ;;
 	esac
 	if [[ -n $name ]]; then
 		tun "$DISK" "$name" "$value"
@@ -91,7 +93,7 @@ is "slots taken at rest" "$(stat_of "$DISK" load_x16)" 0
 tun "$DISK" policy static
 tun "$DISK" bound_unit requests
 tun "$DISK" layout none
-for name in reserve nrt_wait_ms observe; do
+for name in reserve rt_alone nrt_wait_ms observe; do
 	tun "$DISK" $name 0
 done
 tun "$DISK" max_inflight 3

@@ -7,11 +7,13 @@
 # Proves: with a slot reserved, best effort takes all others and no more, a real-time
 # request is dispatched at once although nothing has ended, and its slot is reserved again
 # after it; lowering the reserve dispatches waiting requests at once; by cost, requests of
-# equal size take the same as by number until costs are known; and a cap on starvation lets
-# best effort be dispatched under real-time requests that wait. On one hardware queue and on
-# two.
+# equal size take the same as by number until costs are known; best effort waits while a
+# real-time request is in the device, if that is set, and is dispatched when it ends, though
+# nothing else happens; and a cap on starvation lets best effort be dispatched under
+# real-time requests that wait. On one hardware queue and on two.
 # Fails if: k2_admit_only_rt() does not look at the reserve, flash_resume() runs nothing,
-# k2_watch_insert() does not clear fq->held, or k2_watch_pick() never calls
+# k2_watch_insert() does not clear fq->held, k2_holds() does not call k2_be_waits(),
+# k2_admit_release() leaves a request's slots in load, or k2_watch_pick() never calls
 # k2_admit_be_due().
 
 kept() {
@@ -73,6 +75,29 @@ stays "$DISK" dispatched 4
 let_go -1
 readers_done
 assert_idle "$DISK"
+
+# Alone in the device: one request of best effort waits for its end, then two, then three.
+tun "$DISK" max_inflight 8
+tun "$DISK" rt_alone 1
+sched_new "$DISK"
+let_go 0
+inserted=0
+for waiting in 1 2 3; do
+	read_one "$DISK" 0 ionice -c1 -n0
+	await "$DISK" dispatched $((++inserted))
+	for ((n = 1; n <= waiting; n++)); do
+		read_one "$DISK" $((n * 100)) taskset -c $((n % $(cpus)))
+	done
+	await "$DISK" inserted $((inserted + waiting))
+	stays "$DISK" dispatched "$inserted"
+	let_go 1
+	await "$DISK" dispatched $((inserted += waiting))
+	let_go "$waiting"
+	readers_done
+done
+is "best effort that went" "$(stat_of "$DISK" served_nrt)" 6
+is "slots taken at rest" "$(stat_of "$DISK" load_x16)" 0
+tun "$DISK" rt_alone 0
 
 # The cap on starvation: one real-time request in the device, others and one of best
 # effort wait, which has done so for long when a slot is free.
