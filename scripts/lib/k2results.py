@@ -88,8 +88,10 @@ at 2 ms. *Requests*: of the real-time task; p99 needs 5000.
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
 and its time there. K2 shortens the first part only. Under `none` the real-time task
 sleeps until a tag (a place in the queue) is free. mq-deadline dispatches no best-effort
-request while a real-time one is waiting or in the drive, which costs bandwidth. The second part depends on how many of the other x - 1 requests are for the
-same chip. K2 with a map (`k2-x-map`) prefers requests for idle chips, which shortens it.
+request while a real-time one is waiting or in the drive, which costs bandwidth; K2 with
+`rt_alone` (`k2-x-alone`) does the same. The second part depends on how many of the other
+x - 1 requests are for the same chip. K2 with a map (`k2-x-map`) prefers requests for idle
+chips, which shortens it.
 
 With 3 jobs the wait for a tag is short. The second part then decides p99, which is similar
 under K2 and `none`. With 16 and 64 jobs the wait decides it under `none`.
@@ -100,8 +102,8 @@ with large x.
 
 A write completes when it is in the drive's buffer, so no bound limits how many programs wait
 for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
-chip. mq-deadline dispatches no write while a real-time read is in the drive, and its reads are
-faster than K2's."""
+chip. With `rt_alone` the drive gets new writes only in the task's pauses, at most x each, so
+the smallest x has the shortest tail."""
 
 
 # --- the paper's -------------------------------------------------------------
