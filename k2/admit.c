@@ -20,11 +20,10 @@
  *			device. A device that buffers writes has the programs of completed
  *			writes before it, and each write that is dispatched adds some: no limit
  *			on requests counts them. Metadata does not wait, as the real-time task
- *			may wait for it; nor does an idle request that idle_wait_ms puts in the
- *			place of metadata.
+ *			may wait for it.
  *   nrt_wait_ms	After this time without a best-effort request one is served before
- *			real-time requests. Not every request that waited for so long, or a
- *			backlog would overtake real-time requests.
+ *			real-time requests, or although one is in the device. Not every request
+ *			that waited for so long, or a backlog would overtake real-time requests.
  *
  * Invariant: at rest all slots are free, whatever settings changed while requests were in
  * the device, because a request releases what k2_admit_rq.slots says.

@@ -131,18 +131,24 @@ static inline bool k2_admit_watches(const struct k2_admit *a)
 	return a->by_cost || a->rt_alone || a->reserve || a->wait_ns;
 }
 
-/** k2_admit_is_full - by cost: do requests hold all slots of the in-flight @limit? */
-static inline bool k2_admit_is_full(const struct k2_admit *a, u32 limit)
-{
-	return a->by_cost && a->load >= (u64)limit * K2_SLOT;
-}
-
 /** k2_admit_only_rt - are all slots that are free of the @limit kept for real time? */
 static inline bool k2_admit_only_rt(const struct k2_admit *a, u32 limit)
 {
 	u64 most = limit > a->reserve ? limit - a->reserve : 1;
 
 	return a->reserve && a->load_not_rt >= most * K2_SLOT;
+}
+
+/**
+ * k2_admit_holds - does the limit hold all waiting requests, although a slot is free?
+ * @a: the device
+ * @limit: the in-flight limit
+ * @rt: a real-time request waits
+ */
+static inline bool k2_admit_holds(const struct k2_admit *a, u32 limit, bool rt)
+{
+	return (a->by_cost && a->load >= (u64)limit * K2_SLOT) ||
+	       (!rt && k2_admit_only_rt(a, limit));
 }
 
 #endif /* K2_ADMIT_H */

@@ -220,7 +220,7 @@ static struct autolimit_config k2_autolimit_config(const struct k2_queue *k2)
 	};
 }
 
-/* What is read under the lock, and concerns neither the search nor the layout */
+/* Numbers that the other files read under the lock, but those of the search */
 static void k2_numbers_apply(struct k2_queue *k2)
 {
 	const struct flash_queue *fq = &k2->fq;
@@ -620,7 +620,8 @@ static noinline unsigned int k2_watch_pick(struct k2_queue *k2, const struct fla
 			*be = pick;
 	}
 	class = k2_watch_class(k2, meta && *be && meta->seq < (*be)->seq);
-	if (unlikely(k2->order.busy & (1U << K2_IDLE)))
+	if (unlikely(k2->order.busy & (1U << K2_IDLE)) &&
+	    !(class == K2_META && k2_be_waits(k2)))
 		class = k2_idle_class(k2, class, class == K2_META ? meta : *be);
 	if (oldest && class == K2_BE) {
 		struct k2_chips_rq *cr = &to_k2_rq(*be)->chips;
@@ -678,8 +679,7 @@ static bool k2_holds(struct flash_queue *fq)
 	unsigned int busy = k2->order.busy;
 
 	return busy &&
-	       (k2_admit_is_full(&k2->admit, fq->bound) ||
-		(!(busy & K2_RT_MASK) && k2_admit_only_rt(&k2->admit, fq->bound)) ||
+	       (k2_admit_holds(&k2->admit, fq->bound, busy & K2_RT_MASK) ||
 		(!(busy & ~K2_BE_IDLE_MASK) && k2_be_waits(k2)));
 }
 
@@ -710,8 +710,10 @@ static void k2_completed(struct flash_queue *fq, struct flash_rq *fr, bool ended
 		.inflight	= fq->out,
 		.rt		= kr->admit.rt,
 		.behind_excess	= kr->behind_excess,
-		.held_back	= fq->queued &&
-				  (fq->held || !flash_slot_free((int)fq->out, fq->bound)),
+		/* By the limit, and not for rt_alone */
+		.held_back	= fq->queued && (!flash_slot_free((int)fq->out, fq->bound) ||
+						 k2_admit_holds(&k2->admit, fq->bound,
+								k2->order.busy & K2_RT_MASK)),
 	};
 
 	k2_admit_release(&k2->admit, &kr->admit, ended, end.now);
@@ -750,7 +752,8 @@ static void k2_tuned(struct flash_queue *fq, unsigned int idx)
 		k2->admit.be_since = flash_update_now(fq);
 	else if (idx == TUN_lba_offset_sectors)
 		k2_chips_apply(k2);
-	else if (idx != TUN_max_pass && idx != TUN_observe)
+	else if (idx <= TUN_rt_hold_ms)
+		/* max_inflight or one of the search, which are in front in the list */
 		k2_autolimit_apply(k2);
 	k2_apply(k2);
 	flash_unlock(fq);

@@ -78,7 +78,7 @@ QUEUE_ORDER = {load: place for place, load in enumerate(
     (*k2queueclaims.LOADS.values(), *k2queueclaims.WRITERS))}
 QUEUE = """\
 A device queue of x holds as many requests in the drive as K2-x does. `none-qx` and
-`mq-deadline-qx` have such a queue; `none` and `mq-deadline` have the drive's own, of 256.
+`mq-deadline-qx` have such a queue; `none` and `mq-deadline` the drive's own, of 256.
 The real-time task reads 4 KiB at random and pauses for 0.1 ms. Beside it are 3, 16 or 64
 best-effort jobs with 32 random reads outstanding each (reads-N), or three tasks that write
 through the page cache (writeback), create 4 KiB files and call fsync (commits), or
@@ -86,24 +86,25 @@ overwrite 4 KiB and call fsync (fsync). The last three are on ext4 with writebac
 at 2 ms. *Requests*: of the real-time task; p99 needs 5000.
 
 A read's latency has two parts: the wait until it is one of the x requests in the drive,
-and its time there. K2 shortens the first part only. Under `none` the real-time task
+and its time there. K2 shortens only the first. Under `none` the real-time task
 sleeps until a tag (a place in the queue) is free. mq-deadline dispatches no best-effort
-request while a real-time one is waiting or in the drive, which costs bandwidth; K2 with
-`rt_alone` (`k2-x-alone`) does the same. The second part depends on how many of the other
+request while a real-time one is waiting or in the drive, which costs bandwidth. Nor does K2
+with `rt_alone` (`k2-x-alone`), but for metadata. The second part depends on how many of the other
 x - 1 requests are for the same chip. K2 with a map (`k2-x-map`) prefers requests for idle
 chips, which shortens it.
 
 With 3 jobs the wait for a tag is short. The second part then decides p99, which is similar
 under K2 and `none`. With 16 and 64 jobs the wait decides it under `none`.
 
-*Mean in the drive*: x divided by the rate, by Little's law, where random reads keep x
+*Mean in the drive*: x over the rate (Little's law), where random reads keep x
 requests in the drive. Under `none` the wait is longest with x = 2, and the time in the drive
 with large x.
 
 A write completes when it is in the drive's buffer, so no bound limits how many programs wait
 for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
-chip. With `rt_alone` the drive gets new writes only in the task's pauses, at most x each, so
-the smallest x has the shortest tail."""
+chip. With `rt_alone` or mq-deadline the drive gets new writes only in the task's pauses, at
+most x at once. mq-deadline-q8 has a shorter median than K2-2 with `rt_alone`, and twice its
+p95."""
 
 
 # --- the paper's -------------------------------------------------------------
@@ -129,6 +130,8 @@ def over_bound(sweep, operations, occupancy):
 
 def time_in_drive(cell):
     """The mean, in seconds, where the jobs keep the drive full; else None."""
+    if int(cell["tunables"].get("rt_alone") or 0):
+        return None
     limit = cell["tunables"].get("queue_depth") or cell["tunables"].get("max_inflight")
     rate = figure(cell, "iops")
     if not limit or not rate or not cell["workload"].startswith("reads-") or \

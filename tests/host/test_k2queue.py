@@ -206,6 +206,8 @@ def test_the_section(tmp_path):
     # These do not keep the drive full.
     ("mq-deadline", "reads-16", {"queue_depth": "8"}, None),
     ("k2", "fsync", {"max_inflight": "8"}, None),
+    ("k2", "reads-16", {"max_inflight": "8", "rt_alone": "1"}, None),
+    ("k2", "reads-16", {"max_inflight": "8", "rt_alone": "0"}, 80e-6),
 ])
 def test_the_time_in_the_drive(scheduler, workload, tunables, wanted):
     cell = {"scheduler": scheduler, "workload": workload, "tunables": tunables,

@@ -36,14 +36,15 @@ static void set_text(struct flash_queue *fq, const struct choice *c)
 	strcpy(the_disk.text[c->idx], word);
 }
 
-/* Half of the time the smallest value: more wait, and more is held back. */
+/* Mostly one of the two smallest values: more wait, and more is held back. */
 static void set_tunable(struct flash_queue *fq)
 {
 	unsigned int idx = tap_rand(&turns) % flash_policy.nr_tunables;
 	const struct flash_tunable *t = &flash_policy.tunables[idx];
+	unsigned int small = min(t->min + tap_rand(&turns) % 2, t->max);
 
 	WRITE_ONCE(the_disk.val[idx],
-		   tap_rand(&turns) % 2 ? flash_policy.defaults[idx] : t->min);
+		   tap_rand(&turns) % 3 ? small : flash_policy.defaults[idx]);
 	flash_policy.tuned(fq, idx);
 }
 

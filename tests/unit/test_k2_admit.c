@@ -134,6 +134,7 @@ static void alone(void)
 	unsigned int be, rt, other;
 
 	drive_init(8);
+	drive_set(TUN_observe, 1);
 	drive_set(TUN_rt_alone, 1);
 	be = insert(K2_BE, REQ_OP_WRITE, 8);
 	insert(K2_IDLE, REQ_OP_WRITE, 8);
@@ -146,8 +147,10 @@ static void alone(void)
 	eq(k2.fq.held, 1, "as they are held");
 	done(be);
 	eq(drive_dispatch(), 0, "also when others end");
+	drive_now += 300000000;
 	insert(K2_META, REQ_OP_WRITE, 8);
 	eq(drive_dispatch(), 1, "metadata does not wait, as the real-time task may need it");
+	eq(last_class(), K2_META, "nor does an idle request have its turn before it");
 	other = insert(7, REQ_OP_READ, 8);
 	eq(drive_dispatch(), 1, "nor do other real-time requests");
 	done(rt);
@@ -167,6 +170,100 @@ static void alone(void)
 	autolimit_calibrate(k2.al, true, drive_now);
 	k2_apply(&k2);
 	eq(drive_dispatch(), 1, "until a calibration, which measures without limits");
+}
+
+/* With no real-time request in the device nothing is different. */
+static void not_alone(void)
+{
+	unsigned int rt;
+
+	drive_init(1);
+	drive_set(TUN_rt_alone, 1);
+	insert(K2_BE, REQ_OP_READ, 8);
+	insert(K2_META, REQ_OP_READ, 8);
+	insert(K2_BE, REQ_OP_READ, 8);
+	drive_dispatch();
+	eq(last_class(), K2_BE, "best effort and metadata are one FIFO");
+	done(drive_last());
+	drive_dispatch();
+	eq(last_class(), K2_META, "for both");
+
+	drive_init(4);
+	drive_set(TUN_rt_alone, 1);
+	drive_set(TUN_reserve, 1);
+	rt = insert(0, REQ_OP_READ, 8);
+	drive_dispatch();
+	while (drive_nr < 10)
+		insert(K2_BE, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 0, "with a reserve best effort waits as well");
+	done(rt);
+	eq(drive_dispatch(), 3, "and the reserve holds when it goes");
+
+	drive_init(8);
+	drive_set(TUN_rt_alone, 1);
+	drive_set(TUN_idle_wait_ms, 0);
+	insert(0, REQ_OP_READ, 8);
+	drive_dispatch();
+	while (drive_nr < 10)
+		insert(K2_IDLE, REQ_OP_READ, 8);
+	insert(K2_META, REQ_OP_READ, 8);
+	eq(drive_dispatch(), 1, "metadata goes, and takes no older idle request along");
+	eq(last_class(), K2_META, "metadata alone");
+}
+
+/* Requests that rt_alone holds are no reason to search for a larger limit. */
+static void alone_and_search(void)
+{
+	unsigned int i, rt, be;
+
+	drive_init(8);
+	drive_set(TUN_rt_alone, 1);
+	k2.policy = K2_LATENCY;
+	drive_set(TUN_target_us, 2000);
+	for (i = 0; i < 5000; i++) {
+		/* Reuse the place of the first requests. */
+		drive_nr = drive_dispatches = 0;
+		rt = insert(0, REQ_OP_READ, 8);
+		drive_dispatch();
+		be = insert(K2_BE, REQ_OP_WRITE, 8);
+		drive_dispatch();
+		drive_now += 100000;
+		done(rt);
+		drive_dispatch();
+		drive_now += 100000;
+		done(be);
+	}
+	eq(k2.al->rt_ended, 5000, "real-time requests are judged");
+	eq(k2.fq.bound, 8, "the limit, which holds nothing, stays");
+}
+
+/* Which settings begin the search anew, and which are in force at once and after a switch */
+static void settings(void)
+{
+	static const unsigned int others[] = {
+		TUN_reserve, TUN_rt_alone, TUN_nrt_wait_ms, TUN_observe, TUN_max_pass,
+		TUN_lba_offset_sectors,
+	};
+	unsigned int i;
+	u64 begun;
+
+	drive_init(8);
+	begun = k2.al->step.cut_at;
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		drive_now += 1000;
+		k2.fq.now = drive_now;
+		drive_set(others[i], 1);
+	}
+	eq(k2.al->step.cut_at, begun, "the search goes on after other settings");
+	drive_set(TUN_rt_hold_ms, 5);
+	eq(k2.al->step.cut_at > begun, 1, "it begins anew after one of its own");
+	eq(k2.chips->max_pass, 1, "max_pass is in force");
+	eq(k2.chips->offset, 1, "and lba_offset_sectors");
+
+	k2_exit(&k2.fq);
+	k2_init(&k2.fq);
+	eq(k2.admit.rt_alone && k2.admit.reserve == 1 && k2.admit.wait_ns == 1000000 &&
+	   k2.chips->max_pass == 1, 1, "all are in force when K2 is selected again");
 }
 
 /* Best effort that is held for real-time requests in the device, and its longest wait */
@@ -342,6 +439,9 @@ int main(void)
 	reserve();
 	reserve_and_meta();
 	alone();
+	not_alone();
+	alone_and_search();
+	settings();
 	alone_but_due();
 	starvation();
 	learns();
