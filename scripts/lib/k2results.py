@@ -103,8 +103,8 @@ with large x.
 A write completes when it is in the drive's buffer, so no bound limits how many programs wait
 for a chip. Beside writeback the buffer is full, and a read waits for the programs of its
 chip. With `rt_alone` or mq-deadline the drive gets new writes only in the task's pauses, at
-most x at once. mq-deadline-q8 has a shorter median than K2-2 with `rt_alone`, and twice its
-p95."""
+most x at once. mq-deadline-q2 has a shorter median than K2-2 with `rt_alone`, and less
+bandwidth."""
 
 
 # --- the paper's -------------------------------------------------------------

@@ -35,7 +35,8 @@ FIGURES = {
     ("reads-64", "k2-8"): (106, 201, 266, 300), ("reads-64", "none-q8"): (900, 1000, 1100, 300),
     ("reads-64", "mq-deadline-q8"): (170, 280, 350, 240),
     ("reads-64", "k2-8-map"): (105, 140, 150, 380),
-    ("writeback", "k2-2-alone"): (40, 70, 80, 49),
+    ("writeback", "k2-2-alone"): (40, 70, 80, 49), ("writeback", "none-q2"): (90, 120, 150, 50),
+    ("writeback", "mq-deadline-q2"): (35, 70, 80, 50),
     **{(load, label): (90 + more, 120 + more, 150, 50)
        for load in k2queueclaims.WRITERS
        for label, more in (("k2-8", 0), ("none-q8", 10), ("mq-deadline-q8", 20))}}
@@ -86,7 +87,9 @@ def test_all_hold():
     ({"reads_64_mq_deadline_q8": (170, 280, 350, 280)}, {"mq-deadline"}),
     ({"fsync_k2_8": (90, 137, 150, 50)}, {"writers"}),
     ({"writeback_k2_2_alone": (61, 70, 80, 49)}, {"alone"}),
-    ({"writeback_k2_2_alone": (40, 79, 80, 49)}, {"alone"}),
+    ({"writeback_k2_2_alone": (40, 74, 80, 49)}, {"alone"}),
+    ({"writeback_none_q2": (90, 115, 150, 50)}, {"alone"}),
+    ({"writeback_mq_deadline_q2": (35, 70, 80, 52)}, {"alone"}),
     ({"writeback_k2_2_alone": (40, 70, 80, 47)}, {"alone"})])
 def test_each_can_be_missed(changed, missed):
     found = verdicts(cells(**changed))
