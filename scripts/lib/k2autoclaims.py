@@ -183,7 +183,7 @@ def feasible(found, workloads):
             scan = found.scan(workload, variant)
             target_s = figure(cell, "target_s")
             share = figure(cell, "settled_infeasible_share", "max")
-            part = Part(f"{cell['cell']}: not said to be infeasible", [cell])
+            part = Part(f"{cell['cell']}: not said to be infeasible", [cell, *scan])
             if target_s is not None and share is not None and \
                     best_under(scan, target_s) is not None:
                 part.judge(share <= FLAGGED_MAX,

@@ -61,27 +61,27 @@ def unavoidable(load, cell, free):
 
 
 def excess(table, load, label):
-    """(the cell, its PV beyond what is unavoidable, or None)."""
-    cell, free = (table.get(load, one, drive(load)) for one in (label, "none"))
+    """([the cell, that of none], the cell's PV beyond what is unavoidable, or None)."""
+    cell, free = pair = [table.get(load, one, drive(load)) for one in (label, "none")]
     value, least = figure(cell, PV), unavoidable(load, cell, free)
-    return cell, None if None in (value, least) else value - least
+    return pair, None if None in (value, least) else value - least
 
 
 def misses(table, load, label):
     """Part: the scheduler's PV is above what the pauses explain."""
-    cell, value = excess(table, load, label)
-    part = claims.Part(f"PV of {label} beyond exact shares above {PV_MAX}", [cell])
+    cells, value = excess(table, load, label)
+    part = claims.Part(f"PV of {label} beyond exact shares above {PV_MAX}", cells)
     return part if value is None else part.judge(value > PV_MAX, number(value))
 
 
 def nearer(table, load, label, others):
     """Parts: PV below that of each of the others, by more than PV_MAX."""
     parts = []
-    cell, ours = excess(table, load, label)
+    cells, ours = excess(table, load, label)
     for other in others:
         beside, theirs = excess(table, load, other)
         part = claims.Part(f"PV of {label} beyond exact shares below {other}'s",
-                           [cell, beside])
+                           [*cells, *beside])
         if None not in (ours, theirs):
             part.judge(ours < theirs - PV_MAX, f"{number(ours)} against {number(theirs)}")
         parts.append(part)

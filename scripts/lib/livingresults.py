@@ -69,7 +69,9 @@ FOUND = """\
 - On the file server with buffered writes A+CFQ is nearer to the weights than CFQ and BFQ, and
   H+BFQ nearer than both by far (Figures 14 and 18). Here, and with direct writes, each of the
   paper's schedulers moves less than half of what the drive does without a scheduler, and less
-  than BFQ.
+  than BFQ. With buffered writes counting sectors is nearer than counting requests (Figure 11).
+- Figures 7 and 10 were looked for on databases, bursts and both file servers. Probably the unit
+  of a slice matters little because most turns end with an empty queue, before the slice does.
 - On db-60 the shares of CFQ, A+CFQ and H+BFQ are about equally near to those due. BFQ's are
   further off, and it has the lowest throughput."""
 

@@ -250,7 +250,8 @@ def cheap(table, label, variant):
         part = claims.Part(
             f"cost-4k, {variant}: {label} costs "
             + (f"at most {most} times" if most != 1 else "less than")
-            + f" what {name} does, beyond none", [cells[label], cells[name]])
+            + f" what {name} does, beyond none",
+            [cells[label], cells[name], cells["none"]])
         if label in over and name in over:
             part.judge(over[label] <= most * over[name]
                        if most != 1 else over[label] < over[name],

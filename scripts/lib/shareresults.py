@@ -34,8 +34,14 @@ CAUSES = (
     "H+BFQ are near the weights. The paper's loads are databases and traces with pauses. "
     "[Tenants with pauses](share-living-results.md) are on another page, where Figures 1 "
     "and 2 appear.",
+    "Figures 5, 6: 1 % of ycsb-a's requests are writes, so the drive's cache hardly matters "
+    "to it. On fileserver, half of it writes, the figure appears.",
     "Figure 7: at queue depth 1 each request is a turn. CFQ then gives equal shares to "
     "tenants without a second waiting request.",
+    "Figures 10, 11: all tenants of a load have the same sizes. Then requests, sectors and, "
+    "for reads, times are in proportion, and each way of counting gives nearly the weights. "
+    "Writes take different times, and there Figure 10 appears; Figure 11 does on [buffered "
+    "file servers](share-living-results.md).",
     "Figures 19, 20, 24: a latency is the wait for the tenant's next turn, so its deviation "
     "is that of the wait. CFQ and A+CFQ serve each tenant once a round, and heavier tenants "
     "for longer. H+BFQ's budgets do not depend on weights, so the lightest tenant has the "

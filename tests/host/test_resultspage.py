@@ -17,6 +17,8 @@ claims = importlib.import_module("claims")
 claimcommands = importlib.import_module("claimcommands")
 resultspage = importlib.import_module("resultspage")
 verdicts = importlib.import_module("verdicts")
+# A test sees an empty folder.
+PUBLISHED = resultspage.PUBLISHED
 
 
 def summary(suite, commit, **cells):
@@ -176,7 +178,7 @@ def test_the_patterns_of_a_command(cells, found):
     assert claimcommands.patterns(cells) == found
 
 
-@pytest.mark.parametrize("path", sorted(resultspage.PUBLISHED.glob("*-*.json")),
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*-*.json")),
                          ids=lambda path: path.stem)
 def test_each_command_has_its_cells(path):
     """Published cells may be of a form that has other cells now."""
@@ -185,6 +187,30 @@ def test_each_command_has_its_cells(path):
         for command in filter(None, commands(data["suite"], [name], *data["made_of"])):
             form = re.search(r"--form (\S+)", command)[1]
             assert name in claimcommands.planned(data["suite"])[form]
+
+
+@pytest.mark.parametrize("suite", sorted({
+    path.stem.rpartition("-")[0] for path in PUBLISHED.glob("*-*.json")}))
+def test_a_claim_names_all_cells_that_decide_it(suite):
+    """Each part has the same verdict with the cells alone that its claim names, which is what
+    the claim's commands measure.
+    """
+    cells = {}
+    for path in sorted(PUBLISHED.glob(f"{suite}-*.json")):
+        data = json.loads(path.read_text("utf-8"))
+        if data["suite"] == suite:
+            cells.update((name, cell) for name, (cell, _) in
+                         resultspage.counted(data["made_of"]).items())
+
+    def parts(row):
+        return {part["text"]: part["holds"] for part in row["parts"]
+                if part["holds"] is not None}
+
+    for row in claims.evaluate(suite, list(cells.values())):
+        own = claims.evaluate(suite, [cells[name] for name in row["cells"] if name in cells])
+        assert parts(row).items() <= {text: holds for other in own for text, holds in
+                                      parts(other).items()
+                                      if other["id"] == row["id"]}.items(), row["id"]
 
 
 def test_no_claim_of_a_paper_has_an_aim_in_it():
