@@ -51,7 +51,7 @@ CAUSES = (
     "Figure 25: such a window is shorter than a round of turns, so it shows which tenant "
     "had its turn.")
 REASONS = (
-    "PV: shares are among tenants with waiting requests. A tenant whose requests are all in "
+    "PV, Bound: shares are among tenants with waiting requests. A tenant whose requests are all in "
     "the drive, on chips that are busy with other requests, misses the service of that "
     "time. At most 64 requests of it are made up later, and with 10 of 13 shares of a SATA "
     "drive (mix-1210) more is missed. The tenant that starts first also has up to 64 "
