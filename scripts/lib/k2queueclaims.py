@@ -111,7 +111,8 @@ def claims_of(cells):
     """The claims, with verdicts where there are cells."""
     found = cells_of(cells)
     none, deadline = pairs_of(BOUND)
-    alone = f"k2-{ALONE_BOUND}-alone"
+    alone_none, alone_deadline = (
+        (f"k2-{ALONE_BOUND}-alone", other) for _, other in pairs_of(ALONE_BOUND))
     return [
         claim("Queue p50", "16 jobs: the median of K2-x is below that of none with a device "
               "queue of x", f"aim: at most {MEDIAN} of it",
@@ -139,15 +140,14 @@ def claims_of(cells):
               f"aim: at most {NO_WORSE} of their p50 and p95",
               [at_most(found, load, name, pair, NO_WORSE) for load in WRITERS
                for name in ("p50", "p95") for pair in (none, deadline)]),
-        claim("Queue alone", "beside writeback rt_alone with a bound of 2 has much shorter "
-              "reads than none with a device queue of 2, a tail as short as mq-deadline's, "
-              "and the bandwidth of both",
+        claim("Queue alone", f"beside writeback rt_alone with a bound of {ALONE_BOUND} has much "
+              f"shorter reads than none with a device queue of {ALONE_BOUND}, a tail as short "
+              "as mq-deadline's, and the bandwidth of both",
               f"aim: at most {ALONE} of none's p50 and p95, at most {NO_WORSE} of "
               f"mq-deadline's p95, at least {ALL} of their bandwidth",
-              [*(at_most(found, "writeback", name, (alone, f"none-q{ALONE_BOUND}"), ALONE)
+              [*(at_most(found, "writeback", name, alone_none, ALONE)
                  for name in ("p50", "p95")),
-               at_most(found, "writeback", "p95", (alone, f"mq-deadline-q{ALONE_BOUND}"),
-                       NO_WORSE),
-               *(bandwidth(found, "writeback", (alone, f"{other}-q{ALONE_BOUND}"), ALL)
-                 for other in ("none", "mq-deadline"))]),
+               at_most(found, "writeback", "p95", alone_deadline, NO_WORSE),
+               *(bandwidth(found, "writeback", pair, ALL)
+                 for pair in (alone_none, alone_deadline))]),
     ]

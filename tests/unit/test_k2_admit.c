@@ -207,7 +207,7 @@ static void not_alone(void)
 	while (drive_nr < 10)
 		insert(K2_IDLE, REQ_OP_READ, 8);
 	insert(K2_META, REQ_OP_READ, 8);
-	eq(drive_dispatch(), 1, "metadata goes, and takes no older idle request along");
+	eq(drive_dispatch(), 1, "metadata is dispatched, and no older idle request with it");
 	eq(last_class(), K2_META, "metadata alone");
 }
 
@@ -237,7 +237,7 @@ static void alone_and_search(void)
 	eq(k2.fq.bound, 8, "the limit, which holds nothing, stays");
 }
 
-/* Which settings begin the search anew, and which are in force at once and after a switch */
+/* Which settings restart the search, and which are in force at once and after a switch */
 static void settings(void)
 {
 	static const unsigned int others[] = {
@@ -256,7 +256,7 @@ static void settings(void)
 	}
 	eq(k2.al->step.cut_at, begun, "the search goes on after other settings");
 	drive_set(TUN_rt_hold_ms, 5);
-	eq(k2.al->step.cut_at > begun, 1, "it begins anew after one of its own");
+	eq(k2.al->step.cut_at > begun, 1, "it restarts after one of its own");
 	eq(k2.chips->max_pass, 1, "max_pass is in force");
 	eq(k2.chips->offset, 1, "and lba_offset_sectors");
 
