@@ -370,12 +370,17 @@ def checks(raw, fio, found, stats, run):
              wanted and job["ios"] != wanted]
     missing = [job["name"] for job in found if job["role"] == "latency" and
                job["latency_s"]["count"] != job["ios"]]
+    paused = [job["name"] for job in found if job["role"] == "latency" and
+              job["latency_s"]["count"] > suiteplan.LOG_ENTRIES]
     result["completed"] = _check(
         status == 0 and found and not errors and not short and not missing
         and all(job["ios"] for job in found),
         "fio ended well, the latency-critical job made all its requests and "
         "has a raw latency for each", fio_status=status,
         requests_wanted=wanted, errors=errors)
+    result["unpaused"] = _check(
+        not paused, f"no job whose latencies are logged made more than "
+        f"{suiteplan.LOG_ENTRIES} requests: fio pauses then", paused=paused)
     issued = sum(job["ios"] for job in found)
     if "stat-before" in raw and "stat-after" in raw:
         counted = benchdata.disk_requests(raw["stat-after"]) - \

@@ -28,6 +28,9 @@ JOBS = REPO / "tests" / "fio"
 
 # Where the guest keeps a run's files while it runs: its memory.
 GUEST_OUT = "/dev/shm/suite/out"
+# Samples that fio has room for at once, its maximum. At the next one it waits for all
+# of the job's requests, so the job pauses, and samples at the end may be lost.
+LOG_ENTRIES = 1 << 20
 
 # Where it finds the log of a workload that replays one
 GUEST_LOG = "/dev/shm/suite/trace.log"
@@ -680,8 +683,8 @@ def job_text(workload, use_cgroups, region=100, out=GUEST_OUT):
             continue
         critical = match[1] in workload.latency
         if critical:
-            # Samples that arrive while fio has yet to make room are lost at the end.
-            lines += [f"write_lat_log={out}/{match[1]}", "log_entries=32768"]
+            lines += [f"write_lat_log={out}/{match[1]}",
+                      f"log_entries={LOG_ENTRIES}"]
         if workload.tenants:
             lines += suiteshare.job_lines(workload, match[1])
         elif use_cgroups:

@@ -125,6 +125,16 @@ def test_what_a_run_is_judged_by(more, check):
     assert not found["checks"][check]["passed"]
 
 
+def test_a_log_that_is_full(monkeypatch):
+    """fio waits for all requests of a job before it enlarges the job's log."""
+    monkeypatch.setattr(suiteplan, "LOG_ENTRIES", 500)
+    assert evaluated()["checks"]["unpaused"]["passed"]
+    monkeypatch.setattr(suiteplan, "LOG_ENTRIES", 499)
+    found = evaluated()
+    assert not found["passed"]
+    assert found["checks"]["unpaused"]["paused"] == ["rt"]
+
+
 @pytest.mark.parametrize("more", [
     {"fio": ""}, {"fio": "{}"}, {"fio": "no json {"},
     {"rt_lat.1.log": "nonsense\n"}])
