@@ -346,6 +346,11 @@ def observed(one):
     return f"{one['text']}: {paper}here {one['ours']}"
 
 
+def seeds(one):
+    """Of how many seeds a part holds alone, if they disagree, as text."""
+    return " (holds with {} of {} seeds)".format(*one["seeds"]) if "seeds" in one else ""
+
+
 def word(row, holds):
     """A verdict on a claim, or on a part of it, in a word."""
     return WORDS[whose(row)][holds]
@@ -433,6 +438,47 @@ SETS = {"k2": k2, "k2-auto": _k2auto, "k2-queue": _k2queue,
         "share-paper": _share("paper"), "share": _share("default"),
         "share-living": _living,
         "layer_read-paper": _layer("paper"), "layer_read": _layer("default")}
+
+
+def of_seed(cells, seed):
+    """The cells as they are of one seed alone; without those of which that is unknown."""
+    found = []
+    for cell in cells:
+        seeds_ = cell.get("seeds") or []
+        if seed not in seeds_:
+            continue
+        metrics = {name: one and (one.get("values") or [one["median"]])
+                   for name, one in cell["metrics"].items()}
+        # Of several seeds, but made before each one's values were kept
+        if any(one and len(one) < len(seeds_) for one in metrics.values()):
+            continue
+        found.append({**cell, "seeds": [seed], "metrics": {
+            name: one and dict.fromkeys(("median", "min", "max"), one[seeds_.index(seed)])
+            for name, one in metrics.items()}})
+    return found
+
+
+def with_seeds(judge, cells):
+    """judge(cells), and where the seeds disagree on a part, of how many it holds alone.
+
+    As the part's "seeds", [seeds with which it holds, all]. A seed counts if all cells of
+    the part were run with it.
+    """
+    rows, alone = judge(cells), {}
+    several = sorted({seed for cell in cells if len(cell.get("seeds") or ()) > 1
+                      for seed in cell["seeds"]})
+    for seed in several:
+        for row in judge(of_seed(cells, seed)):
+            for part in row["parts"]:
+                if part["holds"] is not None:
+                    alone.setdefault((row["id"], part["text"], *sorted(part["cells"])),
+                                     []).append(part["holds"])
+    for row in rows:
+        for part in row["parts"]:
+            found = alone.get((row["id"], part["text"], *sorted(part["cells"])), ())
+            if len(found) > 1 and set(found) != {part["holds"]}:
+                part["seeds"] = [sum(found), len(found)]
+    return rows
 
 
 def evaluate(name, cells):

@@ -8,6 +8,7 @@ figure and no verdict on that page is typed.
 
 import sys
 
+import claims
 import livingclaims
 import resultspage
 from claims import BANDWIDTH, figure
@@ -40,7 +41,9 @@ tuning seeds under `none`, and the claims were written.
 [tests/suites/share-living.suite](../tests/suites/share-living.suite) has the details."""
 READING = """\
 Each part is a load. A claim is reproduced if one load shows the figure's direction. It is
-not reproduced if none of at least three loads shows it; with fewer it is not measured."""
+not reproduced if none of at least three loads shows it; with fewer it is not measured.
+A figure is the median over the seeds of its cells, which the lists of runs name. Where the
+seeds do not agree on a part, it says with how many of them it holds."""
 WORDS = """\
 Words in the tables:
 
@@ -114,7 +117,8 @@ def page(data):
     yield ""
     yield WORDS
     yield ""
-    yield from claim_list(livingclaims.claims_of(data["cells"]), data=data)
+    yield from claim_list(claims.with_seeds(livingclaims.claims_of, data["cells"]),
+                          data=data)
     yield "## Why"
     yield ""
     yield FOUND

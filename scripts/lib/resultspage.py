@@ -136,7 +136,8 @@ def observations(row):
     parts = sorted((one for one in row["parts"] if one["holds"] is not None
                     or one["ours"] != "not measured"),
                    key=lambda one: one["holds"] is not False)
-    shown = [cut(claims.observed(one), LONGEST) for one in parts[:PARTS]]
+    shown = [cut(claims.observed(one), LONGEST) + claims.seeds(one)
+             for one in parts[:PARTS]]
     shown = [f"**{text}**" if one["holds"] is False else text
              for text, one in zip(shown, parts)]
     if len(parts) > PARTS:

@@ -235,7 +235,7 @@ def page(results, pictures, folder):
             for claim in about:
                 beside.setdefault(claim, []).append(number)
         rows = [resultspage.on_kernels(row, data) if row["id"] == "Cost" else row
-                for row in judge(data["cells"] if data else [])]
+                for row in claims.with_seeds(judge, data["cells"] if data else [])]
         yield from claim_list(rows,
                               {claim: see(numbers)
                                for claim, numbers in beside.items()}, data)

@@ -154,15 +154,18 @@ def seeds(results):
                     for each in one["seed_uses"].values() for seed in each})
     if not found:
         return
+    again = "The same run at the same commit repeats exactly ([why](lab.md#virtual-time)). " \
+        "Another seed or another grouping of cells changes the order of addresses, " \
+        "directions and sizes."
     if len(found) > 1:
-        yield "- **Seeds**: " + ", ".join(map(str, found)) + "; a figure is the " \
-            "median of those that its cell was run with."
+        yield "- **Seeds**: " + ", ".join(map(str, found)) + f". {again} A figure is the " \
+            "median over the seeds of its cells; of some cells there is one, as the lists " \
+            "of runs say. Where the seeds do not agree on a part of a claim, it says with " \
+            "how many of them it holds."
         return
     yield f"- **One seed**: all figures are of seed {found[0]}, so no error is given. " \
-        "The same run at the same commit repeats exactly ([why](lab.md#virtual-time)). " \
-        "Another seed or another grouping of cells changes the order of addresses, " \
-        "directions and sizes. That effect was not measured, so where two figures are " \
-        "close, another seed may reverse their order."
+        f"{again} That effect was not measured, so where two figures are close, another " \
+        "seed may reverse their order."
 
 
 def together(results):

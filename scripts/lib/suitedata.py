@@ -615,12 +615,11 @@ def metrics(record):
 
 
 def spread(values):
-    """{median, min, max} of what is known of some values, None if nothing."""
-    known = [value for value in values if value is not None]
-    if not known or len(known) < len(values):
+    """{median, min, max, of several also values}; None if one of the values is unknown."""
+    if not values or None in values:
         return None
-    return {"median": statistics.median(known), "min": min(known),
-            "max": max(known)}
+    return {"median": statistics.median(values), "min": min(values),
+            "max": max(values), **({"values": values} if len(values) > 1 else {})}
 
 
 # Metrics that are compared by pairs of the same seed
@@ -639,8 +638,9 @@ def cells(records):
         groups.setdefault(record["cell"], []).append(record)
     found = []
     for group in groups.values():
-        first = [record for record in group
-                 if record.get("repeat", 1) == 1] or group
+        first = sorted([record for record in group
+                        if record.get("repeat", 1) == 1] or group,
+                       key=lambda record: record["seed"])
         figures = [metrics(record) for record in first]
         found.append({
             **{key: group[0][key] for key in CELL_KEYS},

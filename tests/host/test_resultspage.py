@@ -152,6 +152,38 @@ def commands(suite, cells, *runs):
         "<br>")
 
 
+def cell_of(name, *values, seeds=None, **more):
+    """A cell with one metric of several seeds."""
+    return {"cell": name, "seeds": seeds or [101 + n for n in range(len(values))],
+            "metrics": {"pv": {"median": sorted(values)[len(values) // 2],
+                               "values": list(values), **more}}}
+
+
+def above_one(cells):
+    """A claim whose one part is that the mean of all cells is above 1."""
+    found = [claims.figure(cell, "pv") for cell in cells]
+    part = claims.Part("above 1", cells)
+    return [claims.claim("x", "y", "z", [
+        part.judge(sum(found) > len(found), "so") if found else part])]
+
+
+@pytest.mark.parametrize("cells, seeds", [
+    ([cell_of("a", 2., 3., .5)], [2, 3]),
+    # All agree; or there is one seed only.
+    ([cell_of("a", 2., 3., 4.)], None),
+    ([cell_of("a", 2.)], None),
+    # A seed that not all cells were run with does not count.
+    ([cell_of("a", 2., 3., .5), cell_of("b", 1., 1., seeds=[101, 102])], None),
+    ([cell_of("a", 2., 3., .5), cell_of("b", 1., 1., seeds=[102, 103])], [1, 2]),
+    # Made before each one's values were kept
+    ([cell_of("a", 2., 3., .5, values=None)], None)])
+def test_seeds_that_disagree(cells, seeds):
+    row, = claims.with_seeds(above_one, cells)
+    assert row["parts"][0].get("seeds") == seeds
+    assert row["holds"]
+    assert ("(holds with" in resultspage.observations(row)) == bool(seeds)
+
+
 def test_the_commands_of_a_claim():
     runs = (run_of("full", "scripts/bench x --form full --seeds 1,2", "a.k.v", "a.l.v"),
             run_of("full", "scripts/bench x --form full", "f.k.v"),

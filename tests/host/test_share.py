@@ -603,7 +603,7 @@ def test_one_seed_is_said_to_be_one():
     one = summary("share", [])
     other = {**one, "seed_uses": {"report": [101, 102]}}
     assert "of seed 101" in "".join(sharewords.seeds([None, one]))
-    assert "101, 102; a figure is the median" in \
+    assert "- **Seeds**: 101, 102." in \
         "".join(sharewords.seeds([{**one, "made_of": [one, other]}]))
     assert not list(sharewords.seeds([None, None]))
 
