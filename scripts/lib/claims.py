@@ -347,7 +347,7 @@ def observed(one):
 
 
 def seeds(one):
-    """Of how many seeds a part holds alone, if they disagree, as text."""
+    """Text: with how many seeds a part holds, if its verdict is not that of each seed."""
     return " (holds with {} of {} seeds)".format(*one["seeds"]) if "seeds" in one else ""
 
 
@@ -441,7 +441,7 @@ SETS = {"k2": k2, "k2-auto": _k2auto, "k2-queue": _k2queue,
 
 
 def of_seed(cells, seed):
-    """The cells as they are of one seed alone; without those of which that is unknown."""
+    """The cells with the figures of one seed; without the cells that have none of it."""
     found = []
     for cell in cells:
         seeds_ = cell.get("seeds") or []
@@ -450,19 +450,21 @@ def of_seed(cells, seed):
         metrics = {name: one and (one.get("values") or [one["median"]])
                    for name, one in cell["metrics"].items()}
         # Of several seeds, but made before each one's values were kept
-        if any(one and len(one) < len(seeds_) for one in metrics.values()):
+        if any(one and len(one) != len(seeds_) for one in metrics.values()):
             continue
-        found.append({**cell, "seeds": [seed], "metrics": {
+        found.append({**cell, "seeds": [seed], "by_seed": {
+            key: one for key, one in (cell.get("by_seed") or {}).items()
+            if key == str(seed)}, "metrics": {
             name: one and dict.fromkeys(("median", "min", "max"), one[seeds_.index(seed)])
             for name, one in metrics.items()}})
     return found
 
 
 def with_seeds(judge, cells):
-    """judge(cells), and where the seeds disagree on a part, of how many it holds alone.
+    """judge(cells), with "seeds" in each part whose verdict is not that of every seed.
 
-    As the part's "seeds", [seeds with which it holds, all]. A seed counts if all cells of
-    the part were run with it.
+    "seeds": [number of seeds with which the part holds, number of seeds]. A seed counts if
+    all cells of the part were run with it.
     """
     rows, alone = judge(cells), {}
     several = sorted({seed for cell in cells if len(cell.get("seeds") or ()) > 1

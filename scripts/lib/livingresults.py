@@ -41,9 +41,7 @@ tuning seeds under `none`, and the claims were written.
 [tests/suites/share-living.suite](../tests/suites/share-living.suite) has the details."""
 READING = """\
 Each part is a load. A claim is reproduced if one load shows the figure's direction. It is
-not reproduced if none of at least three loads shows it; with fewer it is not measured.
-A figure is the median over the seeds of its cells, which the lists of runs name. Where the
-seeds do not agree on a part, it says with how many of them it holds."""
+not reproduced if none of at least three loads shows it; with fewer it is not measured."""
 WORDS = """\
 Words in the tables:
 
@@ -115,6 +113,9 @@ def page(data):
         return
     yield READING
     yield ""
+    if any(len(cell["seeds"]) > 1 for cell in data["cells"]):
+        yield resultspage.SEVERAL
+        yield ""
     yield WORDS
     yield ""
     yield from claim_list(claims.with_seeds(livingclaims.claims_of, data["cells"]),

@@ -32,6 +32,11 @@ ONLY = r" --only[ =]\S+"
 # Parts of a claim that its row shows, and characters of each
 PARTS, LONGEST = 4, 160
 
+# What figures of several seeds are
+SEVERAL = "Each measure of a cell is its median over the cell's seeds; other figures are computed " \
+    "from these medians. A part whose verdict is not that of each seed says with how many seeds " \
+    "it holds."
+
 
 # --- what was measured -------------------------------------------------------
 
@@ -132,16 +137,20 @@ def cut(text, most):
 
 
 def observations(row):
-    """What was measured of a claim's parts: first, and bold, what does not hold."""
+    """What was measured of a claim's parts: first, and bold, what does not hold; then
+    what does not hold with every seed.
+    """
     parts = sorted((one for one in row["parts"] if one["holds"] is not None
                     or one["ours"] != "not measured"),
-                   key=lambda one: one["holds"] is not False)
+                   key=lambda one: (one["holds"] is not False, "seeds" not in one))
     shown = [cut(claims.observed(one), LONGEST) + claims.seeds(one)
              for one in parts[:PARTS]]
     shown = [f"**{text}**" if one["holds"] is False else text
              for text, one in zip(shown, parts)]
     if len(parts) > PARTS:
-        shown.append(f"{len(parts) - PARTS} more parts")
+        seeds = sum("seeds" in one for one in parts[PARTS:])
+        shown.append(f"{len(parts) - PARTS} more parts" + (
+            f", {seeds} of them not with the same verdict for each seed" if seeds else ""))
     return "<br>".join(shown)
 
 

@@ -51,10 +51,6 @@ CAUSES = (
     "Figure 25: such a window is shorter than a round of turns, so it shows which tenant "
     "had its turn.")
 REASONS = (
-    "Bound: a tenant that sends nothing for a while has no claim to that time. fio waited for "
-    "all of a job's requests before it enlarged the job's log of latencies, at the 32768th "
-    "request. So prn of mix-1210 paused, and the others' service in that time counted against "
-    "the bound (1.15 times). The log is long enough now.",
     "Throughput: the drive serves a tenant in proportion to the number of its requests in "
     "the drive. A tenant with n outstanding requests and a share p falls behind if more "
     "than n / p requests are in the drive. Then the scheduler holds the other tenants back, "

@@ -12,7 +12,7 @@ import claims
 import options
 import piqclaims
 import shareclaims
-from resultspage import table
+from resultspage import SEVERAL, table
 
 fairness = options.later("fairness")
 
@@ -149,8 +149,8 @@ def loads(suite, cells):
 
 def seeds(results):
     """The words that depend on the number of seeds."""
-    found = sorted({seed for data in results if data
-                    for one in data.get("made_of", [data])
+    results = [data for data in results if data]
+    found = sorted({seed for data in results for one in data.get("made_of", [data])
                     for each in one["seed_uses"].values() for seed in each})
     if not found:
         return
@@ -158,10 +158,10 @@ def seeds(results):
         "Another seed or another grouping of cells changes the order of addresses, " \
         "directions and sizes."
     if len(found) > 1:
-        yield "- **Seeds**: " + ", ".join(map(str, found)) + f". {again} A figure is the " \
-            "median over the seeds of its cells; of some cells there is one, as the lists " \
-            "of runs say. Where the seeds do not agree on a part of a claim, it says with " \
-            "how many of them it holds."
+        single = any(len(cell["seeds"]) == 1 for data in results for cell in data["cells"])
+        yield "- **Seeds**: " + ", ".join(map(str, found)) + (
+            ", but some cells were run with one seed only" if single else "") + \
+            f". {again} {SEVERAL}"
         return
     yield f"- **One seed**: all figures are of seed {found[0]}, so no error is given. " \
         f"{again} That effect was not measured, so where two figures are close, another " \

@@ -380,7 +380,7 @@ def checks(raw, fio, found, stats, run):
         requests_wanted=wanted, errors=errors)
     result["unpaused"] = _check(
         not paused, f"no job whose latencies are logged made more than "
-        f"{suiteplan.LOG_ENTRIES} requests: fio pauses then", paused=paused)
+        f"{suiteplan.LOG_ENTRIES} requests: fio pauses it then", paused=paused)
     issued = sum(job["ios"] for job in found)
     if "stat-before" in raw and "stat-after" in raw:
         counted = benchdata.disk_requests(raw["stat-after"]) - \
@@ -638,9 +638,10 @@ def cells(records):
         groups.setdefault(record["cell"], []).append(record)
     found = []
     for group in groups.values():
-        first = sorted([record for record in group
-                        if record.get("repeat", 1) == 1] or group,
-                       key=lambda record: record["seed"])
+        # Of each seed the first repetition that there is
+        first = {record["seed"]: record for record in sorted(
+            group, key=lambda record: -record.get("repeat", 1))}
+        first = [first[seed] for seed in sorted(first)]
         figures = [metrics(record) for record in first]
         found.append({
             **{key: group[0][key] for key in CELL_KEYS},

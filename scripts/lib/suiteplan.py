@@ -28,8 +28,8 @@ JOBS = REPO / "tests" / "fio"
 
 # Where the guest keeps a run's files while it runs: its memory.
 GUEST_OUT = "/dev/shm/suite/out"
-# Samples that fio has room for at once, its maximum. At the next one it waits for all
-# of the job's requests, so the job pauses, and samples at the end may be lost.
+# Samples that a log of latencies can hold, fio's maximum. With more samples fio waits until
+# the job has no outstanding request, so the job pauses, and the last samples may be lost.
 LOG_ENTRIES = 1 << 20
 
 # Where it finds the log of a workload that replays one

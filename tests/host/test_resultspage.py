@@ -184,6 +184,16 @@ def test_seeds_that_disagree(cells, seeds):
     assert ("(holds with" in resultspage.observations(row)) == bool(seeds)
 
 
+def test_seeds_that_disagree_are_seen():
+    """The part that decides may be one of many, of which few are shown."""
+    good, bad = ({**PART, "holds": holds, "ours": "so"} for holds in (True, False))
+    row = {**claim("paper", True, good), "parts": [
+        bad, bad, bad, good, {**good, "seeds": [2, 3]}, {**bad, "seeds": [1, 3]}]}
+    said = resultspage.observations(row)
+    assert said.count("seeds)") == 1 and "(holds with 1 of 3 seeds)" in said.split("<br>")[0]
+    assert said.endswith("2 more parts, 1 of them not with the same verdict for each seed")
+
+
 def test_the_commands_of_a_claim():
     runs = (run_of("full", "scripts/bench x --form full --seeds 1,2", "a.k.v", "a.l.v"),
             run_of("full", "scripts/bench x --form full", "f.k.v"),

@@ -210,6 +210,15 @@ def test_cells_are_medians_and_ranges():
         pytest.approx(675e-6)
 
 
+def test_a_seed_whose_first_run_is_lost():
+    """Each seed counts once, with the first repetition that there is."""
+    records = [record(f"rand-read.k2-2.half.s{name}", factor) for name, factor in (
+        ("101.r2", 1.0), ("102.r2", 4.0), ("102", 2.0))]
+    cell, = suitedata.cells(records)
+    assert cell["seeds"] == [101, 102]
+    assert cell["metrics"]["iops"]["values"] == [27500, 55000]
+
+
 def test_a_percentile_that_one_seed_lacks_is_none():
     one, other = record(), record("rand-read.k2-2.half.s102")
     other["jobs"][0]["latency_s"]["p90"] = None

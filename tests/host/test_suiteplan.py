@@ -212,6 +212,7 @@ def test_job_text():
     run = plan()["rand-read.none.half.s101"]
     jobs = suiteplan.job_sections(run["job_text"])
     assert jobs["rt"]["write_lat_log"] == suiteplan.GUEST_OUT + "/rt"
+    assert jobs["rt"]["log_entries"] == str(suiteplan.LOG_ENTRIES)
     assert not any("write_lat_log" in jobs[name]
                    for name in ("be0", "be1", "be2"))
     assert "cgroup" not in run["job_text"]
