@@ -3,7 +3,8 @@
 
 claims_of() judges suite share-living: each figure on each load. The direction that the
 paper shows can depend on the load, so one load that shows it is enough, and it counts as
-absent only after three. What is compared is that of shareclaims.paper(), with a margin:
+absent only after three. Of many loads one may show it by chance, so over_seeds() wants it
+with each seed. What is compared is that of shareclaims.paper(), with a margin:
 two PVs closer than PV_MAX, and two times or windows closer than claims.SAME, count as
 equal. A PV counts from what remains if shares are exact, see unavoidable().
 """
@@ -204,8 +205,13 @@ def on_loads(name, text, paper, found):
         loads.append(part)
     row = claims.claim(name, text, paper, loads)
     judged = [part.holds for part in loads if part.holds is not None]
-    row["holds"] = True if True in judged else False if len(judged) >= ENOUGH else None
+    row["holds"] = shown(judged)
     return row
+
+
+def shown(judged):
+    """A figure's verdict, of those on the loads."""
+    return True if True in judged else False if len(judged) >= ENOUGH else None
 
 
 def claims_of(cells):
@@ -217,3 +223,14 @@ def claims_of(cells):
                 for name, text, paper, parts in judged(table, load):
                     figures.setdefault((name, text, paper), {})[load] = parts
     return [on_loads(*key, found) for key, found in figures.items()]
+
+
+def over_seeds(cells):
+    """claims_of(), where a load shows a figure only if it does with each seed."""
+    rows = claims.with_seeds(claims_of, cells)
+    for row in rows:
+        for part in row["parts"]:
+            part["holds"] = part["holds"] and "seeds" not in part
+        row["holds"] = shown([part["holds"] for part in row["parts"]
+                              if part["holds"] is not None])
+    return rows

@@ -40,8 +40,8 @@ CAUSES = (
     "tenants without a second waiting request.",
     "Figures 10, 11: all tenants of a load have the same sizes. Then requests, sectors and, "
     "for reads, times are in proportion, and each way of counting gives nearly the weights. "
-    "Writes take different times, and there Figure 10 appears; Figure 11 does on [buffered "
-    "file servers](share-living-results.md).",
+    "Writes take different times, and there Figure 10 appears. Figure 11 was also looked for on "
+    "[tenants that pause](share-living-results.md).",
     "Figures 19, 20, 24: a latency is the wait for the tenant's next turn, so its deviation "
     "is that of the wait. CFQ and A+CFQ serve each tenant once a round, and heavier tenants "
     "for longer. H+BFQ's budgets do not depend on weights, so the lightest tenant has the "

@@ -261,3 +261,20 @@ def test_one_load_is_enough_and_three_are_for_absence(held, want):
 def test_loads_without_cells_have_no_claims():
     assert not livingclaims.claims_of([])
     assert set(verdicts(cell("msn-60.cfq.c")).values()) == {None}
+
+
+@pytest.mark.parametrize("values, want, held", [
+    ((1., 1., 1.), True, 1), ((1., 1., 0.), None, 0), ((0., 0., 1.), None, 0)])
+def test_a_load_shows_it_with_each_of_its_seeds(values, want, held):
+    """Of many loads one may show a direction by chance, with most of its seeds too."""
+    cells = [cell("msn-30.none.c", (9, 9, 9, 9)),
+             cell("msn-30.cfq.c", (1, 2, 4, 5), pv_sectors=1)]
+    for one in cells:
+        one["seeds"] = [101, 102, 103]
+        for metric in one["metrics"].values():
+            metric["values"] = [metric["median"]] * 3
+    cells[1]["metrics"]["pv_sectors"] = {"median": sorted(values)[1], "values": list(values)}
+    found = {row["id"]: row for row in livingclaims.over_seeds(cells)}["Fig 1, 2"]
+    assert found["holds"] is want
+    assert sum(part["holds"] is True for part in found["parts"]) == held
+    assert ("seeds" in found["parts"][0]) is (len(set(values)) > 1)
