@@ -59,7 +59,7 @@ Times are the drive's: the guest's time divided by the time scale, 16 for drive 
 for d. K2's own clock is not scaled. Its periods of 50 ms and of one second are 3 and 62 ms
 of e's time, 1.6 and 31 ms of d's, with a 16th or a 32nd of the requests. So K2 works as on
 a drive of 4000 to 12 000 requests a second. Windows of so few requests scatter more.
-Policy `bandwidth` aims above its floor by one and a half times that scatter, so its tail
+Policy `bandwidth` aims above its floor by three times that scatter, so its tail
 is longer here than on a drive with thousands of requests in each window. "A second of the
 drive" is 16 or 32 seconds of K2's clock. Runs are only a few such windows long, so the
 windows overlap; one begins every 31 ms. "10 s of traffic" are of K2's clock, and K2 has
@@ -68,8 +68,8 @@ checked the target ten times by then."""
 WRITES = """\
 Writes with a map cannot have both K2-1's tail and none's bandwidth. With a bound of one,
 the drive's write buffer has room when a real-time write arrives, and the write completes
-as soon as it is in the buffer. The buffer has room because few writes are sent. If the
-flash gets all the writes that it can take, the buffer is full, and each write waits for
+as soon as it is in the buffer. The buffer has room because the jobs send a tenth less than
+the flash can take. If the flash gets all the writes that it can take, the buffer is full, and each write waits for
 room, in any order of the writes. A map does not help, because data in the buffer are on
 no chip yet."""
 

@@ -225,14 +225,14 @@ DEFAULT_WORDS = """\
 F. *-read-first*: the drive serves reads first. *read-4k*, *randwrite-4k* and so on: one
 direction, in sequence or at random. *A ratio* is over the scheduler that the text names."""
 WHY = """\
-- If the drive holds all outstanding requests, here 32, the scheduler has none to order,
+- If the drive holds as many requests as are outstanding, the scheduler has none to order,
   so its order has no effect.
 - A scheduler gains by avoiding turns. Where the figures are judged, mode paper turns at
   {turns_paper} of 1000 requests, mq-deadline at {turns_deadline}, none at {turns_none}.
   Each turn costs the same time, so the gain over none grows with that cost. Loads of one
   direction have few turns, apart from sequential writes.
-- Without a cost of turns (first column), only a drive that holds two requests has a gain:
-  two reads, or two writes, overlap better than a read and a write."""
+- Without a cost of turns (first column), only a drive that holds two requests has a gain
+  beyond 1 %: two reads, or two writes, overlap better than a read and a write."""
 OTHERS = """\
 Other parts that do not hold, by what [reached the drive]({folder}/figures.md#why):
 

@@ -71,8 +71,9 @@ FOUND = """\
   one seed of two A+CFQ is nearer than both (Figure 14), and with buffered writes counting
   sectors is nearer than counting requests (Figure 11). On these loads every scheduler, BFQ
   included, moves less than half of what the drive does without one.
-- Figures 7 and 10 were looked for on databases, bursts and both file servers. Probably the unit
-  of a slice matters little because most turns end with an empty queue, before the slice does.
+- Slices of time are nearer to the weights than counted requests on msn, ycsb-a-90 and the
+  buffered file server, and about as near on the other loads (Figure 10). At queue depth 1 all
+  tenants get nearly the same, so windows are as far off or further (Figure 7).
 - On db-60 the shares of CFQ, A+CFQ and H+BFQ are about equally near to those due. BFQ's are
   further off, and it has the lowest throughput."""
 
