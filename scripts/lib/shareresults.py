@@ -29,16 +29,16 @@ PARTS = {"share-paper": ("The paper's schedulers", shareclaims.paper),
 # Differences from the paper, and reasons for aims that are missed. The figures above
 # them say which claims these are.
 CAUSES = (
-    "Figures 1, 2, 18: in each of these figures all tenants have one load, which never "
+    "Figures 1, 2, 14, 18: in each of these figures all tenants have one load, which never "
     "pauses. So each tenant uses its turns, and on most loads the shares of CFQ, A+CFQ and "
     "H+BFQ are near the weights. The paper's loads are databases and traces with pauses. "
     "[Tenants with pauses](share-living-results.md) are on another page, where Figures 1, "
     "2 and 18 appear.",
     "Figures 5, 6: 1 % of ycsb-a's requests are writes, so the drive's cache hardly matters "
     "to it. On fileserver, half of it writes, the figure appears.",
-    "Figure 7: at queue depth 1 the tenants' parts do not depend on their weights: 4:2:3:3 on "
-    "ycsb-a and msn. Probably the two scheduler tags of such a drive leave CFQ no tenant with a "
-    "second waiting request.",
+    "Figure 7: at queue depth 1 the tenants' parts do not depend on their weights: they are "
+    "equal, or 4:3:3:2 in an order that changes with the seed. Probably the two scheduler tags "
+    "of such a drive leave CFQ no tenant with a second waiting request.",
     "Figures 10, 11: all tenants of a load have the same sizes. Then requests, sectors and, "
     "for reads, times are in proportion, and each way of counting gives a PV below 0.2. "
     "Writes take different times, and there Figure 10 appears. Figure 11 was also looked for on "
