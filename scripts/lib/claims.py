@@ -428,7 +428,7 @@ def _k2queue(cells):
 
 def _living(cells):
     import livingclaims  # pylint: disable=import-outside-toplevel
-    return livingclaims.claims_of(cells)
+    return livingclaims.over_seeds(cells)
 
 
 # The values of `claims` in a suite.
@@ -461,11 +461,14 @@ def of_seed(cells, seed):
 
 
 def with_seeds(judge, cells):
-    """judge(cells), with "seeds" in each part whose verdict is not that of every seed.
+    """The claims of judge(cells). Parts whose verdict differs from that of a seed have "seeds".
 
     "seeds": [number of seeds with which the part holds, number of seeds]. A seed counts if
     all cells of the part were run with it.
     """
+    def key(row, part):
+        return (row["id"], part["text"], *sorted(part["cells"]))
+
     rows, alone = judge(cells), {}
     several = sorted({seed for cell in cells if len(cell.get("seeds") or ()) > 1
                       for seed in cell["seeds"]})
@@ -473,11 +476,10 @@ def with_seeds(judge, cells):
         for row in judge(of_seed(cells, seed)):
             for part in row["parts"]:
                 if part["holds"] is not None:
-                    alone.setdefault((row["id"], part["text"], *sorted(part["cells"])),
-                                     []).append(part["holds"])
+                    alone.setdefault(key(row, part), []).append(part["holds"])
     for row in rows:
         for part in row["parts"]:
-            found = alone.get((row["id"], part["text"], *sorted(part["cells"])), ())
+            found = alone.get(key(row, part), ())
             if len(found) > 1 and set(found) != {part["holds"]}:
                 part["seeds"] = [sum(found), len(found)]
     return rows

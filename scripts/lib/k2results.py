@@ -69,9 +69,9 @@ WRITES = """\
 Writes with a map cannot have both K2-1's tail and none's bandwidth. With a bound of one,
 the drive's write buffer has room when a real-time write arrives, and the write completes
 as soon as it is in the buffer. The buffer has room because the jobs send a tenth less than
-the flash can take. If the flash gets all the writes that it can take, the buffer is full, and each write waits for
-room, in any order of the writes. A map does not help, because data in the buffer are on
-no chip yet."""
+the flash can take. If the flash gets all the writes that it can take, the buffer is full, and
+each write waits for room, in any order of the writes. A map does not help, because data in the
+buffer are on no chip yet."""
 
 # The loads in the order of the table
 QUEUE_ORDER = {load: place for place, load in enumerate(

@@ -4,9 +4,9 @@
 claims_of() judges suite share-living: each figure on each load. The direction that the
 paper shows can depend on the load, so one load that shows it is enough, and it counts as
 absent only after three. Of many loads one may show it by chance, so over_seeds() wants it
-with each seed. What is compared is that of shareclaims.paper(), with a margin:
-two PVs closer than PV_MAX, and two times or windows closer than claims.SAME, count as
-equal. A PV counts from what remains if shares are exact, see unavoidable().
+with each seed. The figures of shareclaims.paper() are compared, with a margin: two PVs
+closer than PV_MAX, and two times or windows closer than claims.SAME, count as equal. A PV
+counts from the PV that remains if shares are exact, see unavoidable().
 """
 
 import claims
@@ -204,14 +204,13 @@ def on_loads(name, text, paper, found):
                 if sub["holds"] is not None))
         loads.append(part)
     row = claims.claim(name, text, paper, loads)
-    judged = [part.holds for part in loads if part.holds is not None]
-    row["holds"] = shown(judged)
+    row["holds"] = shown([part.holds for part in loads])
     return row
 
 
-def shown(judged):
-    """A figure's verdict, of those on the loads."""
-    return True if True in judged else False if len(judged) >= ENOUGH else None
+def shown(held):
+    """A figure's verdict, from those on the loads."""
+    return True if True in held else False if held.count(False) >= ENOUGH else None
 
 
 def claims_of(cells):
@@ -231,6 +230,5 @@ def over_seeds(cells):
     for row in rows:
         for part in row["parts"]:
             part["holds"] = part["holds"] and "seeds" not in part
-        row["holds"] = shown([part["holds"] for part in row["parts"]
-                              if part["holds"] is not None])
+        row["holds"] = shown([part["holds"] for part in row["parts"]])
     return rows

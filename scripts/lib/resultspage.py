@@ -32,7 +32,7 @@ ONLY = r" --only[ =]\S+"
 # Parts of a claim that its row shows, and characters of each
 PARTS, LONGEST = 4, 160
 
-# What figures of several seeds are
+# Text: the meaning of figures of several seeds
 SEVERAL = "Each measure of a cell is its median over the cell's seeds; other figures are computed " \
     "from these medians. A part whose verdict is not that of each seed says with how many seeds " \
     "it holds."
@@ -137,8 +137,8 @@ def cut(text, most):
 
 
 def observations(row):
-    """What was measured of a claim's parts: first, and bold, what does not hold; then
-    what does not hold with every seed.
+    """The measured figures of a claim's parts. Parts that do not hold are first, and bold;
+    of each kind, those whose seeds disagree are first.
     """
     parts = sorted((one for one in row["parts"] if one["holds"] is not None
                     or one["ours"] != "not measured"),

@@ -48,8 +48,8 @@ CAUSES = (
     "for longer. H+BFQ's budgets do not depend on weights, so the lightest tenant has the "
     "longest time between turns. Small budgets make turns short, and latencies deviate "
     "least, but shares are lost: the drive takes all outstanding requests of a tenant in "
-    "one turn, so none waits when the tenant's next turn is due.",
-    "On mix-111, where weights are equal, prj waits longest; the reason was not found.",
+    "one turn, so none waits when the tenant's next turn is due. On mix-111 weights are equal, "
+    "and prj waits longest; the reason was not found.",
     "Figure 25: such a window is about as long as a round of turns, so it shows which tenant "
     "had more turns in it.")
 REASONS = (

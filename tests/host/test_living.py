@@ -14,6 +14,7 @@ sys.path.insert(0, str(REPO / "scripts" / "lib"))
 sys.dont_write_bytecode = True
 
 fairness = importlib.import_module("fairness")
+claims = importlib.import_module("claims")
 livingclaims = importlib.import_module("livingclaims")
 suitedata = importlib.import_module("suitedata")
 suiteplan = importlib.import_module("suiteplan")
@@ -278,3 +279,5 @@ def test_a_load_shows_it_with_each_of_its_seeds(values, want, held):
     assert found["holds"] is want
     assert sum(part["holds"] is True for part in found["parts"]) == held
     assert ("seeds" in found["parts"][0]) is (len(set(values)) > 1)
+    # The summary and the report of a run judge as the page does.
+    assert claims.evaluate("share-living", cells) == livingclaims.over_seeds(cells)

@@ -160,7 +160,7 @@ def cell_of(name, *values, seeds=None, **more):
 
 
 def above_one(cells):
-    """A claim whose one part is that the mean of all cells is above 1."""
+    """A claim with one part: the mean of all cells is above 1."""
     found = [claims.figure(cell, "pv") for cell in cells]
     part = claims.Part("above 1", cells)
     return [claims.claim("x", "y", "z", [

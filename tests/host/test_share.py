@@ -605,6 +605,10 @@ def test_one_seed_is_said_to_be_one():
     assert "of seed 101" in "".join(sharewords.seeds([None, one]))
     assert "- **Seeds**: 101, 102." in \
         "".join(sharewords.seeds([{**one, "made_of": [one, other]}]))
+    assert "101, 102, but some cells were run with one seed only." in \
+        "".join(sharewords.seeds([{**other, "cells": [{"seeds": [101]}]}]))
+    assert "one seed only" not in \
+        "".join(sharewords.seeds([{**other, "cells": [{"seeds": [101, 102]}]}]))
     assert not list(sharewords.seeds([None, None]))
 
 

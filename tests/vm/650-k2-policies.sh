@@ -7,8 +7,9 @@
 # Proves: policies, the unit of the bound, its reserve, real-time requests alone in the
 # device, the cap on starvation and layouts can be changed under load that includes real-time
 # requests, calibrations begun and given up and the scheduler created again, in any order:
-# nothing stands still, nothing is lost, each file shows the written value; and with policy static and the defaults the bound is max_inflight
-# again, and is kept to. The operations are drawn at random; the case prints the seed.
+# nothing stands still, nothing is lost, each file shows the written value; and with policy
+# static and the defaults the bound is max_inflight again, and is kept to. The operations are
+# drawn at random; the case prints the seed.
 # Fails if: fq->watches decides in elv_finish_request() instead of the request's own
 # fr->watched, flash_resume() runs nothing, or k2_holds() does not clear
 # fq->held when K2 watches no more.
