@@ -63,7 +63,7 @@ class Point:
 
 OWN = Point("", DRIVE, "the drive holds 32 requests")
 LIKE = Point("-qd2", "b-turn500", "the drive holds 2 requests, a turn costs 0.5 ms")
-# The loads of both directions: of Figures 3 and 8
+# The loads of both directions: of Figures 3, 8 and 9
 MIXED = Point("-qd2", "b-turn600", "the drive holds 2 requests, a turn costs 0.6 ms")
 
 
@@ -197,7 +197,7 @@ def postmark(table, files, sign):
     return compared(
         table, f"{files} files: {word} transactions a second than none",
         f"postmark-{files}", "transactions_per_s", "paper", "none",
-        lambda found: (found[0] - 1) * sign > NOISE)
+        lambda found: (found[0] - 1) * sign > NOISE, MIXED)
 
 
 def kept(table, workload, label, variant, base="none"):
@@ -272,7 +272,7 @@ def paper(cells):
             "Fig 9", "PostMark: good with few files, NOOP better with many",
             "as the number gets larger NOOP outperforms all others",
             [postmark(table, FILES[0], 1), postmark(table, FILES[-1], -1)],
-            OWN.text),
+            MIXED.text),
         claims.claim(
             "No harm", "on no pure pattern less than none",
             "aim: 97 % of none's throughput",

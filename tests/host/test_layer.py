@@ -502,7 +502,7 @@ def paper_cells():
               rates(f"mix-70.none{MIXED}", 100, 100),
               rates(f"mix-70.mq-deadline{MIXED}", 103, 103)]
     for count, mine in ((5000, 110), (20000, 90)):
-        found += [cell(f"postmark-{count}.{label}.b", transactions_per_s=rate)
+        found += [cell(f"postmark-{count}.{label}{MIXED}", transactions_per_s=rate)
                   for label, rate in (("paper", mine), ("none", 100))]
     return found
 
@@ -559,7 +559,7 @@ def test_what_does_not_hold(name, figures, fails):
 @pytest.mark.parametrize("count", [5000, 20000])
 def test_postmark_the_other_way(count):
     cells = [cell(one["cell"], transactions_per_s=100)
-             if one["cell"] == f"postmark-{count}.paper.b" else one
+             if one["cell"] == f"postmark-{count}.paper{MIXED}" else one
              for one in paper_cells()]
     assert verdicts(claims.evaluate("layer_read-paper", cells))["Fig 9"] \
         is False
