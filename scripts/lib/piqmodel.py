@@ -34,6 +34,8 @@ CLOSER = (1, 2, 4, 8)
 # Further seeds of the stand-ins, for the interval of the means
 SEEDS = (102, 103, 104, 105)
 SECONDS_MILLION = 15
+# Runs of a fit, a seed counted
+FIT_RUNS = 60
 
 
 def trace(name, count, seed, load=1):
@@ -76,19 +78,37 @@ def select(one, *more):
     return {key: value for key, value in one.items() if key.endswith(ends)}
 
 
+def needed(text):
+    """{scheme: figures} of a trace: what GAINS and Figure 2(b) need."""
+    return {scheme: select(figures(one), "blocked_share")
+            for scheme, one in standinfit.model(
+                text, schemes="noop,rws,piq").items()}
+
+
 def closer(count, seed, load):
     """{input: {scheme: figures}} of the second set's calibrated inputs, their times
-    divided by `load`; of each scheme what GAINS and Figure 2(b) need.
+    divided by `load`; what needed() has.
     """
     found = {}
     for name in standin.published():
         if name in standin.UNCALIBRATED:
             continue
-        text = trace(name + standin.HEAD, count, seed, load)
-        found[name + standin.HEAD] = {
-            scheme: select(figures(one), "blocked_share")
-            for scheme, one in standinfit.model(
-                text, schemes="noop,rws,piq").items()}
+        found[name + standin.HEAD] = needed(trace(
+            name + standin.HEAD, count, seed, load))
+    return found
+
+
+def resized(count, seed):
+    """{input: {scheme: figures}} of the second set's calibrated inputs, fitted again with
+    two sizes of requests; what closer() has.
+    """
+    found = {}
+    for name, row in standin.filled().items():
+        if name in standin.UNCALIBRATED:
+            continue
+        fit = standinfit.Fit(name + standin.HEAD, row, count, sizes=standin.two_sizes)
+        fit.fit()
+        found[fit.name] = needed(standinfit.text_of(fit.trace(seed)))
     return found
 
 
@@ -218,7 +238,7 @@ def main(argv=None):
     total = args.requests * (len(names) * len(SCHEMES) + whole * (
         len(names) * (len(BEGINS) * 3 + len(LENGTHS)) +
         len(ORDER_INPUTS) * len(ORDERS) * 3 + len(standin.published()) *
-        len(CLOSER) * 3 + len(names) * len(SEEDS) * 2))
+        (len(CLOSER) * 3 + FIT_RUNS) + len(names) * len(SEEDS) * 2))
     # A compiler, for the model.
     options.need("unit", "bench")
     print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
@@ -264,6 +284,7 @@ def main(argv=None):
             for name in names}),
         "loads": rounded({str(load): closer(args.requests, args.seed, load)
                           for load in CLOSER}),
+        "two_sizes": rounded(resized(args.requests, args.seed)),
         "seeds": rounded({str(seed): against_rws(names, args.requests, seed)
                           for seed in SEEDS}),
         "orders": rounded({

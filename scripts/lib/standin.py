@@ -138,6 +138,18 @@ def sizes(mean):
     return mix
 
 
+def two_sizes(mean):
+    """A mix of 4 and 64 KiB with this mean, in sectors, for what sizes do to PIQ.
+
+    The larger size is doubled until a tenth of the requests, or more, is small.
+    """
+    small, large = 8, 128
+    while 0.9 * large + 0.1 * small < mean:
+        large *= 2
+    share = (mean - small) / (large - small)
+    return (small, 1 - share), (large, share)
+
+
 def targets(name):
     """(share of reads in conflict, of writes, busy chips) of Table I."""
     rows = published()

@@ -106,8 +106,8 @@ def kind_of(name, row, fit):
     """The stand-in with these numbers."""
     return synthetic.StandIn(
         name, "", iops=1000 / row["gap_ms"], read_share=0.5,
-        read_sizes=standin.sizes(row["read_sectors"]),
-        write_sizes=standin.sizes(row["write_sectors"]),
+        read_sizes=fit.sizes(row["read_sectors"]),
+        write_sizes=fit.sizes(row["write_sectors"]),
         footprint_mib=fit.regions, calibrated={
             "cluster": fit.cluster, "lean_read": fit.lean[0],
             "lean_write": fit.lean[1],
@@ -119,8 +119,8 @@ def kind_of(name, row, fit):
 class Fit:
     """One input."""
 
-    def __init__(self, name, row, count=REQUESTS, seeds=None):
-        self.name, self.row, self.count = name, row, count
+    def __init__(self, name, row, count=REQUESTS, seeds=None, sizes=standin.sizes):
+        self.name, self.row, self.count, self.sizes = name, row, count, sizes
         self.seeds = seeds or SEEDS[standin.set_of(name)]
         self.regions = min(standin.footprint(row), 131072)
         reads, writes, chips = standin.targets(name)

@@ -92,10 +92,13 @@ def test_seeds():
 
 @pytest.mark.parametrize("mean", [8.5, 12.6, 22.4, 63, 64, 89.2, 115.6,
                                   176.5, 700])
-def test_sizes_have_their_mean(mean):
-    mix = standin.sizes(mean)
+@pytest.mark.parametrize("make", [standin.sizes, standin.two_sizes])
+def test_sizes_have_their_mean(make, mean):
+    mix = make(mean)
     assert synthetic.mean_of(mix) == pytest.approx(mean, rel=1e-6)
     assert mix[-1][0] >= 128 and mix[0][0] == 8
+    if make == standin.two_sizes:
+        assert len(mix) == 2 and mix[0][1] >= 0.1 * sum(share for _, share in mix)
 
 
 @pytest.mark.parametrize("name", ["hm_0", "prxy_0-head"])
@@ -375,6 +378,35 @@ def test_gains_by_kinds_of_inputs():
         "| 2 or more, most are reads | hm_1 | – | -10.0 % | – |",
         "| fewer than 2, most are writes | stg_0 | – | -20.0 % | – |"]
     assert len(lines) == 7 and not lines[6]
+
+
+def test_the_models_gains_and_waits():
+    def inputs_(gain, waits):
+        noop = {"busy_chips": 1.0, "read_latency_mean_s": 1.0 + waits,
+                "write_latency_mean_s": 1.0 + waits, "read_wait_mean_s": waits,
+                "write_wait_mean_s": waits}
+        return {f"{name}-head": {
+            "noop": noop, "rws": dict.fromkeys((*piqclaims.GAINS, "busy_chips"), 1.0),
+            "piq": dict.fromkeys((*piqclaims.GAINS, "busy_chips"), 1.0 + change)}
+            for name, change in (("hm_0", gain), ("hm_1", 0.0))}
+    lines = list(piqresults.by_model("sizes", {"two": inputs_(-0.5, 3), "one": inputs_(0.1, 1)}))
+    assert lines[0].startswith("| sizes | mean read latency |")
+    assert lines[3:5] == ["| two" + 5 * " | -25.0 %" + " | 3.0 | 3.0 |",
+                          "| one" + 5 * " | +5.0 %" + " | 1.0 | 1.0 |"]
+
+
+@needs_gcc
+def test_the_committed_inputs_of_two_sizes():
+    """They are fitted again, and then what the model says."""
+    data = json.loads(piqmodel.RESULT.read_text())
+    assert list(data["two_sizes"]) == [
+        name for name in BOTH if name.endswith(standin.HEAD)
+        and standin.base(name) not in standin.UNCALIBRATED]
+    fit = standinfit.Fit("prxy_0-head", standin.filled()["prxy_0"], 300, (1,),
+                         standin.two_sizes)
+    assert {one[4] // 512 for one in fit.trace(1)} <= {8, 128}
+    assert {one[4] // 512 for one in standinfit.Fit(
+        "prxy_0-head", fit.row, 300, (1,)).trace(1)} > {8, 128}
 
 
 @needs_gcc
