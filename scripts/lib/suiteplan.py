@@ -773,6 +773,15 @@ def _run(suite, form, cell, scale):
     }
 
 
+def chosen(planned, patterns):
+    """Those of the planned runs that a pattern fits: a cell, or else a glob or a part of it."""
+    names = {run["cell"] for run in planned}
+    parts = [pattern for pattern in patterns if pattern not in names]
+    return [run for run in planned if run["cell"] in patterns or any(
+        fnmatch.fnmatchcase(run["cell"], part) or part in run["cell"]
+        for part in parts)]
+
+
 def runs(suite, form_name, seed_list=None, only=(), repeat=1):
     """The runs of a form, as dicts that can be stored as JSON and read back."""
     if form_name not in suite.forms:
@@ -794,9 +803,7 @@ def runs(suite, form_name, seed_list=None, only=(), repeat=1):
             kinds.append(again)
         result += kinds
     if only:
-        result = [run for run in result if any(
-            fnmatch.fnmatchcase(run["cell"], p) or p in run["cell"]
-            for p in only)]
+        result = chosen(result, only)
         if not result:
             raise Bad(f"{suite.path}: form {form_name} has no cell that "
                       f"fits {' '.join(only)}; --list shows all")

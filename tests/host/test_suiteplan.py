@@ -115,6 +115,18 @@ def test_short_form():
     assert not any(".x1" in name for name in runs)
 
 
+def test_only_one_cell_or_those_that_fit():
+    def cells(*patterns):
+        return [run["cell"] for run in suiteplan.chosen(
+            [{"cell": name} for name in ("a.k2-8.e", "a.k2-8.e-fs", "b.k2-8.e.x1", "b.k2-8.e")],
+            patterns)]
+    assert cells("a.k2-8.e") == ["a.k2-8.e"]
+    assert cells("b.k2-8.e", "a.*-fs") == ["a.k2-8.e-fs", "b.k2-8.e"]
+    assert cells("k2-8.e") == ["a.k2-8.e", "a.k2-8.e-fs", "b.k2-8.e.x1", "b.k2-8.e"]
+    assert cells("*.k2-8.e") == ["a.k2-8.e", "b.k2-8.e"]
+    assert not cells("c")
+
+
 def test_only_seeds_repeat():
     runs = plan("short", seed_list=[3, 900], only=["k2-1.half"], repeat=2)
     assert sorted(runs) == [
