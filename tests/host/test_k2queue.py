@@ -195,9 +195,9 @@ def test_the_section(tmp_path):
     assert "| reads-16 | k2-8 | 5000 | 106 | 201 | 266 | – | – | 300 |" in text
     picture, = re.findall(r"!\[.*\]\((docs/[\w-]+\.svg)\)", text)
     drawn = (tmp_path / picture).read_text()
-    for name in (">p50<", ">p99<", "K2-x with a map", "mq-deadline, device queue of x"):
+    for name in (">p50, 16 jobs<", ">p99, x = 8<", "K2-x with a map", "mq-deadline, device queue of x"):
         assert name in drawn, name
-    assert ">p99.9<" not in drawn
+    assert ">p99.9, " not in drawn
     assert len(k2results.QUEUE.split()) <= 350
 
 
@@ -216,6 +216,14 @@ def test_the_time_in_the_drive(scheduler, workload, tunables, wanted):
     cell = {"scheduler": scheduler, "workload": workload, "tunables": tunables,
             "metrics": {"iops": dict.fromkeys(("median", "min", "max"), 1e5)}}
     assert k2results.time_in_drive(cell) == (wanted and pytest.approx(wanted))
+
+
+def test_where_the_pictures_points_are():
+    found = cells()
+    none = next(line[1] for line in k2queueplots.LINES if line[0].startswith("none"))
+    assert [k2queueplots.points(found, none, "p50", row) for row in (0, 1)] == [
+        [(8, pytest.approx(300)), (16, pytest.approx(280))],
+        [(3, pytest.approx(140)), (16, pytest.approx(300)), (64, pytest.approx(900))]]
 
 
 def test_nothing_to_draw(tmp_path):
