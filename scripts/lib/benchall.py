@@ -43,7 +43,7 @@ PAGES = {"k2-results": ("k2", "k2-auto", "k2-queue"), "piq-results": ("piq-paper
          "piq-auto-results": ("piq",),
          "layer_read-results": ("layer_read-paper", "layer_read"),
          "share-results": ("share-paper", "share"),
-         "share-living-results": ("share-living",)}
+         "share-living-results": ("share-paper", "share-living")}
 # These say what a scheduler costs, too, if that was measured.
 WITH_COST = ("piq-auto-results", "layer_read-results")
 STATE = "parts"

@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 fairness = importlib.import_module("fairness")
 claims = importlib.import_module("claims")
 livingclaims = importlib.import_module("livingclaims")
+livingresults = importlib.import_module("livingresults")
 suitedata = importlib.import_module("suitedata")
 suiteplan = importlib.import_module("suiteplan")
 suiteshare = importlib.import_module("suiteshare")
@@ -281,3 +282,19 @@ def test_a_load_shows_it_with_each_of_its_seeds(values, want, held):
     assert ("seeds" in found["parts"][0]) is (len(set(values)) > 1)
     # The summary and the report of a run judge as the page does.
     assert claims.evaluate("share-living", cells) == livingclaims.over_seeds(cells)
+
+
+def test_where_each_figure_appears():
+    def part(holds, *cells, **more):
+        return {"holds": holds, "cells": list(cells), **more}
+    found = livingresults.appears([
+        {"id": "Fig 14", "paper": "prj and prn", "parts": [
+            part(True, "prj.a.c", "prj.b.c"), part(False, "prj.a.c", "prj.d.c"),
+            part(True, "prn.a.c"), part(None, "msn.a.c")]},
+        {"id": "Fig 20c", "paper": "x", "parts": [part(True, "prj.a.c", "prn.a.c")]},
+        {"id": "Fig 20d", "paper": "x", "parts": [part(True, "prn.b.c", seeds=[1, 2])]},
+        {"id": "Bound", "paper": "aim: x", "parts": [part(True, "prj.a.c")]}])
+    assert found == {"Fig 14": {"prj": False, "prn": True},
+                     "Fig 20": {"prj": True, "prn": False}}
+    assert list(livingresults.where(found, {"Fig 14": {"db-60": True}}))[2:4] == [
+        "| Figure 14 | prn | prj | db-60 | – |", "| Figure 20 | prj | prn | – | – |"]
