@@ -221,7 +221,8 @@ def claims_of(cells):
             if load in table.workloads:
                 for name, text, paper, parts in judged(table, load):
                     figures.setdefault((name, text, paper), {})[load] = parts
-    return [on_loads(*key, found) for key, found in figures.items()]
+    return claims.under([on_loads(*key, found) for key, found in figures.items()],
+                        "profile C; each part is a load, whose tenants pause")
 
 
 def over_seeds(cells):

@@ -456,8 +456,10 @@ def of_a_set(cells, end):
                      "paper's batches lose",
                      "aim: our expectation; the paper does not study it",
                      [loses(table, variant, way)
-                      for variant in (FIFO, READ_FIRST) for way in ways]),
+                      for variant in (FIFO, READ_FIRST) for way in ways],
+                     "profile A, a queue for each chip"),
     ]
+    rows = claims.under(rows, f"{'second' if end else 'first'} set; profile A, served in order")
     return [{**row, "id": f"{row['id']}{', at the head' if end else ''}"}
             for row in rows]
 

@@ -38,11 +38,9 @@ SECONDS_MILLION = 15
 FIT_RUNS = 60
 
 
-def trace(name, count, seed, load=1):
-    """The text of a stand-in as the model reads it, its times divided by `load`."""
-    return standinfit.text_of(
-        (when // load, *rest) for when, *rest in synthetic.synthesize(
-            f"piq15-{name}", count, seed))
+def trace(name, count, seed):
+    """The text of a stand-in as the model reads it."""
+    return standinfit.text_of(synthetic.synthesize(f"piq15-{name}", count, seed))
 
 
 def figures(one):
@@ -78,37 +76,32 @@ def select(one, *more):
     return {key: value for key, value in one.items() if key.endswith(ends)}
 
 
-def needed(text):
-    """{scheme: figures} of a trace: what GAINS and Figure 2(b) need."""
-    return {scheme: select(figures(one), "blocked_share")
-            for scheme, one in standinfit.model(
-                text, schemes="noop,rws,piq").items()}
+def judged(text):
+    """{scheme: figures} of a trace: what the claims need that a load may change."""
+    found = standinfit.model(text, schemes="noop,rws,piq_r,piq_w,piq")
+    found["piq-overlap"] = standinfit.model(text, schemes="piq", begin="free")["piq"]
+    return {scheme: select(figures(one), "prioritised_share")
+            for scheme, one in found.items()}
 
 
-def closer(count, seed, load):
-    """{input: {scheme: figures}} of the second set's calibrated inputs, their times
-    divided by `load`; what needed() has.
+def closer(count, seed, sizes=standin.sizes):
+    """{load: {input: {scheme: figures}}} of the second set's calibrated inputs, their
+    times divided by each of CLOSER. With other sizes they are fitted again.
     """
-    found = {}
-    for name in standin.published():
-        if name in standin.UNCALIBRATED:
-            continue
-        found[name + standin.HEAD] = needed(trace(
-            name + standin.HEAD, count, seed, load))
-    return found
-
-
-def resized(count, seed):
-    """{input: {scheme: figures}} of the second set's calibrated inputs, fitted again with
-    two sizes of requests; what closer() has.
-    """
-    found = {}
+    found = {str(load): {} for load in CLOSER}
     for name, row in standin.filled().items():
         if name in standin.UNCALIBRATED:
             continue
-        fit = standinfit.Fit(name + standin.HEAD, row, count, sizes=standin.two_sizes)
-        fit.fit()
-        found[fit.name] = needed(standinfit.text_of(fit.trace(seed)))
+        name += standin.HEAD
+        if sizes == standin.sizes:
+            requests = list(synthetic.synthesize(f"piq15-{name}", count, seed))
+        else:
+            fit = standinfit.Fit(name, row, count, sizes=sizes)
+            fit.fit()
+            requests = list(fit.trace(seed))
+        for load in CLOSER:
+            found[str(load)][name] = judged(standinfit.text_of(
+                (when // load, *rest) for when, *rest in requests))
     return found
 
 
@@ -238,7 +231,7 @@ def main(argv=None):
     total = args.requests * (len(names) * len(SCHEMES) + whole * (
         len(names) * (len(BEGINS) * 3 + len(LENGTHS)) +
         len(ORDER_INPUTS) * len(ORDERS) * 3 + len(standin.published()) *
-        (len(CLOSER) * 3 + FIT_RUNS) + len(names) * len(SEEDS) * 2))
+        (len(CLOSER) * 6 * 2 + FIT_RUNS) + len(names) * len(SEEDS) * 2))
     # A compiler, for the model.
     options.need("unit", "bench")
     print(f"piq-model: {len(names)} inputs, {len(SCHEMES)} schemes, {total} "
@@ -282,9 +275,8 @@ def main(argv=None):
                 name, args.requests, args.seed, schemes="piq",
                 queue=length)["piq"]) for length in LENGTHS}
             for name in names}),
-        "loads": rounded({str(load): closer(args.requests, args.seed, load)
-                          for load in CLOSER}),
-        "two_sizes": rounded(resized(args.requests, args.seed)),
+        "loads": rounded(closer(args.requests, args.seed)),
+        "two_sizes": rounded(closer(args.requests, args.seed, standin.two_sizes)),
         "seeds": rounded({str(seed): against_rws(names, args.requests, seed)
                           for seed in SEEDS}),
         "orders": rounded({

@@ -506,4 +506,4 @@ def paper(cells):
                                  "inversions_sectors", 0, "no inversion")
                       for label in ("acfq-paper", "hbfq-paper")]),
     ]
-    return found
+    return claims.under(found, "profile C; each part names its load, which never pauses")

@@ -10,6 +10,8 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("design", "request-life", "liveness", "sharing", "urgent", "tags", "k2-limit",
          "adding-a-scheduler", "terms", "pending", "scale",
          "cache-lines")
+RESULTS = ("k2-results", "piq-results", "layer_read-results", "share-results",
+           "share-living-results")
 MOST = 1500
 
 
@@ -17,6 +19,21 @@ MOST = 1500
 def test_a_page_is_short(name):
     """Code included: a reader searches for one subject."""
     assert len((DOCS / f"{name}.md").read_text("utf-8").split()) <= MOST
+
+
+def prose(text):
+    """The words of a page of results without headings, tables, commands, pictures and lines
+    on runs.
+    """
+    return [word for line in text.splitlines()
+            if not line.startswith(("#", "|", "    ", "!", "<!--", "Form ", "Kernel ", "Model:"))
+            for word in line.split()]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_page_of_results_has_little_prose(name):
+    found = len(prose((DOCS / f"{name}.md").read_text("utf-8")))
+    assert 200 < found <= MOST
 
 
 def test_the_index_has_each_page():

@@ -399,7 +399,8 @@ def test_the_models_gains_and_waits():
 def test_the_committed_inputs_of_two_sizes():
     """They are fitted again, and then what the model says."""
     data = json.loads(piqmodel.RESULT.read_text())
-    assert list(data["two_sizes"]) == [
+    assert list(data["two_sizes"]) == [str(load) for load in piqmodel.CLOSER]
+    assert list(data["two_sizes"]["8"]) == [
         name for name in BOTH if name.endswith(standin.HEAD)
         and standin.base(name) not in standin.UNCALIBRATED]
     fit = standinfit.Fit("prxy_0-head", standin.filled()["prxy_0"], 300, (1,),
@@ -852,9 +853,10 @@ def test_pieces_are_judged_at_each_load():
     assert row["shares"] == (pytest.approx(0.53, abs=0.01),) * 2
 
 
-def conditions(paper, pieces=(), writes=()):
+def conditions(paper, pieces=(), writes=(), rules=None, loads=None):
     """({first words of a part: its row}, the text) of the table of conditions."""
-    lines = list(piqconditions.conditions_table(paper, list(pieces), writes))
+    lines = list(piqconditions.conditions_table(paper, list(pieces), writes, rules or {},
+                                                loads or {}))
     return {row[0].replace("*", ""): row[1:] for row in (
         line.strip("| ").split(" | ") for line in lines if line.startswith("|"))}, \
         lines[0].replace("\n", " ")
@@ -891,6 +893,22 @@ def test_where_each_part_holds():
     assert "The claims have 5 parts. 1 hold on at least one of the two sets" in text
     assert "Section VI's 1, which" in text
     assert "4 of them hold under another" in text
+
+
+def test_where_each_part_holds_in_the_model():
+    def cells(piq, overlap, chips=1):
+        return [cell("hm_0-head", label, read_latency_mean_s=1 + gain,
+                     write_latency_mean_s=1 + 3 * gain, utilisation_milli=1 + chips * (gain < 0))
+                for label, gain in (("rws", 0), ("piq", piq), ("piq-overlap", overlap))]
+    rows, text = conditions(
+        cells(-0.1, -0.1), rules={"rule": cells(-0.2, 0)},
+        loads={"more": {"1": cells(-0.1, -0.2), "4": cells(-0.2, -0.2)},
+               "other": {"1": cells(-0.1, -0.1)}})
+    assert row_of(rows, "Fig 8: mean read latency")[4:] == [
+        "holds", "–", "–", "default 4; overlap 1, 4", "–"]
+    assert row_of(rows, "Figures 8 and 12 at once")[4:] == [
+        "–", "–", "–", "default 4; overlap 1, 4", "–"]
+    assert text.endswith("where the part holds, of 1, 4.")
 
 
 def test_overlap_is_judged_where_it_changes_a_part():
