@@ -195,7 +195,8 @@ def test_the_section(tmp_path):
     assert "| reads-16 | k2-8 | 5000 | 106 | 201 | 266 | – | – | 300 |" in text
     picture, = re.findall(r"!\[.*\]\((docs/[\w-]+\.svg)\)", text)
     drawn = (tmp_path / picture).read_text()
-    for name in (">p50, 16 jobs<", ">p99, x = 8<", "K2-x with a map", "mq-deadline, device queue of x"):
+    for name in (">p50, 16 jobs<", ">p99, x = 8<", "K2-x with a map",
+                 "mq-deadline, device queue of x"):
         assert name in drawn, name
     assert ">p99.9, " not in drawn
     assert len(k2results.QUEUE.split()) <= 350
