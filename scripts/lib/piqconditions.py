@@ -17,22 +17,21 @@ TEXT = """\
 
 The claims have {all} parts. {sets} hold on at least one of the two sets, among them Section
 VI's {again}, which repeat Figure 8 with smaller sizes. These were added after the results, when
-Table I also became a fit of the inputs; without them {others_sets} of {rest} hold. The table has
-the parts that do not hold on the second set. {others} of them hold under another condition;
-{nowhere} hold nowhere. All conditions right of *second set* were chosen after the results were
-known. A number is a share of the paper's figure; *no*: a comparison of inputs does not hold.
-Figure 2(b) holds up to twice the paper's figure. `–`: not measured, or not judged there.
+Table I also became a fit of the inputs; without them {without} of {rest} hold. The table has the
+parts that do not hold on the second set. {measured} of the others hold under a condition that was
+measured, {model} in the model alone; {nowhere} hold nowhere. Conditions right of *second set* were
+chosen after the results. A number is a share of the paper's figure. Figure 2(b) holds up to
+twice the paper's figure. `–`: not judged there.
 
 *Overlap*: with `batch_overlap` = 1. *Large batches*: the inputs of the second set with two or
 more requests [in a batch](#what-decides-a-gain), most of them writes. *Pieces*: the pieces of
 real traces, judged alone against the paper's mean, and loads where the part holds, of {pieces}.
 
-Three columns are of the model alone, on the second set. *Chips ignored*: a request is
-dispatched when those of the batches before are, whatever its chips do, against [the paper's
-text](figures.md#when-a-batch-begins-model-alone). [*More
-load*](figures.md#more-load-model-alone), [*two
-sizes*](figures.md#two-sizes-of-requests-model-alone): by what times are divided where the part
-holds, of {loads}."""
+The last columns are of the model, on the second set. *Chips ignored*, which contradicts [the
+paper's text](figures.md#when-a-batch-begins-model-alone): a request is dispatched when those of
+earlier batches are, even if its chips are busy. [*More load*](figures.md#more-load-model-alone),
+[*two sizes*](figures.md#two-sizes-of-requests-model-alone) of requests: the rule, and the numbers
+that times are divided by, of {loads}, where the part holds."""
 
 
 def parts(cells, end="", overlap=False):
@@ -40,6 +39,7 @@ def parts(cells, end="", overlap=False):
 
     overlap: piq-overlap in the place of piq; only the parts that this changes.
     """
+    cells = [one for one in cells if standin.set_of(one["workload"]) == end]
     if overlap:
         cells = [{**one, "label": "piq"} if one["label"] == "piq-overlap" else one
                  for one in cells if one["label"] != "piq"]
@@ -56,34 +56,41 @@ def parts(cells, end="", overlap=False):
     return found
 
 
-def held(own):
-    """The keys of the parts that hold, and None if Figures 8 and 12 hold at once."""
-    found = [key for key, part in own.items() if part["holds"]]
-    return found + [None] * (sum(key[0] in AT_ONCE for key in found) == 3)
+def at_once(own):
+    """The parts, and under None one for Figures 8 and 12 at once."""
+    held = [part["holds"] for key, part in own.items() if key[0] in AT_ONCE]
+    return {**own, None: {"holds": all(held) if len(held) == 3 and None not in held else None}}
+
+
+def note(found, own, name, load):
+    """Adds the load, under the name, to the judged parts that hold."""
+    for key, part in at_once(own).items():
+        if part["holds"] is not None:
+            places = found.setdefault(key, {})
+            if part["holds"]:
+                places.setdefault(name, []).append(load)
 
 
 def of_pieces(cells, overlap):
-    """{(claim, part): {piece: [load]}} of the parts that hold on pieces of real traces;
-    None: Figures 8 and 12 at once.
+    """{(claim, part): {piece: [load]}} of the parts that were judged on pieces of real
+    traces, and where they hold.
     """
     found = {}
     for workload in piqclaims.Replays(cells).distinct():
         own = parts([one for one in cells if one["workload"] == workload], "", overlap)
-        name, load = workload.rsplit("-", 1)
-        for key in held({key: part for key, part in own.items() if "mean" in part}):
-            found.setdefault(key, {}).setdefault(name, []).append(load)
+        note(found, {key: part for key, part in own.items() if "mean" in part},
+             *workload.rsplit("-", 1))
     return found
 
 
 def of_loads(loads):
-    """{(claim, part): {rule: [load]}} of the parts that hold in the model on the second set;
-    loads: {load: its cells}.
+    """{(claim, part): {rule: [load]}} of the parts that were judged in the model on the second
+    set, and where they hold; loads: {load: its cells}.
     """
     found = {}
     for rule in ("default", "overlap"):
         for load, cells in loads.items():
-            for key in held(parts(cells, standin.HEAD, rule == "overlap")):
-                found.setdefault(key, {}).setdefault(rule, []).append(load)
+            note(found, parts(cells, standin.HEAD, rule == "overlap"), rule, load)
     return found
 
 
@@ -103,46 +110,54 @@ def conditions_table(paper, pieces, writes, rules, loads):
     set that are mostly writes and have large batches. Of the model's second set, rules:
     {column: cells}, and loads: {column: {load: cells}}.
     """
-    sets = {end: [one for one in paper if standin.set_of(one["workload"]) == end]
-            for end in ("", standin.HEAD)}
-    head = sets[standin.HEAD]
-    columns = {"first set": parts(sets[""]), "second set": parts(head, standin.HEAD),
-               "second set, overlap": parts(head, standin.HEAD, True),
+    columns = {"first set": parts(paper), "second set": parts(paper, standin.HEAD),
+               "second set, overlap": parts(paper, standin.HEAD, True),
                "large batches": {
                    key: part for key, part in parts(
-                       [one for one in head if one["workload"] in writes],
-                       standin.HEAD).items() if "mean" in part},
-               **{name: parts(cells, standin.HEAD) for name, cells in rules.items()}}
-    real = {f"pieces{', overlap' if overlap else ''}": of_pieces(pieces, overlap)
-            for overlap in (False, True)}
-    real.update({name: of_loads(cells) for name, cells in loads.items()})
-    rows = []
-    count = dict.fromkeys(("sets", "again", "others", "nowhere"), 0)
-    judged = []
-    for key in columns["first set"]:
-        cells = [part_text(found.get(key)) for found in columns.values()]
-        places = [places_text(found.get(key)) for found in real.values()]
-        if set(cells + places) == {DASH}:
+                       [one for one in paper if one["workload"] in writes],
+                       standin.HEAD).items() if "mean" in part}}
+    measured = {name: {key: part_text(part) for key, part in at_once(found).items()}
+                for name, found in columns.items()}
+    for name, overlap in (("pieces", False), ("pieces, overlap", True)):
+        measured[name] = {key: places_text(found)
+                          for key, found in of_pieces(pieces, overlap).items()}
+    model = {name: {key: part_text(part) for key, part in at_once(
+        parts(cells, standin.HEAD)).items()} for name, cells in rules.items()}
+    for name, cells in loads.items():
+        model[name] = {key: places_text(found) for key, found in of_loads(cells).items()}
+    rows, judged = [], []
+    count = dict.fromkeys(("sets", "again", "measured", "model", "nowhere"), 0)
+    for key in (*columns["first set"], None):
+        lab, other = ([found.get(key, DASH) for found in some.values()]
+                      for some in (measured, model))
+        if set(lab + other) == {DASH}:
+            continue
+        if key is None:
+            rows.append(["Figures 8 and 12 at once", *lab, *other])
             continue
         judged.append(key)
-        on_sets = "holds" in cells[:2]
+        on_sets = "holds" in lab[:2]
         count["again"] += on_sets and key[0] == "Section VI"
-        count["sets" if on_sets else "others" if "holds" in cells or
-              set(places) != {DASH} else "nowhere"] += 1
-        if cells[1] != "holds":
+        count["sets" if on_sets else "measured" if any(map(holds, lab)) else
+              "model" if any(map(holds, other)) else "nowhere"] += 1
+        if lab[1] != "holds":
             paper_ = columns["first set"][key].get("paper")
             rows.append([f"**{key[0]}**: {key[1]}" + (f": {paper_}" if paper_ else ""),
-                         *cells, *places])
-    rows.append(["Figures 8 and 12 at once", *([DASH] * len(columns)),
-                 *(places_text(found.get(None)) for found in real.values())])
-    yield TEXT.format(**count, all=len(judged), others_sets=count["sets"] - count["again"],
-                      rest=sum(key[0] != "Section VI" for key in judged), pieces=len(piqclaims.Replays(pieces).distinct()),
-                      loads=", ".join(next(iter(loads.values()), ())))
+                         *lab, *other])
+    yield TEXT.format(
+        **count, all=len(judged), without=count["sets"] - count["again"],
+        rest=sum(key[0] != "Section VI" for key in judged),
+        pieces=len(piqclaims.Replays(pieces).distinct()),
+        loads=", ".join(next(iter(loads.values()), ())))
     yield ""
-    yield from table(["part", *columns, *real], rows)
+    yield from table(["part", *measured, *model], rows)
 
 
-def places_text(loads):
-    """Pieces with their loads, as a cell."""
-    return "; ".join(f"{name} {', '.join(found)}" for name, found in (
-        loads or {}).items()) or DASH
+def holds(text):
+    """Is a cell of the table that of a condition under which the part holds?"""
+    return text[:1].isalpha() and text != "no"
+
+
+def places_text(found):
+    """Pieces, or rules, with their loads, as a cell."""
+    return "; ".join(f"{name} {', '.join(loads)}" for name, loads in found.items()) or "no"

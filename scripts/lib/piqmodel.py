@@ -76,12 +76,11 @@ def select(one, *more):
     return {key: value for key, value in one.items() if key.endswith(ends)}
 
 
-def judged(text):
-    """{scheme: figures} of a trace: what the claims need that a load may change."""
-    found = standinfit.model(text, schemes="noop,rws,piq_r,piq_w,piq")
+def with_overlap(text, schemes):
+    """{scheme: figures} of a trace; piq-overlap is a scheme."""
+    found = standinfit.model(text, schemes=schemes)
     found["piq-overlap"] = standinfit.model(text, schemes="piq", begin="free")["piq"]
-    return {scheme: select(figures(one), "prioritised_share")
-            for scheme, one in found.items()}
+    return {scheme: figures(one) for scheme, one in found.items()}
 
 
 def closer(count, seed, sizes=standin.sizes):
@@ -100,8 +99,10 @@ def closer(count, seed, sizes=standin.sizes):
             fit.fit()
             requests = list(fit.trace(seed))
         for load in CLOSER:
-            found[str(load)][name] = judged(standinfit.text_of(
-                (when // load, *rest) for when, *rest in requests))
+            text = standinfit.text_of((when // load, *rest) for when, *rest in requests)
+            found[str(load)][name] = {
+                scheme: select(one, "prioritised_share") for scheme, one in with_overlap(
+                    text, "noop,rws,piq_r,piq_w,piq").items()}
     return found
 
 
@@ -157,12 +158,7 @@ def at_loads(path, count):
     """{load: {scheme: figures}} of a real trace; piq-overlap is a scheme."""
     found = {}
     for load in LOADS:
-        text = piece(path, load, count)
-        found[str(load)] = one = {
-            scheme: figures(values) for scheme, values in standinfit.model(
-                text, schemes="noop,rws,piq").items()}
-        one["piq-overlap"] = figures(standinfit.model(
-            text, schemes="piq", begin="free")["piq"])
+        found[str(load)] = one = with_overlap(piece(path, load, count), "noop,rws,piq")
         base = one["rws"]
         print(f"{path.name} x{load}: " + "; ".join(
             f"{scheme} against rws " + ", ".join(

@@ -26,7 +26,7 @@ def prose(text):
     on runs.
     """
     return [word for line in text.splitlines()
-            if not line.startswith(("#", "|", "    ", "!", "<!--", "Form ", "Kernel ", "Model:"))
+            if not re.match(r"#|\||    |!|<!--|Form \w+, \d+ of|Kernel |Model:", line)
             for word in line.split()]
 
 

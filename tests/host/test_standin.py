@@ -389,8 +389,8 @@ def test_the_models_gains_and_waits():
             "noop": noop, "rws": dict.fromkeys((*piqclaims.GAINS, "busy_chips"), 1.0),
             "piq": dict.fromkeys((*piqclaims.GAINS, "busy_chips"), 1.0 + change)}
             for name, change in (("hm_0", gain), ("hm_1", 0.0))}
-    lines = list(piqresults.by_model("sizes", {"two": inputs_(-0.5, 3), "one": inputs_(0.1, 1)}))
-    assert lines[0].startswith("| sizes | mean read latency |")
+    lines = list(piqresults.by_model({"two": inputs_(-0.5, 3), "one": inputs_(0.1, 1)}))
+    assert lines[0].startswith("| times divided by | mean read latency |")
     assert lines[3:5] == ["| two" + 5 * " | -25.0 %" + " | 3.0 | 3.0 |",
                           "| one" + 5 * " | +5.0 %" + " | 1.0 | 1.0 |"]
 
@@ -405,6 +405,10 @@ def test_the_committed_inputs_of_two_sizes():
         and standin.base(name) not in standin.UNCALIBRATED]
     fit = standinfit.Fit("prxy_0-head", standin.filled()["prxy_0"], 300, (1,),
                          standin.two_sizes)
+    # Times as they are: what the inputs have
+    for name, schemes in data["loads"]["1"].items():
+        assert {**data["inputs"][name]["piq"], **schemes["piq"]} == data["inputs"][name]["piq"]
+    assert data["loads"]["1"]["hm_0-head"] != data["two_sizes"]["1"]["hm_0-head"]
     assert {one[4] // 512 for one in fit.trace(1)} <= {8, 128}
     assert {one[4] // 512 for one in standinfit.Fit(
         "prxy_0-head", fit.row, 300, (1,)).trace(1)} > {8, 128}
@@ -883,16 +887,17 @@ def test_where_each_part_holds():
             ("median",), {"rws": 10, "piq": 12.5}.get(one["label"], 9))
     rows, text = conditions(paper, pieces, ["hm_1-head"])
     assert row_of(rows, "Fig 8: mean read latency") == [
-        "0.20", "0.76", "holds", "holds", "x 30, 100", "–"]
+        "0.20", "0.76", "holds", "holds", "x 30, 100", "no"]
     assert row_of(rows, "Fig 8: mean write latency") == [
-        "0.17", "0.64", "0.85", "0.85", "x 100", "–"]
-    assert row_of(rows, "Fig 12: busy chips")[4:] == ["x 1, 30, 100", "–"]
-    assert row_of(rows, "Figures 8 and 12 at once") == ["–"] * 4 + ["x 100", "–"]
+        "0.17", "0.64", "0.85", "0.85", "x 100", "no"]
+    assert row_of(rows, "Fig 12: busy chips")[4:] == ["x 1, 30, 100", "no"]
+    # Busy chips are not among the sets' figures.
+    assert row_of(rows, "Figures 8 and 12 at once") == ["–"] * 4 + ["x 100", "no"]
     # Not judged; on the second set: Section VI's writes
     assert not any("usr_0" in part or "-28.6" in part for part in rows)
     assert "The claims have 5 parts. 1 hold on at least one of the two sets" in text
     assert "Section VI's 1, which" in text
-    assert "4 of them hold under another" in text
+    assert "4 of the others hold under a condition that was measured, 0 in the model" in text
 
 
 def test_where_each_part_holds_in_the_model():
@@ -900,15 +905,19 @@ def test_where_each_part_holds_in_the_model():
         return [cell("hm_0-head", label, read_latency_mean_s=1 + gain,
                      write_latency_mean_s=1 + 3 * gain, utilisation_milli=1 + chips * (gain < 0))
                 for label, gain in (("rws", 0), ("piq", piq), ("piq-overlap", overlap))]
+    # The rule's other set does not count.
+    first = [{**one, "workload": "hm_0", "cell": one["cell"].replace("-head", "")}
+             for one in cells(+5, +5)]
     rows, text = conditions(
-        cells(-0.1, -0.1), rules={"rule": cells(-0.2, 0)},
+        cells(-0.1, -0.1) + first, rules={"rule": cells(-0.2, 0) + first},
         loads={"more": {"1": cells(-0.1, -0.2), "4": cells(-0.2, -0.2)},
                "other": {"1": cells(-0.1, -0.1)}})
     assert row_of(rows, "Fig 8: mean read latency")[4:] == [
-        "holds", "–", "–", "default 4; overlap 1, 4", "–"]
-    assert row_of(rows, "Figures 8 and 12 at once")[4:] == [
-        "–", "–", "–", "default 4; overlap 1, 4", "–"]
-    assert text.endswith("where the part holds, of 1, 4.")
+        "–", "–", "holds", "default 4; overlap 1, 4", "no"]
+    assert row_of(rows, "Figures 8 and 12 at once")[1:] == [
+        "no", "no", "–", "–", "–", "holds", "default 4; overlap 1, 4", "no"]
+    assert text.endswith("of 1, 4, where the part holds.")
+    assert "0 of the others hold under a condition that was measured, 3 in the model" in text
 
 
 def test_overlap_is_judged_where_it_changes_a_part():
