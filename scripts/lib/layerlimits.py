@@ -47,9 +47,8 @@ END = """\
   falls behind: half of the p99 costs {lost_static:.0f} % of the throughput.
 - F differs. Its buffer of 16 MiB is not full, its dies are idle for a third of their time,
   and reads limit the throughput. Writes at even intervals would meet the aim, but the
-  interval has to be right within some percent, and each mix needs another one. A write
-  completes in 74 us whatever the buffer holds, so its completion does not show the
-  interval.
+  interval has to be right within some percent, each mix needs another one, and completions
+  of writes do not show it.
 
 So mode auto delays writes only while that costs no throughput, which is not long on these
 drives. `max_inflight` trades throughput for a shorter tail on some mixes: measure yours."""

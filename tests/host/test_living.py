@@ -295,6 +295,6 @@ def test_where_each_figure_appears():
         {"id": "Fig 20d", "paper": "x", "parts": [part(True, "prn.b.c", seeds=[1, 2])]},
         {"id": "Bound", "paper": "aim: x", "parts": [part(True, "prj.a.c")]}])
     assert found == {"Fig 14": {"prj": False, "prn": True},
-                     "Fig 20": {"prj": True, "prn": False}}
-    assert list(livingresults.where(found, {"Fig 14": {"db-60": True}}))[2:4] == [
-        "| Figure 14 | prn | prj | db-60 | – |", "| Figure 20 | prj | prn | – | – |"]
+                     "Fig 20c": {"prj": True, "prn": True}, "Fig 20d": {"prn": False}}
+    assert list(livingresults.where(found, {"Fig 15, 16": {"db-60": True}}))[2:4] == [
+        "| Figure 14 | prn | prj | – | – |", "| Figures 15, 16 | – | – | db-60 | – |"]
