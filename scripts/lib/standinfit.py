@@ -112,15 +112,17 @@ def kind_of(name, row, fit):
             "cluster": fit.cluster, "lean_read": fit.lean[0],
             "lean_write": fit.lean[1],
             "reads": row["reads"], "writes": row["writes"],
-            **standin.shape(name)},
+            **fit.shape},
         **synthetic.MSR_SHAPE)
 
 
 class Fit:
     """One input."""
 
-    def __init__(self, name, row, count=REQUESTS, seeds=None, sizes=standin.sizes):
+    def __init__(self, name, row, count=REQUESTS, seeds=None, sizes=standin.sizes,
+                 shape=None):
         self.name, self.row, self.count, self.sizes = name, row, count, sizes
+        self.shape = shape or standin.shape(name)
         self.seeds = seeds or SEEDS[standin.set_of(name)]
         self.regions = min(standin.footprint(row), 131072)
         reads, writes, chips = standin.targets(name)

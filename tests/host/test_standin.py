@@ -395,6 +395,14 @@ def test_the_models_gains_and_waits():
                           "| one" + 5 * " | +5.0 %" + " | 1.0 | 1.0 |"]
 
 
+def test_a_fit_has_the_shape_of_its_set_or_its_own():
+    row, mine = standin.filled()["prxy_0"], {"persistence": 0.9, "spread": 2.6}
+    for shape, wanted in ((None, standin.SHAPES[standin.HEAD]), (mine, mine)):
+        fit = standinfit.Fit("prxy_0-head", row, shape=shape)
+        found = standinfit.kind_of(fit.name, row, fit).calibrated
+        assert {key: found[key] for key in wanted} == wanted
+
+
 @needs_gcc
 def test_the_committed_inputs_of_two_sizes():
     """They are fitted again, and then what the model says."""
@@ -403,6 +411,7 @@ def test_the_committed_inputs_of_two_sizes():
     assert list(data["two_sizes"]["8"]) == [
         name for name in BOTH if name.endswith(standin.HEAD)
         and standin.base(name) not in standin.UNCALIBRATED]
+    assert list(data["spreads"]) == [str(value) for value in piqmodel.SPREADS]
     fit = standinfit.Fit("prxy_0-head", standin.filled()["prxy_0"], 300, (1,),
                          standin.two_sizes)
     # Times as they are: what the inputs have
