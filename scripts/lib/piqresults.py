@@ -184,10 +184,10 @@ Obstacles to the parts that do not hold:
   {head}, and {sized} if requests have two sizes.
 - Figure 12: one input of the second set (prn_0) and some pieces have the size.
 - Figure 2(b): how much clusters differ, one number for all, was chosen so that reads wait as in
-  the paper, with tuning seeds; writes then wait less. More load makes waits longer in the model,
+  the paper; writes then wait less. More load makes waits longer in the model,
   but not the gains of latency.
 - src1_2: the paper's writes have 43.5 % less latency (Figure 8), but only 39.6 % less wait for
-  conflicts (Figure 10), so the rest has to fall by more than 43.5 %.
+  conflicts (Figure 10), so the rest has to fall by more.
 - src2_0: a stand-in has the mean sizes of its volume, but not their distribution or addresses.
   With two sizes, in the model, reads under piq_r have {latency} latency, at best {best} (times
   divided by 4).
