@@ -13,8 +13,8 @@ PROGRAM = REPO / "build" / "unit" / "layer_limit"
 TITLE = "Why tails gain little (computed)"
 INTRO = """\
 On a full profile D no order that was tried meets the aim *Tails*, not even an order that
-sees the drive's internal state. These figures are not measured like the rest of the page.
-They are computed on the drive's model in user space: `build/unit/layer_limit` prints
+sees the drive's internal state. These figures are not measured like the rest of the page,
+but computed on the drive's model in user space: `build/unit/layer_limit` prints
 them ([tests/unit/test_layer_limit.c](../tests/unit/test_layer_limit.c)).
 
 - A read waits in the drive. D collects garbage: it programs 10 pages for each page that
