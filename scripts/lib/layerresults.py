@@ -203,9 +203,10 @@ Linux 2.6.34. Profile B itself has no cost of turns. Turns of 0 to 0.5 ms were t
 but at best (2 requests, 0.5 ms) one of Figure 8's four gains over NOOP was 4 % of the
 throughput too small with report seeds. So 0.6, 0.65 and 0.7 ms were tried with seeds
 {tuning}, and 0.6 was chosen: all four differ from the paper's by at most {points:.0%} of the
-throughput. So Figure 8 over NOOP shows only that such a drive is possible; Figure 3, and Figure 8 over Deadline, test it. Figure 9 was missed
-where the drive holds 32 requests; then, before it ran here, it was moved to this
-drive. Figures 1, 2 and 7 are of one direction, and are judged where *{like}*."""
+throughput. So Figure 8 over NOOP shows only that such a drive is possible; Figure 3, and
+Figure 8 over Deadline, test it. Figure 9 was missed where the drive holds 32 requests; then,
+before it ran here, it was moved to this drive. Figures 1, 2 and 7 are of one direction, and
+are judged where *{like}*."""
 WORDS = """\
 Words in the tables:
 
