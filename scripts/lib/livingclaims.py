@@ -49,12 +49,14 @@ def unavoidable(load, cell, free):
     """The PV of tenants that get what is due to them, if they ask for as much.
 
     A tenant asks for what it gets without a scheduler, the cell `free`; they share what
-    the scheduler's cell has. None if something is not known.
+    the scheduler's cell has. None if something is not known: what tenants ask for is not if
+    they get more with the scheduler, as a file server may.
     """
     weights = weights_of(load)
     asked, got = (tenants(one, BANDWIDTH) for one in (free, cell))
     if set(asked) != set(weights) or set(got) != set(weights) or \
-            None in (*asked.values(), *got.values()):
+            None in (*asked.values(), *got.values()) or \
+            sum(got.values()) > (1 + claims.SAME) * sum(asked.values()):
         return None
     return fairness.pv(list(weights.values()), fairness.filled(
         list(weights.values()), [asked[name] for name in weights],

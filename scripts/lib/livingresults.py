@@ -77,15 +77,17 @@ FOUND = """\
   that pause do not get their shares (Figures 1 and 2): on ycsb-a-60 all four get about
   the same bandwidth.
 - H+BFQ has the lowest PV on ycsb-a, but less throughput than CFQ, so shares by weight are
-  easier to keep. On prn it has the highest PV. Probably a tenant's finish time counts a
+  easier to keep. On prn-60 it has the highest PV. Probably a tenant's finish time counts a
   budget of 16384 sectors, and its queue is empty long before that.
 - A+CFQ hardly ever waits for a tenant here, so its PV is close to CFQ's. Probably its
   average dispatch interval is that of requests within a burst, because the gaps between
   bursts are longer than `antic_max_us`.
-- On both file servers H+BFQ is nearer to the weights than CFQ and BFQ by far (Figure 18). With
-  one seed of two A+CFQ is nearer than both (Figure 14), and with buffered writes counting
-  sectors is nearer than counting requests (Figure 11). On these loads every scheduler, BFQ
-  included, moves less than half of what the drive does without one.
+- On file servers at 30 and 60 % H+BFQ is nearer to the weights than CFQ and BFQ by far (Figure
+  18). A+CFQ is nearer than both on one of many loads, buffered-30 (Figure 14), maybe by chance.
+  On buffered-60 counting sectors is nearer than counting requests with one seed of two (Figure 11).
+  At 60 % every scheduler, BFQ included, moves less than half of what the drive does without one.
+- On buffered-90 BFQ moves more than the drive does without a scheduler, so what tenants ask for
+  is not known, and its shares are not judged.
 - Slices of time are nearer to the weights than counted requests on msn, ycsb-a-90 and the
   buffered file server, and about as near on the other loads (Figure 10). At queue depth 1 all
   tenants get nearly the same, so windows are as far off or further (Figure 7).

@@ -241,6 +241,10 @@ def test_what_tenants_do_not_ask_for_is_no_ones_merit():
     fast = cell("prn-60.cfq.c", (3, 3, 3, 3), pv_sectors=2.1)
     slow = cell("prn-60.hbfq-paper.c", (.5, 1, 2, 2.5), pv_sectors=0.5)
     assert verdicts(free, fast, slow)["Fig 18a, b"] is False
+    # More than without a scheduler: what they would ask for is not known.
+    for rate, want in ((3.1, pytest.approx(2)), (3.2, None)):
+        assert livingclaims.unavoidable(
+            "prn-60", cell("prn-60.bfq.c", (rate,) * 4), free) == want
     mix = [cell("mix-125-60.none.c"), cell("mix-125-60.cfq.c", pv_sectors=1)]
     for one in mix:
         one["metrics"].update({f"{name}_bandwidth_bytes_per_s": {"median": rate}
