@@ -198,8 +198,9 @@ def on_loads(name, text, paper, found):
     for load, parts in found.items():
         one = claims.claim(name, text, paper, parts)
         part = claims.Part(load, [])
-        part.cells = one["cells"]
-        if one["holds"] is not None:
+        # A load shows a figure if all that is compared on it was judged.
+        if one["holds"] is False or one["judged"] == one["wanted"] > 0:
+            part.cells = one["cells"]
             part.judge(one["holds"], "; ".join(
                 f"{sub['text']}: {sub['ours']}" for sub in sorted(
                     one["parts"], key=lambda sub: sub["holds"] is not False)

@@ -18,8 +18,8 @@ TEXT = """\
 The claims have {all} parts. {sets} hold on at least one of the two sets, among them Section
 VI's {again}, which repeat Figure 8 with smaller sizes. These were added after the results, when
 Table I also became a fit of the inputs; without them {without} of {rest} hold. The table has the
-parts that do not hold on the second set. {measured} of the others hold under a condition that was
-measured, {model} in the model alone; {nowhere} hold nowhere. Conditions right of *second set* were
+parts that do not hold on the second set. Of those that hold on neither, {measured} hold under a
+measured condition, {model} in the model alone, {nowhere} nowhere. Conditions right of *second set* were
 chosen after the results. A number is a share of the paper's figure. Figure 2(b) holds up to
 twice the paper's figure. `–`: not judged there.
 
