@@ -556,6 +556,15 @@ def test_what_does_not_hold(name, figures, fails):
     assert {key for key, holds in found.items() if not holds} == fails
 
 
+def test_what_chose_the_drive_says_so():
+    where = {row["id"]: row["where"] for row in claims.evaluate(
+        "layer_read-paper", paper_cells())}
+    chosen = [name for name, text in where.items() if "chosen by this figure" in text]
+    assert chosen == ["Fig 8, 50/50", "Fig 8, 70/30"] and all(where.values())
+    rows = claims.under([{"where": ""}, {"where": "here"}], "else")
+    assert [row["where"] for row in rows] == ["else", "here"]
+
+
 @pytest.mark.parametrize("count", [5000, 20000])
 def test_postmark_the_other_way(count):
     cells = [cell(one["cell"], transactions_per_s=100)

@@ -310,7 +310,7 @@ def test_where_each_figure_appears():
     found = livingresults.appears([
         {"id": "Fig 14", "paper": "prj and prn", "parts": [
             part(True, "prj.a.c", "prj.b.c"), part(False, "prj.a.c", "prj.d.c"),
-            part(True, "prn.a.c"), part(None, "msn.a.c")]},
+            part(True, "prn.a.c"), part(None, "msn.a.c"), part(True, "prj.e.c")]},
         {"id": "Fig 20c", "paper": "x", "parts": [part(True, "prj.a.c", "prn.a.c")]},
         {"id": "Fig 20d", "paper": "x", "parts": [part(True, "prn.b.c", seeds=[1, 2])]},
         {"id": "Bound", "paper": "aim: x", "parts": [part(True, "prj.a.c")]}])

@@ -663,3 +663,13 @@ def test_pictures_show_each_load_and_scheduler():
         [cell("prn.hbfq-128.c", grp1_latency_max_s=2.0, grp5_latency_max_s=3.0)],
         ("bfq", "hbfq-128"), "max")
     assert [row[2]["median"] for row in rows["prn"]] == [3.0]
+
+
+def test_a_part_for_each_load_in_figures_18c_and_19a():
+    cells = [cell(f"{load}.{label}.c", bandwidth_bytes_per_s=rate, latency_mean_s=1)
+             for load in ("msn", "prj", "prn") for label, rate in (
+                 ("hbfq-paper", 90 if load == "prn" else 95), ("bfq", 100))]
+    row = next(row for row in shareclaims.paper(cells) if row["id"] == "Fig 18c, 19a")
+    judged = {part["cells"][0].split(".")[0]: part["holds"] for part in row["parts"]
+              if "bandwidth" in part["text"]}
+    assert judged == {"msn": True, "prj": True, "prn": False} and row["wanted"] == 6
