@@ -466,7 +466,7 @@ def of_seed(cells, seed):
 
 
 def with_seeds(judge, cells):
-    """The claims of judge(cells). Parts whose verdict differs from that of a seed have "seeds".
+    """The claims of judge(cells). A part has "seeds" if its verdict differs from a seed's.
 
     "seeds": [number of seeds with which the part holds, number of seeds]. A seed counts if
     all cells of the part were run with it.

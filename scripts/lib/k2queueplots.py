@@ -23,23 +23,24 @@ LINES = (("K2-x", r"k2-(\d+)", BASE["k2"][0], "o", "-"),
 
 
 JOBS = {load: jobs for jobs, load in LOADS.items()}
-# (what stays, what varies, its values)
-ROWS = ((f"{MANY} jobs", "x", BOUNDS), (f"x = {BOUND}", "best-effort jobs", tuple(LOADS)))
+# (title, value of what stays, name of what varies, its values)
+ROWS = ((f"{MANY} jobs", MANY, "x", BOUNDS),
+        (f"x = {BOUND}", BOUND, "best-effort jobs", tuple(LOADS)))
 
 
 def points(cells, pattern, name, row):
-    """[(x or number of jobs, us)] of a row's cells whose label matches, in order."""
+    """[(x or number of jobs, us)] of the cells of a row and of a label's pattern, in order."""
     found = []
     for cell in cells:
         match = re.fullmatch(pattern, cell["label"])
         value = figure(cell, f"latency_{name}_s")
         if not match or value is None or cell["workload"] not in JOBS:
             continue
-        x, jobs = int(match[1]), JOBS[cell["workload"]]
-        if row == 0 and jobs == MANY:
-            found.append((x, value * 1e6))
-        if row == 1 and x == BOUND:
-            found.append((jobs, value * 1e6))
+        varies, stays = int(match[1]), JOBS[cell["workload"]]
+        if row == 1:
+            varies, stays = stays, varies
+        if stays == ROWS[row][1]:
+            found.append((varies, value * 1e6))
     return sorted(found)
 
 
@@ -53,7 +54,7 @@ def draw(path, cells, title):
         fig = frame(2.6 * len(panels) + 0.8, 6.2)
         rows = fig.subplots(len(ROWS), len(panels), sharex="row", sharey=True,
                             squeeze=False, gridspec_kw={"hspace": 0.45})
-        for row, (stays, varies, values) in enumerate(ROWS):
+        for row, (row_title, _, varies, values) in enumerate(ROWS):
             for axis, name in zip(rows[row], panels):
                 axis.set_xscale("log", base=2)
                 axis.set_yscale("log")
@@ -67,7 +68,7 @@ def draw(path, cells, title):
                 axis.yaxis.set_major_locator(ticker.LogLocator(10, subs=(1, 2, 5)))
                 axis.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}"))
                 axis.yaxis.set_minor_locator(ticker.NullLocator())
-                axis.set_title(f"{percentile_name(name)}, {stays}", loc="left")
+                axis.set_title(f"{percentile_name(name)}, {row_title}", loc="left")
                 axis.set_xlabel(varies)
             rows[row][0].set_ylabel("latency, us")
         fig.suptitle(title, x=0.02, ha="left", fontsize=11, y=0.97)

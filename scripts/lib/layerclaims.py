@@ -37,7 +37,7 @@ GAINS = {
     ("mix-70", "write", "none"): 0.025,
 }
 BASES = ("none", "mq-deadline")
-# Of the claims that MIXED was chosen by
+# Added to the conditions of the two claims that decided MIXED
 CHOSEN = "; chosen by this figure"
 # The seeds that MIXED was chosen with
 TUNING = "1 and 2"

@@ -247,8 +247,8 @@ Other parts that do not hold, by what [reached the drive]({folder}/figures.md#wh
   none and mq-deadline, so it gains where the paper's drive did not.
 - *Figure 8*: if the drive holds two requests, 70/30 gains over Deadline at each cost of
   turns. The paper does not say why it lost.
-- *Figure 9*: mode paper merges more writes than none, with 5000 files (a write has {paper_5000} KiB,
-  with none {none_5000}) and with 20 000 ({paper_20000}, {none_20000})."""
+- *Figure 9*: mode paper merges more writes than none, with 5000 files (a write has
+  {paper_5000} KiB, with none {none_5000}) and with 20 000 ({paper_20000}, {none_20000})."""
 SEQUENTIAL = """\
 Readahead merges sequential reads into large requests, and the drive reaches the rate of
 its link in any order. Order can save only a cost of commands that do not continue the one

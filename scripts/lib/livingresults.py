@@ -53,10 +53,10 @@ On tenants that never pause a claim has to hold on all of the paper's loads, so 
 missed there and here although some load shows the paper's direction. Here a load shows a
 figure if all that its page compares on it holds, with each of its seeds. The pages differ:
 between schedulers any difference counts without pauses; with them, PV has to differ by
-{margin} beyond exact shares, and other measures by 5 % (18c, 19a: 7 % on both). Figure 20 has the paper's size without pauses (20d), and Figure 25 no
-inversion at all. The paper's Figures 9, 13, 16, 17 and 22 show causes (requests in the drive, times
-between dispatches, budgets, sizes), not shares. Figure 21, each load alone and together with the
-others, was not run."""
+{margin} beyond exact shares, and other measures by 5 % (18c, 19a: 7 % on both). Without pauses
+Figure 20d needs the paper's size, and Figure 25 no inversion at all. The paper's Figures 9,
+13, 16, 17 and 22 show causes (requests in the drive, times between dispatches, budgets, sizes),
+not shares. Figure 21, each load alone and together with the others, was not run."""
 WORDS = """\
 Words in the tables:
 

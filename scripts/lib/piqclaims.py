@@ -334,17 +334,22 @@ def like_table_1(table, metric, column, limit):
                                   for key, value in found.items()))
 
 
+def over_rest(cell, way):
+    """The wait for conflicts over the rest of the latency, as in Figure 2(b), or None."""
+    latency, wait = (figure(cell, f"{way}_{key}_mean_s") for key in ("latency", "wait"))
+    return None if None in (latency, wait) or wait >= latency else wait / (latency - wait)
+
+
 def degraded(table, way, paper_):
     """Part: Figure 2(b): latency beside what it is without conflicts."""
     found, cells = {}, []
     for workload in table.workloads:
         cell = table.get(workload, "noop")
-        latency = figure(cell, f"{way}_latency_mean_s")
-        wait = figure(cell, f"{way}_wait_mean_s")
-        if latency is None or wait is None or wait >= latency:
+        times_ = over_rest(cell, way)
+        if times_ is None:
             continue
         cells.append(cell)
-        found[workload] = wait / (latency - wait)
+        found[workload] = times_
     part = claims.Part(f"noop: {way}s' wait for conflicts, over the rest of their "
                        "latency, mean over inputs", cells, f"{paper_:g} times", mean=True)
     values = counted(found).values()

@@ -19,9 +19,9 @@ The claims have {all} parts. {sets} hold on at least one of the two sets, among 
 VI's {again}, which repeat Figure 8 with smaller sizes. These were added after the results, when
 Table I also became a fit of the inputs; without them {without} of {rest} hold. The table has the
 parts that do not hold on the second set. Of those that hold on neither, {measured} hold under a
-measured condition, {model} in the model alone, {nowhere} nowhere. Conditions right of *second set* were
-chosen after the results. A number is a share of the paper's figure. Figure 2(b) holds up to
-twice the paper's figure. `–`: not judged there.
+measured condition, {model} in the model alone, {nowhere} nowhere. Conditions right of *second
+set* were chosen after the results. A number is a share of the paper's figure. Figure 2(b) holds
+up to twice the paper's figure. `–`: not judged there.
 
 *Overlap*: with `batch_overlap` = 1. *Large batches*: the inputs of the second set with two or
 more requests [in a batch](#what-decides-a-gain), most of them writes. *Pieces*: the pieces of
@@ -107,8 +107,8 @@ def conditions_table(paper, pieces, writes, rules, loads):
     """The table, and the text before it.
 
     paper, pieces: cells of suites piq-paper and piq-pieces. writes: the inputs of the second
-    set that are mostly writes and have large batches. Of the model's second set, rules:
-    {column: cells}, and loads: {column: {load: cells}}.
+    set that are mostly writes and have large batches. rules: {column: cells} and loads:
+    {column: {load: cells}} are the model's.
     """
     columns = {"first set": parts(paper), "second set": parts(paper, standin.HEAD),
                "second set, overlap": parts(paper, standin.HEAD, True),

@@ -31,8 +31,8 @@ ORDERS = ("in_order", "chip_fifo", "read_first")
 BEGINS = ("closed", "alone", "whole", "turn", "free", "issued")
 # By which the times of the second set are divided
 CLOSER = (1, 2, 4, 8)
-# The input whose reads pass more older writes in the paper than here, and how much its
-# clusters could differ; directions persist as in the first set.
+# In the paper more reads of this input pass older writes than here. The second constant:
+# how much its clusters could differ; directions persist as in the first set.
 PASSED, SPREADS = "prxy_0", (0.8, 1.4, 2.0, 2.6)
 # Further seeds of the stand-ins, for the interval of the means
 SEEDS = (102, 103, 104, 105)
@@ -86,24 +86,26 @@ def with_overlap(text, schemes):
     return {scheme: figures(one) for scheme, one in found.items()}
 
 
+def refitted(name, count, seed, **more):
+    """The requests of an input of the second set after another fit; more: Fit's."""
+    fit = standinfit.Fit(name + standin.HEAD, standin.filled()[name], count, **more)
+    fit.fit()
+    return list(fit.trace(seed))
+
+
 def closer(count, seed, sizes=standin.sizes):
     """{load: {input: {scheme: figures}}} of the second set's calibrated inputs, their
     times divided by each of CLOSER. With other sizes they are fitted again.
     """
     found = {str(load): {} for load in CLOSER}
-    for name, row in standin.filled().items():
+    for name in standin.published():
         if name in standin.UNCALIBRATED:
             continue
-        name += standin.HEAD
-        if sizes == standin.sizes:
-            requests = list(synthetic.synthesize(f"piq15-{name}", count, seed))
-        else:
-            fit = standinfit.Fit(name, row, count, sizes=sizes)
-            fit.fit()
-            requests = list(fit.trace(seed))
+        requests = list(synthetic.synthesize(f"piq15-{name}{standin.HEAD}", count, seed)) \
+            if sizes == standin.sizes else refitted(name, count, seed, sizes=sizes)
         for load in CLOSER:
             text = standinfit.text_of((when // load, *rest) for when, *rest in requests)
-            found[str(load)][name] = {
+            found[str(load)][name + standin.HEAD] = {
                 scheme: select(one, "prioritised_share") for scheme, one in with_overlap(
                     text, "noop,rws,piq_r,piq_w,piq").items()}
     return found
@@ -113,12 +115,11 @@ def spread(count, seed):
     """{spread: {scheme: figures}} of PASSED, fitted again with clusters that differ by it."""
     found = {}
     for value in SPREADS:
-        fit = standinfit.Fit(PASSED + standin.HEAD, standin.filled()[PASSED], count, shape={
-            **standin.shape(PASSED), "spread": value})
-        fit.fit()
+        text = standinfit.text_of(refitted(PASSED, count, seed, shape={
+            **standin.shape(PASSED), "spread": value}))
         found[str(value)] = {
-            scheme: select(figures(one), "prioritised_share") for scheme, one in
-            standinfit.model(standinfit.text_of(fit.trace(seed)), schemes="noop,rws").items()}
+            scheme: select(figures(one), "prioritised_share")
+            for scheme, one in standinfit.model(text, schemes="noop,rws").items()}
     return found
 
 

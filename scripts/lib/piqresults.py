@@ -96,10 +96,10 @@ Mean latency under piq against rws: on the second set of inputs reads {head_read
 {head_write}; on the first set {first_read} and {first_write} (paper -19.7 and -47.0 %). The
 drive serves one queue in order. Over none piq gains next to nothing there: in the model
 reads have {none_read}, writes {none_write} (second set), because the drive starts a request as
-soon as its chips are idle, and a scheduler only when the request before has completed. (Measured
-times of none omit the wait for one of its 64 tags.) On a drive with a queue for each chip batches lose
-(claim *Orders*), and in [another model](traces.md#results-of-mqsim) PIQ's order alone gains 8 %
-at most."""
+soon as its chips are idle, and a scheduler only when the request before has completed.
+(Measured times of none omit the wait for one of its 64 tags.) On a drive with a queue for each
+chip batches lose (claim *Orders*), and in [another model](traces.md#results-of-mqsim) PIQ's
+order alone gains 8 % at most."""
 INTRO = """\
 Paper: C. Gao et al., *Exploiting Parallelism in I/O Scheduling for Access Conflict
 Minimization in Flash-based Solid State Drives*, MSST 2014. Its schemes: noop serves in
@@ -152,8 +152,8 @@ WHY = """\
 A batch has no conflicts among its requests, but its end costs time: the next batch of a
 list waits for the slowest request, while the chips that it needs are idle."""
 SIZES = """\
-The distribution of sizes is [assumed](../piq-inputs.md): powers of two from 4 KiB, whose
-weights form a geometric series that has the volume's mean. Here requests have two sizes, 4
+The distribution of sizes is [assumed](../piq-inputs.md): powers of two from 4 KiB. Their
+weights form a geometric series with the volume's mean. Here requests have two sizes, 4
 and 64 KiB (or more, if the mean is too large), with the same mean. The inputs were fitted
 again, under noop with tuning seeds; the number that says how much clusters differ was not. In
 public pieces of such volumes the standard deviation of sizes is 1.0 to 1.8 of the mean; with a
@@ -185,24 +185,24 @@ Obstacles to the parts that do not hold:
   {head}, and {sized} if requests have two sizes.
 - Figure 12: one input of the second set (prn_0) and some pieces have the size.
 - Figure 2(b): how much clusters differ, one number for all, was chosen so that reads wait as in
-  the paper; writes then wait less. More load makes waits longer in the model,
-  but gains of latency hardly larger.
+  the paper; writes then wait less. More load makes waits longer in the model, but gains of
+  latency hardly larger.
 - src1_2: the paper's writes have 43.5 % less latency (Figure 8), but only 39.6 % less wait for
   conflicts (Figure 10), so the rest has to fall by more.
 - src2_0: a stand-in has the mean sizes of its volume, but not their distribution or addresses.
   With two sizes, in the model, reads under piq_r have {latency} latency, at best {best} (times
   divided by 4).
-- Figure 9, prxy_0: no read finds an older write. Under noop, in the model, reads
-  wait {read} times the rest of their latency (paper 11.6), writes {write} times (paper 1 to 3). [With
-  directions that change more often and clusters that differ
+- Figure 9, prxy_0: no read finds an older write. Under noop, in the model, reads wait {read} times
+  the rest of their latency (paper 11.6), writes {write} times (paper 1 to 3). [With directions that
+  change more often and clusters that differ
   more](figures.md#prxy_0-if-its-clusters-differ-more-model-alone) enough do."""
 KINDS = """\
 The next table sorts the calibrated inputs of the second set by the mean number of requests
 in a batch of piq, and by the direction of most requests; both were chosen after the results.
 Batches are small if requests need many chips, as in src1_2 (22 of 64 for a write), or if few
 wait, as in prxy_0."""
-# The input that HINDERS has model figures of
-SMALL = "src2_0-head"
+# An input that the paper names: HINDERS has its gains in the model.
+NAMED = "src2_0-head"
 # From this mean number of requests in a batch on, a batch has others to run beside
 PAIR = 2
 
@@ -216,10 +216,11 @@ def model_gain(inputs_, metric, label="piq"):
         cells.changes(metric, label, "rws")[0].values()))
 
 
-def wait_over_rest(cells, way):
-    """The mean wait over the rest of the latency, as Figure 2(b) has it; as text."""
-    waits_ = [(one[f"{way}_wait_mean_s"], one[f"{way}_latency_mean_s"]) for one in cells]
-    return f"{statistics.fmean(wait / (all_ - wait) for wait, all_ in waits_):.1f}"
+def noop_waits(inputs_, way):
+    """The mean over the model's inputs of piqclaims.over_rest() under noop, as text."""
+    return "{:.1f}".format(statistics.fmean(
+        piqclaims.over_rest(cell, way) for cell in cells_of_model({"inputs": inputs_})
+        if cell["label"] == "noop"))
 
 
 def by_model(loads):
@@ -230,8 +231,7 @@ def by_model(loads):
                             for _, paper in piqclaims.GAINS.values()), "6.5", "10.1"]]
     for load, inputs_ in loads.items():
         rows.append([load, *(model_gain(inputs_, metric) for metric in piqclaims.GAINS)])
-        rows[-1] += [wait_over_rest([one["noop"] for one in inputs_.values()], way)
-                     for way in ("read", "write")]
+        rows[-1] += [noop_waits(inputs_, way) for way in ("read", "write")]
     yield from table(["times divided by", *(name for name, _ in piqclaims.GAINS.values()),
                       "reads longer by, times", "writes longer by, times"], rows)
 
@@ -320,13 +320,10 @@ def longer(measured, model, name, way):
     texts = []
     for cells in (measured, model):
         cell = cells.get(name, "noop") if cells else None
-        wait = claims.figure(cell, f"{way}_wait_mean_s")
-        latency = claims.figure(cell, f"{way}_latency_mean_s")
+        times = piqclaims.over_rest(cell, way)
         met = claims.figure(cell, f"{way}_conflict_share")
-        texts.append(DASH if wait is None or latency is None or
-                     wait >= latency else f"{wait / (latency - wait):.1f}; "
-                     + (f"{wait / met / (latency - wait):.1f}" if met
-                        else DASH))
+        texts.append(DASH if times is None else f"{times:.1f}; " + (
+            f"{times / met:.1f}" if met else DASH))
     return texts[0] if texts[1] == DASH else f"{texts[0]} ({texts[1]})"
 
 
@@ -553,10 +550,9 @@ def waits(cells):
         for way in ("read", "write"):
             rws = at.get(workload, "rws")
             change = at.change(f"{way}_latency_mean_s", "piq", "rws", workload)
-            wait, all_ = (claims.figure(rws, f"{way}_{key}_mean_s")
-                          for key in ("wait", "latency"))
-            if change and None not in (wait, all_) and all_ > wait:
-                place = sum(wait / (all_ - wait) >= end for end in CLASSES)
+            times = piqclaims.over_rest(rws, way)
+            if change and times is not None:
+                place = sum(times >= end for end in CLASSES)
                 found.setdefault((way, place), []).append(change[0])
     rows = []
     for place in range(len(CLASSES) + 1):
@@ -680,13 +676,14 @@ def figures(measured, data, real):
     yield from by_model(data["two_sizes"])
     yield "## prxy_0, if its clusters differ more (model alone)"
     yield ""
-    yield SPREAD.format(chips=standin.published()["prxy_0"]["busy_chips"])
+    chips_ = standin.published()[piqmodel.PASSED]["busy_chips"]
+    yield SPREAD.format(chips=chips_)
     yield ""
     yield from table(
         ["clusters differ by", "reads longer by, times", "writes longer by, times",
          "reads that pass an older write, rws", "busy chips"],
-        [["the paper", "11.6", "1 to 3", "more than 5 %", "4.2"],
-         *([value, *(wait_over_rest([one["noop"]], way) for way in ("read", "write")),
+        [["the paper", "11.6", "1 to 3", "more than 5 %", f"{chips_:.1f}"],
+         *([value, *(noop_waits({piqmodel.PASSED: one}, way) for way in ("read", "write")),
             share(one["rws"]["prioritised_share"]), f"{one['noop']['busy_chips']:.1f}"]
            for value, one in data["spreads"].items())])
     for end, title in SETS:
@@ -737,14 +734,14 @@ def figures(measured, data, real):
 def hinders(model, data, folder):
     """HINDERS with its figures."""
     sized, reads = data["two_sizes"], "read_latency_mean_s"
-    quiet = data["inputs"]["prxy_0-head"]["noop"]
+    passed = piqmodel.PASSED + standin.HEAD
     return HINDERS.replace("(figures.md", f"({folder}/figures.md").format(
         single=mean_change(model, "write_latency_mean_s", "piq-ql1", calibrated(standin.HEAD)),
         head=model_gain(data["loads"]["1"], "write_latency_mean_s"),
         sized=model_gain(sized["1"], "write_latency_mean_s"),
-        latency=model_gain({SMALL: sized["1"][SMALL]}, reads, "piq_r"),
-        best=model_gain({SMALL: sized["4"][SMALL]}, reads, "piq_r"),
-        **{way: wait_over_rest([quiet], way) for way in ("read", "write")})
+        latency=model_gain({NAMED: sized["1"][NAMED]}, reads, "piq_r"),
+        best=model_gain({NAMED: sized["4"][NAMED]}, reads, "piq_r"),
+        **{way: noop_waits({passed: data["inputs"][passed]}, way) for way in ("read", "write")})
 
 
 def page(paper, data, real, run, folder, pictures=()):

@@ -137,8 +137,8 @@ def cut(text, most):
 
 
 def observations(row):
-    """The measured figures of a claim's parts. Parts that do not hold are first, and bold;
-    of each kind, those whose seeds disagree are first.
+    """The measured figures of a claim's parts. Parts that do not hold are first, and bold.
+    If a part's seeds disagree, it is before the others of its kind.
     """
     parts = sorted((one for one in row["parts"] if one["holds"] is not None
                     or one["ours"] != "not measured"),

@@ -403,9 +403,8 @@ def test_a_fit_has_the_shape_of_its_set_or_its_own():
         assert {key: found[key] for key in wanted} == wanted
 
 
-@needs_gcc
-def test_the_committed_inputs_of_two_sizes():
-    """They are fitted again, and then what the model says."""
+def test_the_committed_conditions_of_the_model():
+    """All inputs are there; the first load is the inputs' own; sizes are two."""
     data = json.loads(piqmodel.RESULT.read_text())
     assert list(data["two_sizes"]) == [str(load) for load in piqmodel.CLOSER]
     assert list(data["two_sizes"]["8"]) == [
@@ -911,9 +910,9 @@ def test_where_each_part_holds():
 
 
 def test_where_each_part_holds_in_the_model():
-    def cells(piq, overlap, chips=1):
+    def cells(piq, overlap):
         return [cell("hm_0-head", label, read_latency_mean_s=1 + gain,
-                     write_latency_mean_s=1 + 3 * gain, utilisation_milli=1 + chips * (gain < 0))
+                     write_latency_mean_s=1 + 3 * gain, utilisation_milli=1 + (gain < 0))
                 for label, gain in (("rws", 0), ("piq", piq), ("piq-overlap", overlap))]
     # The rule's other set does not count.
     first = [{**one, "workload": "hm_0", "cell": one["cell"].replace("-head", "")}
@@ -943,6 +942,15 @@ def test_loads_at_which_the_drive_does_no_more():
         ("y-1", 100))]
     for some in (cells, cells[::-1]):
         assert piqclaims.Replays(some).distinct() == ["hm_0-head", "x-1", "x-3", "y-1"]
+
+
+@pytest.mark.parametrize("wait, wanted", [(0.5, 1), (0.8, pytest.approx(4)), (1, None),
+                                          (None, None)])
+def test_the_wait_over_the_rest(wait, wanted):
+    found = cell("hm_0", "noop", write_latency_mean_s=1.0, **(
+        {} if wait is None else {"write_wait_mean_s": wait}))
+    assert piqclaims.over_rest(found, "write") == wanted
+    assert piqclaims.over_rest(None, "write") is None
 
 
 @pytest.mark.parametrize("times, holds", [(6.4, False), (6.6, True), (12.9, True),
